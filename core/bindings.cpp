@@ -1,0 +1,338 @@
+// What Python sees of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
+// or are refused; no loop runs with the interpreter locked.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loops.h"
+#include "state.h"
+#include "weights.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace markone {
+namespace {
+
+template <class T, std::size_t dimensions>
+using array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using numpy = nb::ndarray<nb::numpy, T>;
+
+template <class T>
+std::span<const T> view(const array<T, 1>& from) {
+    return {from.data(), from.size()};
+}
+
+template <class T>
+numpy<T> own(std::unique_ptr<T[]> memory, std::initializer_list<std::size_t> shape) {
+    T* data = memory.release();
+    return numpy<T>(data, shape, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
+}
+
+// Blocks keep the arrays that they look at alive, and look at none that was not checked.
+template <class T>
+struct sparse_block {
+    array<std::int64_t, 1> indptr;
+    array<std::uint32_t, 1> indices;
+    array<T, 1> values;
+    sparse_rows<T> rows;
+    bool in_order;
+    sparse_block(array<std::int64_t, 1> indptr, array<std::uint32_t, 1> indices, array<T, 1> values, std::size_t width)
+        : indptr(indptr), indices(indices), values(values), rows{view(indptr), view(indices), view(values), width} {
+        nb::gil_scoped_release unlocked;
+        in_order = check(rows);
+    }
+};
+template <class T>
+struct dense_block {
+    array<T, 2> values;
+    dense_rows<T> rows;
+    explicit dense_block(array<T, 2> values)
+        : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
+        nb::gil_scoped_release unlocked;
+        check(rows);
+    }
+};
+
+// A learner that several threads of Python may hold: one of them at a time is inside.
+template <class T>
+struct shared_state : state<T> {
+    mutable std::mutex busy;
+    using state<T>::state;
+};
+
+template <class T>
+nb::object columns_to_numpy(const T* from, std::size_t rows, std::size_t columns, std::size_t stride) {
+    auto memory = std::make_unique_for_overwrite<T[]>(rows * columns);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t k = 0; k < columns; ++k) memory[i * columns + k] = from[i * stride + k];
+    return nb::cast(own<T>(std::move(memory), {rows, columns}));
+}
+
+template <class T, class To>
+void columns_from_numpy(const array<T, 2>& from, To& to, std::size_t columns, std::size_t stride) {
+    if (from.shape(1) != columns || from.shape(0) * stride != to.size())
+        throw std::invalid_argument("an array of the learner's state has the wrong shape");
+    for (std::size_t i = 0; i < from.shape(0); ++i)
+        for (std::size_t k = 0; k < columns; ++k) to[i * stride + k] = from.data()[i * columns + k];
+}
+
+template <class T>
+nb::object to_numpy(const T* from, std::size_t size) {
+    auto memory = std::make_unique_for_overwrite<T[]>(size);
+    std::copy(from, from + size, memory.get());
+    return nb::cast(own<T>(std::move(memory), {size}));
+}
+
+// Everything that a learner knows, as named arrays: enough to go on as if it had never stopped.
+template <class T>
+nb::dict get_state(const shared_state<T>& self) {
+    const std::lock_guard guard(self.busy);
+    nb::dict state;
+    const auto put = [&](const char* prefix, const auto& layers, std::size_t rows) {
+        const auto name = [&](const char* what) { return nb::str((std::string(prefix) + what).c_str()); };
+        state[name("v")] = columns_to_numpy(layers.v.data(), rows, self.columns(), self.stride());
+        if (self.how.average) state[name("u")] = columns_to_numpy(layers.u.data(), rows, self.columns(), self.stride());
+        if (self.adagrad())
+            state[name("squares")] = columns_to_numpy(layers.squares.data(), rows, self.columns(), self.stride());
+    };
+    put("", self.weight, self.features);
+    put("bias_", self.bias, 1);
+    if (self.settles()) {
+        state["settled"] = to_numpy(self.settled.data(), self.settled.size());
+        state["owed_visits"] = to_numpy(self.owed.visits.data(), self.owed.visits.size());
+        state["owed_asked"] = to_numpy(self.owed.asked.data(), self.owed.asked.size());
+        state["owed_asked_area"] = to_numpy(self.owed.asked_area.data(), self.owed.asked_area.size());
+    }
+    const double clocks[3] = {self.scale, self.clock, self.time};
+    state["clocks"] = to_numpy(clocks, 3);
+    return state;
+}
+
+template <class T>
+void set_state(shared_state<T>& self, const nb::dict& state) {
+    const std::lock_guard guard(self.busy);
+    const auto get = [&](const char* prefix, auto& layers) {
+        const auto name = [&](const char* what) { return nb::str((std::string(prefix) + what).c_str()); };
+        columns_from_numpy(nb::cast<array<T, 2>>(state[name("v")]), layers.v, self.columns(), self.stride());
+        if (self.how.average)
+            columns_from_numpy(nb::cast<array<double, 2>>(state[name("u")]), layers.u, self.columns(), self.stride());
+        if (self.adagrad())
+            columns_from_numpy(nb::cast<array<double, 2>>(state[name("squares")]), layers.squares, self.columns(),
+                               self.stride());
+    };
+    get("", self.weight);
+    get("bias_", self.bias);
+    if (self.settles()) {
+        const auto numbers = [&]<class Number>(const char* name, auto& to, Number) {
+            const auto from = nb::cast<array<Number, 1>>(state[name]);
+            to.assign(from.data(), from.data() + from.size());
+        };
+        numbers("settled", self.settled, std::uint32_t{});
+        numbers("owed_visits", self.owed.visits, double{});
+        numbers("owed_asked", self.owed.asked, double{});
+        numbers("owed_asked_area", self.owed.asked_area, double{});
+        const std::size_t length = self.owed.asked.size();
+        if (self.settled.size() != self.features || length == 0 || self.owed.visits.size() != length ||
+            self.owed.asked_area.size() != length)
+            throw std::invalid_argument("an array of the learner's state has the wrong shape");
+        for (const std::uint32_t position : self.settled)
+            if (position >= length) throw std::invalid_argument("the learner's state names a moment that never was");
+    }
+    const auto clocks = nb::cast<array<double, 1>>(state["clocks"]);
+    if (clocks.size() != 3) throw std::invalid_argument("an array of the learner's state has the wrong shape");
+    self.scale = clocks.data()[0];
+    self.clock = clocks.data()[1];
+    self.time = clocks.data()[2];
+}
+
+template <class T, class Scores>
+numpy<T> scores_of(std::size_t rows, std::size_t columns, Scores write) {
+    auto memory = std::make_unique_for_overwrite<T[]>(rows * columns);
+    {
+        nb::gil_scoped_release unlocked;
+        write(memory.get());
+    }
+    return own<T>(std::move(memory), {rows, columns});
+}
+
+template <class T>
+numpy<std::int64_t> winners_of(const T* scores, std::size_t rows, std::size_t columns, tie ties) {
+    auto memory = std::make_unique_for_overwrite<std::int64_t[]>(rows);
+    for (std::size_t i = 0; i < rows; ++i) memory[i] = winner(scores + i * columns, columns, ties);
+    return own<std::int64_t>(std::move(memory), {rows});
+}
+
+template <class T, class Block>
+void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>>& weights_class) {
+    learner_class.def(
+        "learn",
+        [](shared_state<T>& self, const Block& block, const array<std::int32_t, 1>& labels,
+           const std::optional<array<double, 1>>& importance, const std::optional<array<std::int64_t, 1>>& order) {
+            nb::gil_scoped_release unlocked;
+            const std::lock_guard guard(self.busy);
+            visits which{view(labels), {}, {}};
+            if (importance) which.importance = view(*importance);
+            if (order) which.order = view(*order);
+            return learn(self, block.rows, which);
+        },
+        "rows"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none() = nb::none(),
+        "order"_a.noconvert().none() = nb::none());
+    weights_class
+        .def(
+            "scores",
+            [](const weights<T>& self, const Block& block) {
+                return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) { score(self, block.rows, out); });
+            },
+            "rows"_a)
+        .def(
+            "predict",
+            [](const weights<T>& self, const Block& block, tie ties) {
+                const auto scores =
+                    scores_of<T>(block.rows.size(), self.columns(), [&](T* out) { score(self, block.rows, out); });
+                return winners_of(scores.data(), block.rows.size(), self.columns(), ties);
+            },
+            "rows"_a, "ties"_a);
+}
+
+// The snapshot's scores, to the bit, for a few rows, without a visit to every feature.
+template <class T>
+numpy<T> score_few(const shared_state<T>& self, const sparse_block<T>& block, bool averaged) {
+    return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) {
+        const std::lock_guard guard(self.busy);
+        const auto& rows = block.rows;
+        if (averaged && !self.how.average) throw std::invalid_argument("this learner does not average");
+        if (rows.width() > self.features) throw std::invalid_argument("rows are wider than the weights");
+        const auto first = static_cast<std::size_t>(rows.indptr.front());
+        weights<T> near(rows.stored(), self.classes);  // the weights of these rows' features, in the order met
+        std::vector<std::uint32_t> places(first + rows.stored());
+        for (std::size_t i = 0; i < rows.stored(); ++i) {
+            self.read(rows.indices[first + i], averaged, near.w.data() + i * self.stride());
+            places[first + i] = static_cast<std::uint32_t>(i);
+        }
+        self.read_bias(averaged, near.bias.data());
+        score(near, sparse_rows<T>{rows.indptr, places, rows.values, rows.stored()}, out);
+    });
+}
+
+template <class T>
+void bind_arithmetic(nb::module_& m, const std::string& bits) {
+    nb::class_<sparse_block<T>>(m, ("SparseRows" + bits).c_str())
+        .def(nb::init<array<std::int64_t, 1>, array<std::uint32_t, 1>, array<T, 1>, std::size_t>(),
+             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a)
+        .def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
+        .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
+        .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
+        .def_ro("in_order", &sparse_block<T>::in_order);
+    nb::class_<dense_block<T>>(m, ("DenseRows" + bits).c_str())
+        .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
+        .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
+        .def_prop_ro("width", [](const dense_block<T>& self) { return self.rows.width(); })
+        .def_prop_ro("stored", [](const dense_block<T>& self) { return self.rows.stored(); });
+
+    auto weights_class =
+        nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
+            .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
+            .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
+            .def("matrix", [](const weights<T>& self) {
+                return columns_to_numpy(self.w.data(), self.features, self.columns(), self.stride());
+            })
+            .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
+
+    using state_type = shared_state<T>;
+    auto learner_class =
+        nb::class_<state_type>(m, ("Learner" + bits).c_str())
+            .def(nb::init<const settings&, std::size_t, std::size_t>(), "settings"_a, "features"_a, "classes"_a)
+            .def_prop_ro("features", [](const state_type& self) { return self.features; })
+            .def_prop_ro("classes", [](const state_type& self) { return self.classes; })
+            .def_prop_ro("time", [](const state_type& self) { return self.time; })
+            .def(
+                "grow",
+                [](state_type& self, std::size_t features, std::size_t classes,
+                   const std::vector<std::size_t>& places) {
+                    const std::lock_guard guard(self.busy);
+                    self.grow(features, classes, places);
+                },
+                "features"_a, "classes"_a, "places"_a)
+            .def(
+                "start_at",
+                [](state_type& self, const array<T, 2>& matrix, const array<T, 2>& bias) {
+                    const std::lock_guard guard(self.busy);
+                    if (self.time > 0) throw std::invalid_argument("a learner that has begun cannot start again");
+                    columns_from_numpy(matrix, self.weight.v, self.columns(), self.stride());
+                    columns_from_numpy(bias, self.bias.v, self.columns(), self.stride());
+                },
+                "matrix"_a.noconvert(), "bias"_a.noconvert())
+            .def(
+                "snapshot",
+                [](const state_type& self, bool averaged) {
+                    nb::gil_scoped_release unlocked;
+                    const std::lock_guard guard(self.busy);
+                    if (averaged && !self.how.average) throw std::invalid_argument("this learner does not average");
+                    return self.snapshot(averaged);
+                },
+                "averaged"_a)
+            .def("scores", &score_few<T>, "rows"_a, "averaged"_a)
+            .def("norm2", [](const state_type& self) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                return self.norm2();
+            })
+            .def("get_state", &get_state<T>)
+            .def("set_state", &set_state<T>, "state"_a);
+    bind_uses<T, sparse_block<T>>(learner_class, weights_class);
+    bind_uses<T, dense_block<T>>(learner_class, weights_class);
+}
+
+}  // namespace
+}  // namespace markone
+
+NB_MODULE(_core, m) {
+    using namespace markone;
+    nb::enum_<rule>(m, "Rule")
+        .value("perceptron", rule::perceptron)
+        .value("mira", rule::mira)
+        .value("logistic", rule::logistic)
+        .value("hinge", rule::hinge);
+    nb::enum_<schedule>(m, "Schedule")
+        .value("constant", schedule::constant)
+        .value("sqrt", schedule::sqrt)
+        .value("inverse", schedule::inverse)
+        .value("adagrad", schedule::adagrad);
+    nb::enum_<penalty>(m, "Penalty")
+        .value("none", penalty::none)
+        .value("l1", penalty::l1)
+        .value("l2", penalty::l2);
+    nb::enum_<tie>(m, "Tie")
+        .value("negative", tie::negative)
+        .value("error", tie::error)
+        .value("positive", tie::positive);
+    nb::class_<settings>(m, "Settings")
+        .def(
+            "__init__",
+            [](settings* self, rule rule, schedule schedule, penalty penalty, tie ties, double eta, double C,
+               double strength, bool difference, bool average, bool bias) {
+                new (self) settings{rule, schedule, penalty, ties, eta, C, strength, difference, average, bias};
+            },
+            nb::kw_only(), "rule"_a, "schedule"_a, "penalty"_a, "ties"_a, "eta"_a, "C"_a, "strength"_a, "difference"_a,
+            "average"_a, "bias"_a);
+    nb::class_<tally>(m, "Tally")
+        .def_ro("visits", &tally::visits)
+        .def_ro("mistakes", &tally::mistakes)
+        .def_ro("updates", &tally::updates)
+        .def_ro("importance", &tally::importance)
+        .def_ro("loss", &tally::loss);
+    nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
+    bind_arithmetic<float>(m, "32");
+    bind_arithmetic<double>(m, "64");
+    m.def("cpu_level", [] { return has_v3() ? "x86-64-v3" : "baseline"; });
+}

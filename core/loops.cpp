@@ -1,0 +1,99 @@
+// Compiled once for each MARKONE_LEVEL: `baseline` for every processor, `v3` for x86-64-v3.
+#include "loops.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "arithmetic.h"
+#include "learner.h"
+#include "rules.h"
+
+namespace markone::MARKONE_LEVEL {
+
+template <class T>
+void check_finite(std::span<const T> values) {
+    T part[32] = {};
+    // 0 times infinity and 0 times nan are nan, and nan stays in the sum.
+    if (sum(values.size(), [&](std::size_t i) { return values[i] * 0; }, part) != 0) throw not_finite();
+}
+
+template <class T>
+bool check_sparse(const sparse_rows<T>& rows) {
+    if (rows.indptr.empty() || rows.indices.size() != rows.values.size())
+        throw std::invalid_argument("the arrays of a sparse matrix do not match");
+    std::int64_t before = 0;
+    for (const std::int64_t at : rows.indptr) {
+        if (at < before) throw std::invalid_argument("the row starts of a sparse matrix are not in order");
+        before = at;
+    }
+    if (static_cast<std::size_t>(before) > rows.indices.size())
+        throw std::invalid_argument("a sparse matrix ends after its values");
+    const auto first = static_cast<std::size_t>(rows.indptr.front());
+    std::uint32_t highest = 0;
+    for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
+    if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
+    check_finite(rows.values.subspan(first, rows.stored()));
+    std::uint32_t falls = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = rows[i];
+        for (std::size_t j = 1; j < x.size(); ++j) falls |= x.index[j] <= x.index[j - 1];
+    }
+    return falls == 0;
+}
+
+template <class T>
+void check_dense(const dense_rows<T>& rows) {
+    check_finite(std::span<const T>(rows.values, rows.stored()));
+}
+
+template <class T, class Rows>
+tally learn(state<T>& at, const Rows& rows, const visits& which) {
+    if (rows.width() > at.features) throw std::invalid_argument("rows are wider than the weights");
+    if (which.labels.size() != rows.size() || (which.importance && which.importance->size() != rows.size()))
+        throw std::invalid_argument("labels or importance do not match the rows");
+    for (const std::int32_t y : which.labels)
+        if (y < 0 || static_cast<std::size_t>(y) >= at.classes) throw std::invalid_argument("a label is no class");
+    if (which.importance)
+        for (const double h : *which.importance)
+            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
+                throw std::invalid_argument("an importance is negative or not finite");
+    if (which.order)
+        for (const std::int64_t i : *which.order)
+            if (i < 0 || static_cast<std::size_t>(i) >= rows.size())
+                throw std::invalid_argument("the order names a row that is not there");
+    switch (at.how.rule) {
+        case rule::perceptron: return learner(at, rules::perceptron<T>{at.how.difference}).learn(rows, which);
+        case rule::mira: return learner(at, rules::mira<T>{static_cast<T>(at.how.C)}).learn(rows, which);
+        case rule::logistic: return learner(at, rules::logistic<T>{}).learn(rows, which);
+        case rule::hinge: return learner(at, rules::hinge<T>{}).learn(rows, which);
+    }
+    throw std::invalid_argument("no such rule");
+}
+
+template <class T, class Rows>
+void score(const weights<T>& by, const Rows& rows, T* out) {
+    if (rows.width() > by.features) throw std::invalid_argument("rows are wider than the weights");
+    const std::size_t columns = by.columns(), stride = by.stride();
+    std::vector<T> sums(stride);
+    for (std::size_t i = 0; i < rows.size(); ++i, out += columns) {
+        if (stride == 1)
+            sums[0] = dot(rows[i], by.w.data());
+        else
+            dots(rows[i], by.w.data(), stride, sums.data());
+        for (std::size_t k = 0; k < columns; ++k) out[k] = sums[k] + by.bias[k];
+    }
+}
+
+template <class T>
+extern const loops<T> all = {check_sparse<T>,          check_dense<T>,          learn<T, sparse_rows<T>>,
+                             learn<T, dense_rows<T>>, score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
+
+const loops<float>& loops32() {
+    return all<float>;
+}
+const loops<double>& loops64() {
+    return all<double>;
+}
+
+}  // namespace markone::MARKONE_LEVEL

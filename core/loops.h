@@ -1,0 +1,84 @@
+// The loops over rows, compiled once for every processor and once more for those of x86-64-v3 (loops.cpp), and chosen
+// when the program runs. The versions give the same bits: no sum's order depends on the width of a register
+// (arithmetic.h), and the compiler may not fuse a multiplication with an addition (CMakeLists.txt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+
+#include "rows.h"
+#include "state.h"
+#include "weights.h"
+
+namespace markone {
+
+// Which rows to visit: rows[order[i]] for each i, or every row in storage order. Labels and importance go by row.
+struct visits {
+    std::span<const std::int32_t> labels;
+    std::optional<std::span<const double>> importance;  // 1 for all
+    std::optional<std::span<const std::int64_t>> order;
+};
+
+// What happened on the way.
+struct tally {
+    std::int64_t visits = 0;
+    std::int64_t mistakes = 0;
+    std::int64_t updates = 0;
+    double importance = 0;
+    double loss = 0;  // each example's at the moment of its visit, times its importance
+};
+
+// Thrown for a value that learning cannot use.
+struct not_finite : std::invalid_argument {
+    not_finite() : std::invalid_argument("a value is not finite") {}
+};
+
+template <class T>
+struct loops {
+    bool (*check_sparse)(const sparse_rows<T>&);
+    void (*check_dense)(const dense_rows<T>&);
+    tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
+    tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
+    void (*score_sparse)(const weights<T>&, const sparse_rows<T>&, T* out);
+    void (*score_dense)(const weights<T>&, const dense_rows<T>&, T* out);
+};
+
+template <class T>
+const loops<T>& fastest_loops();
+bool has_v3();
+
+// What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite. Says
+// whether each row names its features in order, and so none of them twice.
+template <class T>
+bool check(const sparse_rows<T>& rows) {
+    return fastest_loops<T>().check_sparse(rows);
+}
+template <class T>
+void check(const dense_rows<T>& rows) {
+    fastest_loops<T>().check_dense(rows);
+}
+
+// Visits the rows and learns from each. With fewer than two classes only time passes.
+template <class T>
+tally learn(state<T>& at, const sparse_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().learn_sparse(at, rows, which);
+}
+template <class T>
+tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().learn_dense(at, rows, which);
+}
+
+// Row i's scores go to out + i * columns.
+template <class T>
+void score(const weights<T>& by, const sparse_rows<T>& rows, T* out) {
+    fastest_loops<T>().score_sparse(by, rows, out);
+}
+template <class T>
+void score(const weights<T>& by, const dense_rows<T>& rows, T* out) {
+    fastest_loops<T>().score_dense(by, rows, out);
+}
+
+}  // namespace markone

@@ -1,0 +1,50 @@
+// Memory for large tables that are read at random places: on huge pages where the system has them, so that most reads
+// do not also miss the processor's table of pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace markone {
+
+template <class T>
+struct table_allocator {
+    using value_type = T;
+
+    table_allocator() = default;
+    template <class U>
+    table_allocator(const table_allocator<U>&) {}
+
+    static constexpr std::size_t cache_line = 64;
+    static constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+    T* allocate(std::size_t count) {
+        if (count > std::numeric_limits<std::size_t>::max() / (2 * sizeof(T)) - huge_page) throw std::bad_alloc();
+        const std::size_t alignment = count * sizeof(T) >= huge_page / 4 ? huge_page : cache_line;
+        const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
+        void* memory = std::aligned_alloc(alignment, bytes);
+        if (memory == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+        if (alignment == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: failing it costs only speed
+#endif
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+
+    template <class U>
+    bool operator==(const table_allocator<U>&) const {
+        return true;
+    }
+};
+
+template <class T>
+using table = std::vector<T, table_allocator<T>>;
+
+}  // namespace markone

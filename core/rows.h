@@ -1,0 +1,79 @@
+// Examples as rows of numbers, over arrays that somebody else owns: one row, sparse or dense, and blocks of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#if defined(__GNUC__)
+#define MARKONE_INLINE [[gnu::always_inline]] inline
+#else
+#define MARKONE_INLINE inline
+#endif
+
+namespace markone {
+
+template <class T>
+struct sparse_row {
+    using scalar = T;
+
+    const std::uint32_t* index;
+    const T* values;
+    std::size_t count;
+
+    MARKONE_INLINE std::size_t size() const { return count; }
+    MARKONE_INLINE std::size_t feature(std::size_t i) const { return index[i]; }
+    MARKONE_INLINE T value(std::size_t i) const { return values[i]; }
+    // The first lines; from there on the hardware sees a straight line.
+    MARKONE_INLINE void prefetch() const {
+        for (std::size_t i = 0; i < std::min(count, std::size_t{64}); i += 16) {
+            __builtin_prefetch(index + i);
+            __builtin_prefetch(values + i);
+        }
+    }
+};
+
+template <class T>
+struct dense_row {
+    using scalar = T;
+
+    const T* values;
+    std::size_t count;
+
+    MARKONE_INLINE std::size_t size() const { return count; }
+    MARKONE_INLINE std::size_t feature(std::size_t i) const { return i; }
+    MARKONE_INLINE T value(std::size_t i) const { return values[i]; }
+    MARKONE_INLINE void prefetch() const {}
+};
+
+// A matrix in compressed rows: row i has indptr[i+1] - indptr[i] features, and no feature's number reaches `columns`.
+template <class T>
+struct sparse_rows {
+    std::span<const std::int64_t> indptr;
+    std::span<const std::uint32_t> indices;
+    std::span<const T> values;
+    std::size_t columns;
+
+    std::size_t size() const { return indptr.size() - 1; }
+    std::size_t width() const { return columns; }
+    std::size_t stored() const { return static_cast<std::size_t>(indptr.back() - indptr.front()); }
+    MARKONE_INLINE sparse_row<T> operator[](std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(indptr[i]), end = static_cast<std::size_t>(indptr[i + 1]);
+        return {indices.data() + begin, values.data() + begin, end - begin};
+    }
+};
+
+template <class T>
+struct dense_rows {
+    const T* values;
+    std::size_t count;
+    std::size_t columns;
+
+    std::size_t size() const { return count; }
+    std::size_t width() const { return columns; }
+    std::size_t stored() const { return count * columns; }
+    MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
+};
+
+}  // namespace markone

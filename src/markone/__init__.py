@@ -1,0 +1,49 @@
+"""Markone turns labelled examples into linear models, fast, and proves what they can do."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markone.errors import DataError, MarkoneError, SettingsError
+    from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.learning.settings import Settings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MIRA",
+    "DataError",
+    "LinearSVM",
+    "LogisticRegression",
+    "MarkoneError",
+    "Perceptron",
+    "Settings",
+    "SettingsError",
+    "__version__",
+]
+
+# Where the public names live. They are imported when first used, so that `import markone` costs nothing.
+HOMES = {
+    "MIRA": "markone.estimators",
+    "LinearSVM": "markone.estimators",
+    "LogisticRegression": "markone.estimators",
+    "Perceptron": "markone.estimators",
+    "Settings": "markone.learning.settings",
+    "DataError": "markone.errors",
+    "MarkoneError": "markone.errors",
+    "SettingsError": "markone.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module 'markone' has no attribute {name!r}")
+    value = getattr(importlib.import_module(HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

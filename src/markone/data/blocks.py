@@ -1,0 +1,140 @@
+"""Blocks: rows as the core reads them, made from NumPy and SciPy arrays without a copy where that is possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.errors import DataError
+
+Rows = _core.DenseRows32 | _core.DenseRows64 | _core.SparseRows32 | _core.SparseRows64
+
+DENSE: dict[Any, type[_core.DenseRows32] | type[_core.DenseRows64]] = {
+    np.dtype(np.float32): _core.DenseRows32,
+    np.dtype(np.float64): _core.DenseRows64,
+}
+SPARSE: dict[Any, type[_core.SparseRows32] | type[_core.SparseRows64]] = {
+    np.dtype(np.float32): _core.SparseRows32,
+    np.dtype(np.float64): _core.SparseRows64,
+}
+MOST_FEATURES = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows with the number of each one's class and, where they differ, how much each one counts."""
+
+    rows: Rows
+    matrix: Any
+    labels: NDArray[np.int32]
+    importance: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, matrix: Any, labels: NDArray[Any], importance: NDArray[Any] | None = None) -> Block:
+        """Checks that the three belong together."""
+        matrix = as_matrix(matrix)
+        rows = as_rows(matrix)
+        if len(rows) == 0:
+            raise DataError("there are no rows to learn from")
+        if len(labels) != len(rows):
+            raise DataError(f"there are {len(rows)} rows but {len(labels)} labels")
+        return cls(rows, matrix, np.ascontiguousarray(labels, np.int32), as_importance(importance, len(rows)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, which: NDArray[np.int64]) -> Block:
+        """A block of some of the rows."""
+        importance = None if self.importance is None else self.importance[which]
+        matrix = self.matrix[which]
+        return Block(as_rows(matrix), matrix, self.labels[which], importance)
+
+
+def is_sparse(matrix: object) -> bool:
+    """Whether it is a SciPy matrix, without importing SciPy for the answer."""
+    return hasattr(matrix, "indptr") or (hasattr(matrix, "tocsr") and hasattr(matrix, "nnz"))
+
+
+def as_matrix(matrix: Any, dtype: Any = None) -> Any:
+    """A dense C-contiguous array or a CSR matrix, of 32- or 64-bit floats: `dtype` or the nearest to what it has."""
+    if is_sparse(matrix):
+        matrix = matrix.tocsr()
+        wanted = float_like(matrix.dtype) if dtype is None else np.dtype(dtype)
+        return matrix if matrix.dtype == wanted else matrix.astype(wanted)
+    array = np.asarray(matrix)
+    wanted = float_like(array.dtype) if dtype is None else np.dtype(dtype)
+    try:
+        array = np.ascontiguousarray(array, wanted) if array.ndim else array
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the rows have values that are no numbers: {error}") from None
+    if array.ndim != 2:
+        raise DataError(f"rows must stand in a table of two dimensions, not {array.ndim}; for one row give [row]")
+    return array
+
+
+def float_like(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.kind == "c":
+        raise DataError("complex numbers are not supported as values of features")
+    return np.dtype(np.float32 if dtype in (np.dtype(np.float32), np.dtype(np.float16)) else np.float64)
+
+
+def as_rows(matrix: Any) -> Rows:
+    """What `as_matrix` gave, as the core reads it, with its bounds and values checked."""
+    try:
+        return sparse_rows(matrix) if is_sparse(matrix) else DENSE[matrix.dtype](matrix)
+    except _core.NotFinite:
+        raise DataError(describe_not_finite(matrix.data if is_sparse(matrix) else matrix)) from None
+    except IndexError:
+        raise DataError(
+            f"the sparse matrix has a column index beyond its width of {matrix.shape[1]}; "
+            "make it again with the right shape"
+        ) from None
+
+
+def sparse_rows(matrix: Any) -> _core.SparseRows32 | _core.SparseRows64:
+    width = matrix.shape[1]
+    if width > MOST_FEATURES:
+        raise DataError(f"{width} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
+    indptr = np.ascontiguousarray(matrix.indptr, np.int64)
+    indices = matrix.indices
+    if indices.dtype == np.int32:
+        indices = np.ascontiguousarray(indices).view(np.uint32)  # a negative one becomes huge, and is refused
+    else:
+        if indices.size and (indices.min() < 0 or indices.max() >= width):
+            raise IndexError
+        indices = np.ascontiguousarray(indices, np.uint32)
+    rows = SPARSE[matrix.dtype](indptr, indices, np.ascontiguousarray(matrix.data), width)
+    if rows.in_order:
+        return rows
+    canonical = matrix.copy()
+    canonical.sum_duplicates()  # a feature named twice in a row counts as their sum
+    if canonical.nnz == matrix.nnz:
+        return rows
+    return sparse_rows(canonical)
+
+
+def describe_not_finite(values: NDArray[Any]) -> str:
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    where = ""
+    if values.ndim == 2:
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        where = f", first in row {row}, column {column}"
+    return f"Input X contains {what}{where}. Remove such rows, or fill the gaps, for instance with the column's mean"
+
+
+def as_importance(importance: NDArray[Any] | None, rows: int) -> NDArray[np.float64] | None:
+    """Weights of examples: finite, not negative, one for each row; `None` where all are 1."""
+    if importance is None:
+        return None
+    weights = np.ascontiguousarray(importance, np.float64)
+    if weights.shape != (rows,):
+        raise DataError(f"there must be one weight for each of the {rows} rows, not an array of shape {weights.shape}")
+    if not np.isfinite(weights).all():
+        raise DataError("the weights of examples contain NaN or infinity")
+    if (weights < 0).any():
+        raise DataError(f"the weights of examples must not be negative; the first such is in row {(weights < 0).argmax()}")
+    return None if (weights == 1).all() else weights

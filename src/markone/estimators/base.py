@@ -1,0 +1,359 @@
+"""What the linear classifiers share: everything but their parameters.
+
+Two ways lead through `predict` and `partial_fit`. The short one takes an array or matrix that needs nothing done to it
+and costs some micro-seconds; whatever else comes goes the long way, through scikit-learn's validation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from markone import _core
+from markone.data.blocks import Block, Rows, as_matrix, as_rows
+from markone.errors import DataError, SettingsError
+from markone.learning.history import History
+from markone.learning.linear import Linear, winners
+from markone.learning.progress import Silence, visible_progress
+from markone.learning.settings import Settings
+from markone.learning.training import train_linear
+
+ROWS_OF_DENSE: dict[Any, Any] = {np.dtype(np.float64): _core.DenseRows64, np.dtype(np.float32): _core.DenseRows32}
+LARGEST_SEED = 2**31
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """The base of the linear classifiers. A subclass has parameters, and says which settings they mean."""
+
+    words: ClassVar[dict[str, str]] = {
+        "epochs": "max_iter",
+        "eta": "eta0",
+        "schedule": "learning_rate",
+        "strength": "alpha",
+        "bias": "fit_intercept",
+        "order": "shuffle",
+        "seed": "random_state",
+        "holdout": "validation_fraction",
+        "patience": "n_iter_no_change",
+    }
+    """The parameters' names here, by the settings' names there."""
+
+    classes_: NDArray[Any]
+    history_: History
+    n_iter_: int
+
+    # What every subclass has among its parameters.
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    average: bool
+    tie: str
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    class_weight: Any
+    warm_start: bool
+    random_state: Any
+    verbose: int
+
+    def _own_settings(self, importance: float | None) -> dict[str, Any]:
+        """The settings that differ from class to class; `importance` is that of all examples, where it is known."""
+        raise NotImplementedError
+
+    # ---- learning
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from the rows of X and their labels y.
+
+        `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
+        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
+        `validation_fraction` of the rows, taken at random.
+        """
+        goes_on = self.warm_start and hasattr(self, "_linear")
+        matrix = self._validate(X, reset=not goes_on)
+        y = self._validate_labels(y, matrix.shape[0])
+        found, labels = np.unique(y, return_inverse=True)
+        if len(found) < 2 and not goes_on:
+            raise DataError(
+                f"there is only one class in y, {found[0]!r}; a classifier needs examples of at least two classes"
+            )
+        weights = self._weights_of_examples(sample_weight, matrix, found, labels)
+        settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
+        if goes_on:
+            labels = self._meet(found, labels)
+            self._linear.settings = settings
+        else:
+            self.classes_ = found
+            self._linear = Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype)
+        if coef_init is not None or intercept_init is not None:
+            self._start_at(coef_init, intercept_init)
+        block = self._block(matrix, labels, weights)
+        self.history_ = train_linear(
+            self._linear,
+            block,
+            holdout=self._holdout(X_val, y_val),
+            progress=visible_progress() if self.verbose else Silence(),
+        )
+        self.n_iter_ = len(self.history_)
+        self._forget()
+        self._warn()
+        return self
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more rows, once each, in the order given.
+
+        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
+        """
+        first = not hasattr(self, "_linear")
+        if self.class_weight == "balanced":
+            raise SettingsError(
+                "class_weight",
+                "cannot be 'balanced' in partial_fit, which does not see all classes; give the weights as a dict",
+            )
+        matrix = None if first else self._plain(X)
+        if matrix is None:
+            matrix = self._validate(X, reset=first)
+        y = np.asarray(y)
+        if y.shape != matrix.shape[:1]:
+            y = self._validate_labels(y, matrix.shape[0])
+        if first:
+            self._begin(matrix, y, classes)
+        labels = self._known(y)
+        if labels is None:
+            y = self._validate_labels(y, matrix.shape[0])
+            labels = self._meet(*np.unique(y, return_inverse=True))
+        weights = None
+        if sample_weight is not None or self.class_weight is not None:
+            weights = self._weights_of_examples(sample_weight, matrix, self.classes_, labels)
+        self._linear.learn(self._block(matrix, labels, weights))
+        self._forget()
+        return self
+
+    def _begin(self, matrix: Any, y: NDArray[Any], classes: ArrayLike | None) -> None:
+        y = self._validate_labels(y, matrix.shape[0])
+        self.classes_ = np.unique(y if classes is None else np.asarray(classes))
+        settings = self._settings(None)
+        self._linear = Linear(settings, features=matrix.shape[1], classes=len(self.classes_), dtype=matrix.dtype)
+        self.history_ = History()
+        self.n_iter_ = 1
+
+    def _known(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
+        """The numbers of the labels' classes, if all are known."""
+        try:
+            labels = self.classes_.searchsorted(y)
+            known = self.classes_.take(labels, mode="clip") == y
+        except TypeError:
+            return None
+        return labels if known.all() else None
+
+    def _meet(self, found: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Makes room for classes that are new, and numbers the labels anew."""
+        try:
+            classes = np.unique(np.concatenate([self.classes_, found]))
+        except TypeError:
+            raise DataError(
+                f"the labels {found.tolist()} cannot be sorted among the classes known so far, {self.classes_.tolist()}"
+            ) from None
+        if len(classes) > len(self.classes_):
+            places = classes.searchsorted(self.classes_).tolist()
+            self._linear.grow(features=self._linear.features, classes=len(classes), places=places)
+            self.classes_ = classes
+        return self.classes_.searchsorted(found)[labels]
+
+    def _settings(self, importance: float | None) -> Settings:
+        for name in ("shuffle", "early_stopping", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise SettingsError(name, f"must be True or False, not {getattr(self, name)!r}")
+        stops = self.early_stopping or self.tol is not None
+        try:
+            return Settings(
+                epochs=plain_number(self.max_iter),
+                average=bool(self.average) if isinstance(self.average, np.bool_) else self.average,
+                tie=self.tie,  # type: ignore[arg-type]
+                bias=bool(self.fit_intercept) if isinstance(self.fit_intercept, np.bool_) else self.fit_intercept,
+                order="each" if self.shuffle else "given",
+                seed=seed_of(self.random_state),
+                holdout=plain_number(self.validation_fraction) if self.early_stopping else 0.0,
+                patience=plain_number(self.n_iter_no_change) if stops else None,
+                tol=plain_number(self.tol),
+                **{name: plain_number(value) for name, value in self._own_settings(importance).items()},
+            )
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
+
+    def _start_at(self, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
+        linear = self._linear
+        if linear.time > 0:
+            raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
+        matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
+        bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
+        linear.start_at(matrix, bias)
+
+    def _holdout(self, X_val: Any, y_val: ArrayLike | None) -> Block | None:
+        if X_val is None and y_val is None:
+            return None
+        if X_val is None or y_val is None:
+            raise DataError("X_val and y_val belong together; one of them is missing")
+        if not self.early_stopping:
+            raise SettingsError("early_stopping", "must be True for X_val and y_val to be of use")
+        matrix = self._validate(X_val, reset=False)
+        labels = self._known(self._validate_labels(y_val, matrix.shape[0]))
+        if labels is None:
+            raise DataError("y_val has labels that are not in y")
+        return self._block(matrix, labels, None)
+
+    def _weights_of_examples(
+        self, sample_weight: ArrayLike | None, matrix: Any, classes: NDArray[Any], labels: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+        if self.class_weight is None:
+            return weights
+        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
+        if (per_class < 0).any():
+            raise SettingsError("class_weight", "must not be negative")
+        return per_class[labels] if weights is None else weights * per_class[labels]
+
+    def _block(self, matrix: Any, labels: NDArray[np.int64], weights: NDArray[np.float64] | None) -> Block:
+        return Block.of(as_matrix(matrix, self._linear.dtype), labels, weights)
+
+    def _warn(self) -> None:
+        if self.history_.stopped == "interrupted":
+            warnings.warn(
+                f"Training was interrupted after {self.n_iter_} whole passes; the model so far is kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif self.history_.stopped == "epochs" and self.tol is not None:
+            warnings.warn(
+                f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None to "
+                "say that so many passes are meant.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # ---- using
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row."""
+        scores = self._scores(X)
+        return self.classes_.take(winners(scores, self.tie))  # type: ignore[no-any-return]
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The scores: one for each row where there are two classes (positive for the second), else one for each class."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """The weights: a row for each class, or one row where there are two classes."""
+        return self._read()[0]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        """The bias of each row of `coef_`."""
+        return self._read()[1]
+
+    def weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """`coef_` and `intercept_` of the averaged or of the last weights, whichever `average` says to use."""
+        check_is_fitted(self)
+        weights = self._linear.weights(averaged)
+        return weights.matrix().T, weights.bias()
+
+    def _read(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        read = self.__dict__.get("_read_weights")
+        if read is None:
+            if "_linear" not in self.__dict__:
+                raise AttributeError(f"this {type(self).__name__} has no weights before fit or partial_fit")
+            read = self._read_weights = self.weights()
+        return read
+
+    def _forget(self) -> None:
+        self.__dict__.pop("_read_weights", None)
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        if "_linear" not in self.__dict__:
+            check_is_fitted(self)
+        matrix = self._plain(X)
+        if matrix is None:
+            matrix = self._validate(X, reset=False)
+        return self._linear.scores(self._rows(matrix))
+
+    def _rows(self, matrix: Any) -> Rows:
+        return as_rows(as_matrix(matrix, self._linear.dtype))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_linear" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ---- what comes in
+
+    def _plain(self, X: Any) -> Any:
+        """X itself where it can be read as it is: the short way."""
+        kind = type(X)
+        if kind is not np.ndarray and not (kind.__module__ == "scipy.sparse._csr"):
+            return None
+        fits = X.ndim == 2 and X.shape[1] == self._linear.features and X.dtype.kind == "f" and X.shape[0] > 0
+        return X if fits and "feature_names_in_" not in self.__dict__ else None
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,  # the core looks
+        )
+
+    def _validate_labels(self, y: ArrayLike, rows: int) -> NDArray[Any]:
+        from sklearn.utils.validation import column_or_1d
+
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        if labels.shape[0] != rows:
+            raise DataError(f"there are {rows} rows but {labels.shape[0]} labels")
+        return labels
+
+
+def plain_number(value: Any) -> Any:
+    """NumPy's numbers as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn allows: a number, a generator, or None for one that differs each time."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(LARGEST_SEED))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(LARGEST_SEED))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(LARGEST_SEED))
+    return plain_number(random_state)  # type: ignore[no-any-return]

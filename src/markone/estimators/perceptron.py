@@ -1,0 +1,98 @@
+"""The perceptron with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markone.estimators.base import LinearClassifier
+
+
+class Perceptron(LinearClassifier):
+    """The perceptron, averaged by default: on each mistake, add the example to the weights of its class.
+
+    Takes the place of `sklearn.linear_model.Perceptron`. With more than two classes it is one multiclass perceptron
+    (the right class up, the winner down), not one classifier for each class against the rest.
+
+    Parameters
+    ----------
+    penalty, alpha
+        What large weights cost: None, "l2" or "l1", and how much.
+    fit_intercept
+        Learn a bias.
+    max_iter, tol, n_iter_no_change
+        Stop after `max_iter` passes, when a pass makes no mistake, or when the loss (with `early_stopping` the
+        held-out accuracy) has not got better by `tol` in `n_iter_no_change` passes.
+    shuffle, random_state
+        Visit the rows in a new random order in each pass.
+    eta0
+        The learning rate. Without a penalty it only scales the weights.
+    average
+        Use the average of all weight vectors met in training.
+    tie
+        What a score of 0 means while learning: "negative", "positive", or "error" whatever the label.
+    form
+        The step on a mistake: "label" for eta0·y·x, "difference" for eta0·(y - f(x))·x, which goes twice as far.
+    early_stopping, validation_fraction
+        Keep a share of the rows apart, stop by their accuracy, and restore the best weights.
+    class_weight
+        None, "balanced", or a dict: how much the examples of each class count.
+    warm_start
+        Go on from the last fit.
+    verbose
+        Show progress.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Perceptron(random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = None,
+        alpha: float = 1e-4,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        average: bool = True,
+        tie: str = "error",
+        form: str = "label",
+        random_state: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.average = average
+        self.tie = tie
+        self.form = form
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+
+    def _own_settings(self, importance: float | None) -> dict[str, Any]:
+        return {
+            "rule": "perceptron",
+            "eta": self.eta0,
+            "penalty": self.penalty,
+            "strength": self.alpha,
+            "form": self.form,
+        }

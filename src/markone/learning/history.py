@@ -1,0 +1,64 @@
+"""What happened in training: a row for each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Stop = Literal["epochs", "no mistakes", "held-out", "loss", "callback", "interrupted"]
+
+REASONS: dict[Stop, str] = {
+    "epochs": "all passes were made",
+    "no mistakes": "a pass changed nothing",
+    "held-out": "held-out accuracy had not got better for some passes; the best weights were restored",
+    "loss": "the loss had not got better for some passes",
+    "callback": "the callback asked for it",
+    "interrupted": "it was interrupted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass over the data."""
+
+    epoch: int
+    """The number of the pass, from 1."""
+    mistakes: int
+    updates: int
+    loss: float
+    """The mean loss of the examples, each measured at its visit, before it could change the weights."""
+    norm2: float
+    """The squared length of the last weights after the pass, bias included."""
+    seconds: float
+    holdout_last: float | None = None
+    """The held-out accuracy of the last weights."""
+    holdout_averaged: float | None = None
+    """The held-out accuracy of the averaged weights."""
+
+    @property
+    def holdout(self) -> float | None:
+        """The held-out accuracy of the weights that will be used."""
+        return self.holdout_last if self.holdout_averaged is None else self.holdout_averaged
+
+
+@dataclass(slots=True)
+class History:
+    """The passes of one training, and why it ended."""
+
+    passes: list[Pass] = field(default_factory=list)
+    stopped: Stop = "epochs"
+    best_epoch: int | None = None
+    """The pass with the best held-out accuracy, whose weights are kept where training stopped by it."""
+
+    def __iter__(self) -> Iterator[Pass]:
+        return iter(self.passes)
+
+    def __len__(self) -> int:
+        return len(self.passes)
+
+    def __getitem__(self, i: int) -> Pass:
+        return self.passes[i]
+
+    def __str__(self) -> str:
+        return f"{len(self)} passes; stopped because {REASONS[self.stopped]}"

@@ -1,0 +1,139 @@
+"""A linear learner: weights that blocks of examples change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block, Rows
+from markone.errors import DataError
+from markone.learning.settings import Settings
+
+LARGEST_IMPORTANCE = 1e6
+RANDOM_START = 0.01
+
+
+class Linear:
+    """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
+
+    def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
+        self.settings = settings
+        self.dtype = np.dtype(dtype)
+        kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
+        self._learner: _core.Learner32 | _core.Learner64 = kind(settings.for_core(), features, classes)
+        self._snapshots: dict[bool, _core.Weights32 | _core.Weights64] = {}
+        if settings.start == "random":
+            random = np.random.default_rng(settings.seed)
+            self.start_at(
+                random.normal(0, RANDOM_START, (features, self.columns)), random.normal(0, RANDOM_START, self.columns)
+            )
+
+    @property
+    def features(self) -> int:
+        return self._learner.features
+
+    @property
+    def classes(self) -> int:
+        return self._learner.classes
+
+    @property
+    def columns(self) -> int:
+        """Weight vectors: one for two classes, else one for each."""
+        return 1 if self.classes <= 2 else self.classes
+
+    @property
+    def time(self) -> float:
+        """The examples seen so far, each counted by its importance."""
+        return self._learner.time
+
+    def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
+        """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
+        matrix, bias = np.asarray(matrix, self.dtype), np.asarray(bias, self.dtype).reshape(1, -1)
+        if matrix.shape != (self.features, self.columns) or bias.shape != (1, self.columns):
+            raise DataError(
+                f"the first weights must have the shapes {(self.features, self.columns)} and {(self.columns,)}, "
+                f"not {matrix.shape} and {bias.shape[1:]}"
+            )
+        if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
+            raise DataError("the first weights contain NaN or infinity")
+        self._learner.start_at(np.ascontiguousarray(matrix), np.ascontiguousarray(bias))
+        self._snapshots.clear()
+
+    def grow(self, *, features: int, classes: int, places: list[int]) -> None:
+        """Makes room for new features and classes; `places[k]` is where class k goes."""
+        self._learner.grow(features, classes, places)
+        self._snapshots.clear()
+
+    def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> _core.Tally:
+        """Visits the block's rows once, all or those that `order` names, and says what happened."""
+        if self.settings.rule == "perceptron" and block.importance is not None:
+            check_repeats(block.importance)
+        self._snapshots.clear()
+        return self._learner.learn(block.rows, block.labels, block.importance, order)
+
+    def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
+        """The weights as they stand: averaged or last, as the settings say unless told otherwise."""
+        averaged = self.settings.average if averaged is None else averaged
+        if averaged not in self._snapshots:
+            self._snapshots[averaged] = self._learner.snapshot(averaged)
+        return self._snapshots[averaged]
+
+    def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
+        """One row of `columns` scores for each row."""
+        averaged = self.settings.average if averaged is None else averaged
+        few = rows.stored < self.features and averaged not in self._snapshots
+        if few and isinstance(rows, _core.SparseRows32 | _core.SparseRows64):
+            return self._learner.scores(rows, averaged)
+        return self.weights(averaged).scores(rows)
+
+    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
+        """The number of the best class for each row."""
+        return winners(self.scores(rows, averaged), self.settings.tie)
+
+    def norm2(self) -> float:
+        """The squared length of the last weights, bias included."""
+        return self._learner.norm2()
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """All that is needed to go on, to the bit, as if nothing had happened."""
+        return self._learner.get_state()
+
+    def set_state(self, state: dict[str, NDArray[Any]]) -> None:
+        self._learner.set_state(state)
+        self._snapshots.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "settings": self.settings,
+            "dtype": self.dtype,
+            "features": self.features,
+            "classes": self.classes,
+            "state": self.get_state(),
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(  # type: ignore[misc]
+            saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
+        )
+        self.set_state(saved["state"])
+
+
+def winners(scores: NDArray[Any], tie: str) -> NDArray[np.int64]:
+    """The number of the best class by each row of scores; `tie` says which of several."""
+    if scores.shape[1] == 1:
+        positive = scores[:, 0] >= 0 if tie == "positive" else scores[:, 0] > 0
+        return positive.astype(np.int64)
+    if tie == "positive":
+        return scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
+    return scores.argmax(axis=1)
+
+
+def check_repeats(importance: NDArray[np.float64]) -> None:
+    if importance.max(initial=0) > LARGEST_IMPORTANCE:
+        raise DataError(
+            f"the perceptron visits an example as often as its weight says, and {importance.max():g} is more than "
+            f"{LARGEST_IMPORTANCE:g} times; divide the weights by a constant"
+        )

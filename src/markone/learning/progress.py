@@ -1,0 +1,77 @@
+"""Progress of long work: a bar on a terminal, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+from markone.learning.history import Pass
+
+
+class Progress(Protocol):
+    """What training tells while it works."""
+
+    def start(self, rows: int, epochs: int) -> None: ...
+    def advance(self, rows: int) -> None: ...
+    def finish_pass(self, result: Pass) -> None: ...
+    def close(self) -> None: ...
+
+
+def sentence(result: Pass) -> str:
+    """A pass in a line."""
+    held_out = "" if result.holdout is None else f", held-out accuracy {result.holdout:.2%}"
+    return (
+        f"pass {result.epoch}: {result.mistakes:,} mistakes, loss {result.loss:.4g}{held_out}, {result.seconds:.2f} s"
+    )
+
+
+class Silence:
+    """Says nothing."""
+
+    def start(self, rows: int, epochs: int) -> None: ...
+    def advance(self, rows: int) -> None: ...
+    def finish_pass(self, result: Pass) -> None: ...
+    def close(self) -> None: ...
+
+
+class Bar:
+    """A bar on the terminal's standard error: passes, rows a second, time left, and what the last pass did."""
+
+    def start(self, rows: int, epochs: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._epochs = epochs
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task(f"pass 1 of {epochs}", total=rows * epochs, speed="")
+        self._progress.start()
+
+    def advance(self, rows: int) -> None:
+        speed = self._progress.tasks[self._task].speed
+        self._progress.update(self._task, advance=rows, speed=f"{speed:,.0f} rows/s" if speed else "")
+
+    def finish_pass(self, result: Pass) -> None:
+        self._progress.console.print(sentence(result))
+        self._progress.update(self._task, description=f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}")
+
+    def close(self) -> None:
+        self._progress.stop()
+
+
+class Lines(Silence):
+    """A line for each pass on standard error, for logs."""
+
+    def finish_pass(self, result: Pass) -> None:
+        print(sentence(result), file=sys.stderr)
+
+
+def visible_progress() -> Progress:
+    """A bar where a person watches, lines where a log is written."""
+    return Bar() if sys.stderr.isatty() else Lines()

@@ -1,0 +1,185 @@
+"""Training: passes over a block until there is a reason to stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import Block
+from markone.errors import DataError
+from markone.learning.history import History, Pass, Stop
+from markone.learning.linear import Linear
+from markone.learning.progress import Progress, Silence
+from markone.learning.settings import Settings
+
+Callback = Callable[[Pass], bool | None]
+
+VALUES_BETWEEN_LOOKS = 4_000_000
+"""How many values the core reads before Python looks up: for Ctrl-C and for the progress bar."""
+
+
+def train_linear(
+    linear: Linear,
+    block: Block,
+    *,
+    holdout: Block | None = None,
+    callback: Callback | None = None,
+    progress: Progress | None = None,
+) -> History:
+    """Teaches `linear` the block, as its settings say, and tells how it went.
+
+    The held-out rows are `holdout`, or a share of the block where the settings ask for one. Ctrl-C ends the training
+    with the weights so far. The callback sees every pass and ends the training by returning True.
+    """
+    settings = linear.settings
+    rows = np.arange(len(block))
+    if holdout is None and settings.holdout > 0:
+        rows, kept_apart = split(block.labels, settings.holdout, settings.seed)
+        holdout = block.take(kept_apart)
+    watch = Watch(settings, linear)
+    history = History()
+    progress = progress or Silence()
+    progress.start(len(rows), settings.epochs)
+    try:
+        for epoch, order in enumerate(orders(rows, len(block), settings), start=1):
+            result = make_pass(linear, block, order, holdout, epoch, progress)
+            history.passes.append(result)
+            progress.finish_pass(result)
+            history.best_epoch = watch.look(result)
+            reason = watch.reason(result, bool(callback and callback(result)))
+            if reason is not None:
+                history.stopped = reason
+                break
+    except KeyboardInterrupt:
+        history.stopped = "interrupted"
+    finally:
+        progress.close()
+    watch.restore_best()
+    return history
+
+
+def make_pass(
+    linear: Linear,
+    block: Block,
+    order: NDArray[np.int64] | None,
+    holdout: Block | None,
+    epoch: int,
+    progress: Progress,
+) -> Pass:
+    start = time.perf_counter()
+    mistakes, updates, loss, importance = 0, 0, 0.0, 0.0
+    for part in parts(order, block):
+        tally = linear.learn(block, part)
+        mistakes += tally.mistakes
+        updates += tally.updates
+        loss += tally.loss
+        importance += tally.importance
+        progress.advance(tally.visits)
+    norm2 = linear.norm2()
+    if not (math.isfinite(loss) and math.isfinite(norm2)):
+        raise DataError(
+            f"the weights grew beyond all numbers in pass {epoch}: the features are too large for the learning rate; "
+            "scale them (to unit length, or to a standard deviation of 1) or lower the rate"
+        )
+    last = averaged = None
+    if holdout is not None:
+        last = accuracy(linear, holdout, averaged=False)
+        averaged = accuracy(linear, holdout, averaged=True) if linear.settings.average else None
+    return Pass(
+        epoch=epoch,
+        mistakes=mistakes,
+        updates=updates,
+        loss=loss / importance if importance else 0.0,
+        norm2=norm2,
+        seconds=time.perf_counter() - start,
+        holdout_last=last,
+        holdout_averaged=averaged,
+    )
+
+
+class Watch:
+    """Decides when to stop, and remembers the best weights."""
+
+    def __init__(self, settings: Settings, linear: Linear) -> None:
+        self.settings = settings
+        self.linear = linear
+        self.best_accuracy = -math.inf
+        self.best_epoch: int | None = None
+        self.best_state: dict[str, NDArray[np.float64]] | None = None
+        self.best_loss = math.inf
+        self.passes_without_gain = 0
+
+    def look(self, result: Pass) -> int | None:
+        tol = self.settings.tol or 0.0
+        if result.holdout is None:
+            gained = result.loss < self.best_loss - tol
+            self.best_loss = min(self.best_loss, result.loss)
+        else:
+            gained = result.holdout > self.best_accuracy + tol
+            if result.holdout > self.best_accuracy:
+                self.best_accuracy, self.best_epoch = result.holdout, result.epoch
+                self.best_state = self.linear.get_state() if self.settings.patience else None
+        self.passes_without_gain = 0 if gained else self.passes_without_gain + 1
+        return self.best_epoch
+
+    def reason(self, result: Pass, asked: bool) -> Stop | None:
+        if asked:
+            return "callback"
+        if result.updates == 0 and self.settings.rule in ("perceptron", "mira"):
+            return "no mistakes"
+        if self.settings.patience is not None and self.passes_without_gain >= self.settings.patience:
+            if result.holdout is not None:
+                return "held-out"
+            if self.settings.tol is not None:
+                return "loss"
+        return None
+
+    def restore_best(self) -> None:
+        if self.best_state is not None:
+            self.linear.set_state(self.best_state)
+
+
+def orders(rows: NDArray[np.int64], all_rows: int, settings: Settings) -> Iterator[NDArray[np.int64] | None]:
+    """For each pass, the rows in the order of their visits; `None` is every row as it stands."""
+    random = np.random.default_rng(settings.seed)
+    order = rows if len(rows) < all_rows else None
+    for epoch in range(settings.epochs):
+        if settings.order == "each" or (settings.order == "once" and epoch == 0):
+            order = random.permutation(rows)
+        yield order
+
+
+def parts(order: NDArray[np.int64] | None, block: Block) -> Iterator[NDArray[np.int64] | None]:
+    """The order cut into pieces, each soon done."""
+    visits = len(block) if order is None else len(order)
+    size = max(1, VALUES_BETWEEN_LOOKS * len(block) // max(1, block.rows.stored))
+    if visits <= size:
+        yield order
+        return
+    order = np.arange(visits) if order is None else order
+    for start in range(0, visits, size):
+        yield order[start : start + size]
+
+
+def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows to learn from and rows to hold out: the same share of every class, at random, each set in storage order."""
+    random = np.random.default_rng([seed, 1])
+    apart = np.zeros(len(labels), bool)
+    shuffled = random.permutation(len(labels))
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    # Every 1/share-th row of that list: each class gives its share to within one row.
+    places = np.floor((np.arange(round(share * len(labels))) + random.random()) / share).astype(np.int64)
+    apart[by_class[places[places < len(labels)]]] = True
+    if not apart.any() or apart.all():
+        raise DataError(f"{len(labels)} rows are too few to hold out a share of {share:g}; hold out more, or none")
+    return np.flatnonzero(~apart), np.flatnonzero(apart)
+
+
+def accuracy(linear: Linear, block: Block, *, averaged: bool) -> float:
+    """The share of the block's importance that is classified rightly."""
+    right = linear.predict(block.rows, averaged) == block.labels
+    return float(np.average(right, weights=block.importance))
