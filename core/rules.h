@@ -21,18 +21,19 @@ enum class moves { pair, all };
 
 // Perceptron (Rosenblatt 1958): step only on a mistake, always equally far.
 //   c = [wrong]        in the form w += eta y x
-//   c = |y - f(x)|     in the form w += eta (y - f(x)) x, which goes twice as far unless the score is 0
+//   c = |y - f(x)|     in the form w += eta (y - f(x)) x: twice as far, unless f(x) = 0 at a tie
 template <class T>
 struct perceptron {
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = true;  // an importance of k is k visits in place, each with its own prediction
-    bool difference;
+    T far;      // 2 in the second form, else 1
+    T at_a_tie;  // the same where a tie is the wrong class, 1 where it is neither
 
     MARKONE_INLINE T loss(T margin) const { return std::max(-margin, T{0}); }
     template <class Norm2>
     MARKONE_INLINE T pull(T margin, bool wrong, T importance, Norm2) const {
         if (!wrong) return 0;
-        return difference && margin != 0 ? 2 * importance : importance;
+        return importance * (margin == 0 ? at_a_tie : far);
     }
 };
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from markone import _core
 from markone.errors import DataError
@@ -34,7 +34,7 @@ class Block:
     importance: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, matrix: Any, labels: NDArray[Any], importance: NDArray[Any] | None = None) -> Block:
+    def of(cls, matrix: Any, labels: NDArray[Any], importance: ArrayLike | None = None) -> Block:
         """Checks that the three belong together."""
         matrix = as_matrix(matrix)
         rows = as_rows(matrix)
@@ -126,11 +126,14 @@ def describe_not_finite(values: NDArray[Any]) -> str:
     return f"Input X contains {what}{where}. Remove such rows, or fill the gaps, for instance with the column's mean"
 
 
-def as_importance(importance: NDArray[Any] | None, rows: int) -> NDArray[np.float64] | None:
+def as_importance(importance: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
     """Weights of examples: finite, not negative, one for each row; `None` where all are 1."""
     if importance is None:
         return None
-    weights = np.ascontiguousarray(importance, np.float64)
+    try:
+        weights = np.ascontiguousarray(importance, np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the weights of examples must be numbers") from None
     if weights.shape != (rows,):
         raise DataError(f"there must be one weight for each of the {rows} rows, not an array of shape {weights.shape}")
     if not np.isfinite(weights).all():

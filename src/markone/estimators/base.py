@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from markone import _core
-from markone.data.blocks import Block, Rows, as_matrix, as_rows
+from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.history import History
 from markone.learning.linear import Linear, winners
@@ -96,6 +96,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 f"there is only one class in y, {found[0]!r}; a classifier needs examples of at least two classes"
             )
         weights = self._weights_of_examples(sample_weight, matrix, found, labels)
+        if weights is not None and not weights.any():
+            raise DataError("the weights of all examples are zero: there is nothing to learn from")
         settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
         if goes_on:
             labels = self._meet(found, labels)
@@ -169,10 +171,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _meet(self, found: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Makes room for classes that are new, and numbers the labels anew."""
         try:
+            if (self.classes_.dtype.kind in "US") != (found.dtype.kind in "US"):
+                raise TypeError  # NumPy would turn numbers into strings
             classes = np.unique(np.concatenate([self.classes_, found]))
         except TypeError:
             raise DataError(
-                f"the labels {found.tolist()} cannot be sorted among the classes known so far, {self.classes_.tolist()}"
+                f"the labels {found.tolist()} are of another kind than the classes known so far, "
+                f"{self.classes_.tolist()}"
             ) from None
         if len(classes) > len(self.classes_):
             places = classes.searchsorted(self.classes_).tolist()
@@ -225,9 +230,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _weights_of_examples(
         self, sample_weight: ArrayLike | None, matrix: Any, classes: NDArray[Any], labels: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+        weights = None if sample_weight is None else as_importance(sample_weight, matrix.shape[0])
         if self.class_weight is None:
             return weights
         per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
@@ -334,8 +337,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _validate_labels(self, y: ArrayLike, rows: int) -> NDArray[Any]:
-        from sklearn.utils.validation import column_or_1d
-
         labels = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         if labels.shape[0] != rows:

@@ -1,0 +1,84 @@
+"""The command: `python -m benchmarks [--rounds N] [--only WORD] [--list]`, from the project's root."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks import report
+from benchmarks.cases import CASES, Case
+from benchmarks.datasets import AbsentError
+from benchmarks.timing import Comparison, alternate, best
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+TOLERANCE = 0.01
+"""How much less accurate than theirs ours may be: a point."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Compare Markone with its peers.")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each side, the best counts (5)")
+    parser.add_argument(
+        "--only", default="", metavar="WORD", help=f"cases whose name contains WORD; {RESULTS.name} is left alone"
+    )
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    arguments = parser.parse_args()
+    cases = [case for case in CASES if arguments.only in case.name]
+    if not cases:
+        parser.error(f"no case has {arguments.only!r} in its name; --list shows them")
+    if arguments.rounds < 1:
+        parser.error(f"--rounds must be at least 1, not {arguments.rounds}")
+    if arguments.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    results, skipped = run_all(cases, arguments.rounds)
+    text = report.render(results, skipped, arguments.rounds)
+    if arguments.only:
+        print(text)
+    else:
+        RESULTS.write_text(text, encoding="utf-8")
+    return judge(results)
+
+
+def run_all(cases: list[Case], rounds: int) -> tuple[list[tuple[Case, Comparison]], list[Case]]:
+    """The results, and the cases skipped for want of data."""
+    results, skipped = [], []
+    for number, case in enumerate(cases, start=1):
+        say(f"[{number}/{len(cases)}] {case.name}")
+        try:
+            results.append((case, run(case, rounds)))
+        except AbsentError as folder:
+            say(f"  skipped: there is no folder {folder} in MARKONE_DATA")
+            skipped.append(case)
+    return results, skipped
+
+
+def run(case: Case, rounds: int) -> Comparison:
+    data = case.data.load()
+    turns = []
+    with threadpool_limits(1):
+        for turn in alternate(case.ours, case.theirs, data, rounds):
+            turns.append(turn)
+            say(f"  round {len(turns)}: {report.sentence(turn)}")
+    result = best(turns)
+    say(f"  best: {report.sentence(result)}, at least {case.at_least:g}; accuracy {report.accuracies(result)}")
+    return result
+
+
+def judge(results: list[tuple[Case, Comparison]]) -> int:
+    """The exit status: 1 where a case is fast at the price of accuracy."""
+    failed = [(case, result) for case, result in results if result.theirs.accuracy - result.ours.accuracy > TOLERANCE]
+    for case, result in failed:
+        print(f"{case.name}: less accurate than theirs, {report.accuracies(result)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

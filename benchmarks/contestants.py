@@ -1,0 +1,67 @@
+"""Contestants with scikit-learn's interface, ours and theirs alike. A peer with another interface gets its own file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from benchmarks.datasets import Split
+from benchmarks.timing import Contestant, Outcome, seconds_of
+
+
+def fit(estimator: Any) -> Contestant:
+    """Learns all rows."""
+
+    def turn(data: Split) -> Outcome:
+        model = clone(estimator)
+        seconds = seconds_of(lambda: model.fit(data.train, data.train_labels))
+        return Outcome(seconds, accuracy(model, data), values=data.train.size * model.n_iter_)
+
+    return Contestant(name_of(estimator), turn)
+
+
+def partial_fit(estimator: Any, *, rows: int, calls: int) -> Contestant:
+    """Learns some rows with each call."""
+
+    def turn(data: Split) -> Outcome:
+        model = clone(estimator)
+        classes = np.unique(data.train_labels)
+        starts = range(0, rows * calls, rows)
+        batches = [(data.train[at : at + rows], data.train_labels[at : at + rows]) for at in starts]
+
+        def work() -> None:
+            model.partial_fit(*batches[0], classes=classes)
+            for batch in batches[1:]:
+                model.partial_fit(*batch)
+
+        return Outcome(seconds_of(work) / calls, accuracy(model, data))
+
+    return Contestant(name_of(estimator), turn)
+
+
+def predict(estimator: Any, *, calls: int) -> Contestant:
+    """Predicts one row with each call, after a fit that is not timed."""
+
+    def turn(data: Split) -> Outcome:
+        model = clone(estimator).fit(data.train, data.train_labels)
+        rows = [data.test[at : at + 1] for at in range(calls)]
+
+        def work() -> None:
+            for row in rows:
+                model.predict(row)
+
+        return Outcome(seconds_of(work) / calls, accuracy(model, data))
+
+    return Contestant(name_of(estimator), turn)
+
+
+def accuracy(model: Any, data: Split) -> float:
+    return float(np.mean(model.predict(data.test) == data.test_labels))
+
+
+def name_of(estimator: Any) -> str:
+    """Its package and what it was given, other than the defaults."""
+    package = type(estimator).__module__.partition(".")[0]
+    return f"{package}.{' '.join(repr(estimator).split())}"

@@ -1,0 +1,253 @@
+"""Data to measure on: real, from the folder that MARKONE_DATA names, or made from a seed.
+
+What is slow to make is kept in a temporary folder, under a name that changes with this file and with the data.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_svmlight_file, make_classification
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+
+ROOT = Path(__file__).parents[1]
+REAL_DATA = ROOT / os.environ.get("MARKONE_DATA", "../shared/data")
+HASHED_FEATURES = 2**18
+
+
+class AbsentError(Exception):
+    """The folder of a data set is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows to learn from and rows to test on."""
+
+    train: Any
+    train_labels: NDArray[Any]
+    test: Any
+    test_labels: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A name for the table, a line for the reader, and how to get it."""
+
+    name: str
+    about: str
+    load: Callable[[], Split]
+
+
+# ---- real
+
+
+def imdb_counts() -> Split:
+    vectorizer = CountVectorizer(ngram_range=(1, 2), min_df=2, dtype=np.float32)
+    files = [folder("imdb") / name for name in ("train.tsv.gz", "test.tsv.gz")]
+    return cached("imdb", files, lambda: vectorized(vectorizer, *map(tab_separated, files)))
+
+
+def imdb_counts_float64() -> Split:
+    def widened(matrix: Any) -> Any:
+        # Not matrix.astype, which would sort each row's columns: the vectorizer leaves them unsorted.
+        return csr_matrix((matrix.data.astype(np.float64), matrix.indices, matrix.indptr), matrix.shape)
+
+    counts = IMDB.load()
+    return Split(widened(counts.train), counts.train_labels, widened(counts.test), counts.test_labels)
+
+
+def newsgroups_tfidf() -> Split:
+    vectorizer = TfidfVectorizer(min_df=2, dtype=np.float32)
+    files = [folder("newsgroups") / name for name in ("train.jsonl.gz", "test.jsonl.gz")]
+    return cached("newsgroups", files, lambda: vectorized(vectorizer, *map(json_lines, files)))
+
+
+def a9a_rows() -> Split:
+    train, test = (
+        load_svmlight_file(str(folder("a9a") / name), n_features=123, dtype=np.float32)
+        for name in ("a9a.gz", "a9a.t.gz")
+    )
+    return Split(narrow(train[0]), train[1].astype(np.int64), narrow(test[0]), test[1].astype(np.int64))
+
+
+def mnist_images() -> Split:
+    def read(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        images = idx_bytes(folder("mnist") / f"{name}-images-idx3-ubyte.gz", header=16).reshape(-1, 28 * 28)
+        labels = idx_bytes(folder("mnist") / f"{name}-labels-idx1-ubyte.gz", header=8)
+        return images.astype(np.float32) / np.float32(255), labels.astype(np.int64)
+
+    return Split(*read("train"), *read("t10k"))
+
+
+def folder(name: str) -> Path:
+    if not (REAL_DATA / name).is_dir():
+        raise AbsentError(name)
+    return REAL_DATA / name
+
+
+def tab_separated(path: Path) -> Iterator[tuple[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            label, text = line.rstrip("\n").split("\t", 1)
+            yield label, text
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
+        for line in lines:
+            record = json.loads(line)
+            yield record["label"], record["text"]
+
+
+def narrow(matrix: Any) -> Any:
+    """With 32-bit column numbers, the only ones that scikit-learn's linear models take."""
+    return csr_matrix((matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)), matrix.shape)
+
+
+def idx_bytes(path: Path, *, header: int) -> NDArray[np.uint8]:
+    with gzip.open(path) as file:
+        return np.frombuffer(file.read(), np.uint8, offset=header)
+
+
+def vectorized(vectorizer: Any, train: Iterator[tuple[str, str]], test: Iterator[tuple[str, str]]) -> Split:
+    """Labels become numbers, so that neither side is timed at comparing strings."""
+    train_names, train_texts = zip(*train, strict=True)
+    test_names, test_texts = zip(*test, strict=True)
+    classes, train_labels = np.unique(train_names, return_inverse=True)
+    return Split(
+        vectorizer.fit_transform(train_texts),
+        train_labels,
+        vectorizer.transform(test_texts),
+        np.searchsorted(classes, test_names),
+    )
+
+
+# ---- made
+
+
+def zipf_rows(*, rows: int, draws: int, classes: int) -> Split:
+    """Rows of features drawn as words are: the k-th most frequent one in proportion to 1/k.
+
+    The labels are those of a linear model with one weight in ten other than 0, and noise.
+    """
+    random = np.random.default_rng(0)
+    reach = np.cumsum(1 / np.arange(1, HASHED_FEATURES + 1))
+    lengths = random.poisson(draws, rows)
+    ranks = reach.searchsorted(random.random(lengths.sum()) * reach[-1])
+    features = random.permutation(HASHED_FEATURES)[ranks]  # the frequent ones stand anywhere, as in a vocabulary
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    matrix = narrow(csr_matrix((np.ones(len(features), np.float32), features, indptr), (rows, HASHED_FEATURES)))
+    matrix.sum_duplicates()
+    weights = random.normal(size=(HASHED_FEATURES, classes)) * (random.random((HASHED_FEATURES, 1)) < 0.1)
+    scores = matrix @ weights
+    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0) + random.normal(0, 0.3, scores.shape)
+    return eighty_twenty(matrix, scores.argmax(axis=1))
+
+
+def dense_rows(*, classes: int) -> Split:
+    return eighty_twenty(
+        *make_classification(
+            n_samples=25_000,
+            n_features=30,
+            n_informative=10,
+            n_classes=classes,
+            n_clusters_per_class=1,
+            random_state=0,
+        )
+    )
+
+
+def eighty_twenty(matrix: Any, labels: NDArray[Any]) -> Split:
+    train = len(labels) * 4 // 5
+    return Split(matrix[:train], labels[:train], matrix[train:], labels[train:])
+
+
+# ---- kept
+
+
+def cached(name: str, files: list[Path], make: Callable[[], Split]) -> Split:
+    """Sparse rows from the temporary folder, made first where they are not there or were made of something else."""
+    path = cache_folder() / f"{name}-{fingerprint(files)}.npz"
+    if not path.exists():
+        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+        with unfinished.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays_of(make()))
+        unfinished.replace(path)
+    with np.load(path) as arrays:
+        return Split(
+            matrix_of(arrays, "train"), arrays["train_labels"], matrix_of(arrays, "test"), arrays["test_labels"]
+        )
+
+
+def cache_folder() -> Path:
+    path = Path(tempfile.gettempdir()) / f"markone-bench-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    if path.stat().st_uid != os.getuid():
+        raise PermissionError(f"{path} belongs to another user; remove it or set TMPDIR")
+    return path
+
+
+def fingerprint(files: list[Path]) -> str:
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest.update(f"{sklearn.__version__} {np.__version__}".encode())
+    for file in files:
+        digest.update(f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
+    return digest.hexdigest()[:12]
+
+
+def arrays_of(split: Split) -> dict[str, NDArray[Any]]:
+    arrays = {"train_labels": split.train_labels, "test_labels": split.test_labels}
+    for part, matrix in (("train", split.train), ("test", split.test)):
+        for piece in ("data", "indices", "indptr", "shape"):
+            arrays[f"{part}_{piece}"] = np.asarray(getattr(matrix, piece))
+    return arrays
+
+
+def matrix_of(arrays: Any, part: str) -> Any:
+    data, indices, indptr, shape = (arrays[f"{part}_{piece}"] for piece in ("data", "indices", "indptr", "shape"))
+    return csr_matrix((data, indices, indptr), tuple(shape))
+
+
+# ---- all of them
+
+IMDB = Dataset(
+    "imdb", "25,000 film reviews, two classes: counts of words and pairs of words, float32", cache(imdb_counts)
+)
+IMDB_FLOAT64 = Dataset("imdb float64", "the same in float64", cache(imdb_counts_float64))
+A9A = Dataset("a9a", "32,561 census records, two classes, 123 features of 0 and 1, sparse, float32", cache(a9a_rows))
+ZIPF = Dataset(
+    "zipf",
+    "200,000 made rows, two classes, about 50 of 2¹⁸ features in each, as frequent as words, float32",
+    cache(partial(cached, "zipf", [], partial(zipf_rows, rows=250_000, draws=58, classes=2))),
+)
+NEWSGROUPS = Dataset("newsgroups", "11,314 messages, 20 classes: tf-idf of words, float32", cache(newsgroups_tfidf))
+MNIST = Dataset("mnist", "60,000 handwritten digits, 10 classes, 784 grey values, dense, float32", cache(mnist_images))
+
+
+def dense(classes: int) -> Dataset:
+    return Dataset(
+        f"dense, {classes} classes",
+        f"20,000 made rows, {classes} classes, 30 features, dense, float64",
+        cache(partial(dense_rows, classes=classes)),
+    )
+
+
+def sparse(classes: int) -> Dataset:
+    return Dataset(
+        f"sparse, {classes} classes",
+        f"8,000 made rows, {classes} classes, about 100 of 2¹⁸ features in each, float32",
+        cache(partial(zipf_rows, rows=10_000, draws=125, classes=classes)),
+    )

@@ -1,0 +1,419 @@
+"""The estimators: scikit-learn's contract, its checks, and its scripts."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression as BatchLogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from markone import MIRA, LinearSVM, LogisticRegression, Perceptron
+from markone.estimators.base import seed_of
+
+EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
+
+ORDER_DEPENDENT = (
+    "an online learner that visits an example k times in place is not one that meets k copies of it here and there; "
+    "test_weight_k_is_k_repeats_in_place_for_the_perceptron stands for this check"
+)
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ORDER_DEPENDENT,
+    "check_sample_weight_equivalence_on_sparse_data": ORDER_DEPENDENT,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks([kind() for kind in EVERY], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, ...]:
+    X, y = load_digits(return_X_y=True)
+    return tuple(train_test_split(X / 16, y, test_size=0.3, random_state=0, stratify=y))
+
+
+# ---- accuracy
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_digits(kind: Any, digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    assert kind(random_state=0).fit(X, y).score(X_test, y_test) > 0.93
+
+
+def test_logistic_regression_comes_near_the_optimum() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    alpha = 0.01
+    exact = BatchLogisticRegression(C=1 / (alpha * len(y)), tol=1e-8, max_iter=1000).fit(X, y)
+
+    def objective(coef: np.ndarray, intercept: np.ndarray) -> float:
+        margins = (2 * y - 1) * (X @ coef[0] + intercept[0])
+        return float(np.logaddexp(0, -margins).mean() + alpha / 2 * (coef**2).sum())
+
+    best = objective(exact.coef_, exact.intercept_)
+    for learning_rate in ("optimal", "adagrad"):
+        ours = LogisticRegression(alpha=alpha, max_iter=300, tol=None, learning_rate=learning_rate, random_state=0)
+        ours.fit(X, y)
+        assert best <= objective(ours.coef_, ours.intercept_) < 1.02 * best
+        by_C = LogisticRegression(
+            C=1 / (alpha * len(y)), max_iter=300, tol=None, learning_rate=learning_rate, random_state=0
+        ).fit(X, y)
+        np.testing.assert_allclose(by_C.coef_, ours.coef_, rtol=1e-6)
+
+
+def test_softmax_comes_near_the_optimum() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    alpha = 0.01
+    exact = BatchLogisticRegression(C=1 / (alpha * len(y)), tol=1e-8, max_iter=1000).fit(X, y)
+    ours = LogisticRegression(alpha=alpha, max_iter=500, tol=None, learning_rate="optimal", random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), exact.predict_proba(X), atol=0.05)
+
+
+def test_probabilities_sum_to_one_and_agree_with_their_logarithms(digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, _ = digits
+    for labels in (y, y > 4):
+        model = LogisticRegression(random_state=0, max_iter=5, tol=None).fit(X, labels)
+        p = model.predict_proba(X_test)
+        assert p.shape == (len(X_test), len(model.classes_))
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        np.testing.assert_allclose(np.log(p), model.predict_log_proba(X_test), atol=1e-9)
+        np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X_test))
+    assert not hasattr(Perceptron(), "predict_proba")
+
+
+def test_extreme_scores_have_probabilities() -> None:
+    model = LogisticRegression(max_iter=1, tol=None, average=False, penalty=None, learning_rate="constant", eta0=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit([[1.0], [2.0]], [0, 1], coef_init=[1e5])
+        np.testing.assert_array_equal(model.predict_proba([[1.0], [-1.0]]), [[0, 1], [1, 0]])
+        np.testing.assert_allclose(model.predict_log_proba([[1.0]]), [[-1e5, 0]])
+
+
+# ---- partial_fit
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_classes_may_be_new_at_any_call(kind: Any, digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    model = kind(random_state=0)
+    order = np.argsort(y % 4, kind="stable")  # some classes come late
+    for part in np.array_split(order, 10):
+        model.partial_fit(X[part], y[part])
+    assert model.classes_.tolist() == list(range(10))
+    for _ in range(5):
+        for part in np.array_split(np.random.default_rng(0).permutation(len(y)), 20):
+            model.partial_fit(X[part], y[part])
+    assert model.score(X_test, y_test) > 0.9
+
+
+def test_one_class_first_then_another() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron()
+    model.partial_fit(X[:50], y[:50])
+    assert model.predict(X[:2]).tolist() == [0, 0]
+    for _ in range(3):
+        model.partial_fit(X[50:100], y[50:100]).partial_fit(X[:50], y[:50])
+    assert model.score(X[:100], y[:100]) == 1
+    model.partial_fit(X[100:], np.array(["2"] * 50).astype(int))
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_announced_classes_are_there_from_the_start() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron().partial_fit(X[:50], y[:50], classes=[0, 1, 2])
+    assert model.classes_.tolist() == [0, 1, 2] and model.coef_.shape == (3, 4)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+def test_partial_fit_in_any_batches_is_one_pass_in_given_order(kind: Any, batch: int) -> None:
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order], y[order]
+    whole = kind(shuffle=False, max_iter=1, tol=None).fit(X, y)
+    parts = kind()
+    for start in range(0, 150, batch):
+        parts.partial_fit(X[start : start + batch], y[start : start + batch], classes=[0, 1, 2])
+    np.testing.assert_array_equal(whole.coef_, parts.coef_)
+    np.testing.assert_array_equal(whole.intercept_, parts.intercept_)
+
+
+# ---- the short way and the long way
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_short_way_and_the_long_way_agree(classes: int, dtype: Any) -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 5)).astype(dtype), random.integers(0, classes, 60)
+    model = Perceptron(random_state=0).fit(X, y)
+    for matrix in (X, scipy.sparse.csr_matrix(X), scipy.sparse.csr_array(X)):
+        row = matrix[:1]
+        assert model._plain(row) is row
+        long_way = scipy.sparse.csc_array(row) if scipy.sparse.issparse(row) else row.tolist()
+        assert model._plain(long_way) is None
+        np.testing.assert_allclose(model.decision_function(row), model.decision_function(long_way), rtol=1e-6)
+        np.testing.assert_array_equal(model.predict(row), model.predict(long_way))
+
+
+def test_a_few_sparse_rows_after_partial_fit_are_scored_without_a_snapshot() -> None:
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random_array((50, 10_000), density=0.001, rng=random, format="csr")
+    y = random.integers(0, 3, 50)
+    model = Perceptron().partial_fit(X, y)
+    few = model.decision_function(X[:2])
+    assert not model._linear._snapshots
+    assert model.coef_.shape == (3, 10_000) and model._linear._snapshots
+    np.testing.assert_array_equal(few, model.decision_function(X[:2]))
+
+
+# ---- parameters
+
+
+def test_last_and_averaged_weights_are_both_there() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron(random_state=0).fit(X, y)
+    averaged, last = model.weights(averaged=True), model.weights(averaged=False)
+    np.testing.assert_array_equal(averaged[0], model.coef_)
+    assert (averaged[0] != last[0]).any()
+    plain = Perceptron(random_state=0, average=False).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, last[0])
+    np.testing.assert_array_equal(plain.intercept_, last[1])
+
+
+def test_class_weight_and_sample_weight() -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 3))
+    y = (X[:, 0] + random.normal(size=500) > 1.2).astype(int)
+    recalls = []
+    for class_weight in (None, "balanced", {1: 20}):
+        model = LogisticRegression(class_weight=class_weight, random_state=0).fit(X, y)
+        recalls.append((model.predict(X[y == 1]) == 1).mean())
+    assert recalls[0] < recalls[1] < recalls[2]
+    by_class = LogisticRegression(class_weight={1: 3}, random_state=0).fit(X, y)
+    by_example = LogisticRegression(random_state=0).fit(X, y, sample_weight=np.where(y == 1, 3, 1))
+    np.testing.assert_array_equal(by_class.coef_, by_example.coef_)
+    part = LogisticRegression(class_weight={1: 3}).partial_fit(X, y)
+    np.testing.assert_array_equal(
+        part.coef_, LogisticRegression().partial_fit(X, y, sample_weight=np.where(y == 1, 3, 1)).coef_
+    )
+
+
+def test_warm_start_goes_on() -> None:
+    X, y = load_iris(return_X_y=True)
+    straight = Perceptron(shuffle=False, max_iter=4, tol=None).fit(X, y)
+    twice = Perceptron(shuffle=False, max_iter=2, tol=None, warm_start=True).fit(X, y).fit(X, y)
+    np.testing.assert_array_equal(straight.coef_, twice.coef_)
+    fresh = Perceptron(shuffle=False, max_iter=2, tol=None).fit(X, y).fit(X, y)
+    assert (fresh.coef_ != twice.coef_).any()
+
+
+def test_coef_init_is_where_it_starts() -> None:
+    X, y = load_iris(return_X_y=True)
+    coef, intercept = np.arange(12).reshape(3, 4) * 100.0, np.array([1.0, 2, 3])
+    model = Perceptron(average=False, max_iter=1, tol=None).fit(X, y, coef_init=coef, intercept_init=intercept)
+    assert abs(model.coef_ - coef).max() < 500 and (model.coef_ != coef).any()
+    binary = Perceptron(average=False, max_iter=1, tol=None).fit(X[:100], y[:100], coef_init=[0, 0, 100, 0], intercept_init=-250)
+    np.testing.assert_array_equal(binary.coef_, [[0, 0, 100, 0]])  # it makes no mistake
+    np.testing.assert_array_equal(binary.intercept_, [-250])
+
+
+def test_early_stopping_with_rows_given_and_taken(digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    taken = Perceptron(early_stopping=True, random_state=0).fit(X, y)
+    given = Perceptron(early_stopping=True, random_state=0).fit(X, y, X_val=X_test, y_val=y_test)
+    for model in (taken, given):
+        assert model.history_.stopped == "held-out" and model.n_iter_ == len(model.history_) < 1000
+    best = given.history_[given.history_.best_epoch - 1]
+    assert given.score(X_test, y_test) == pytest.approx(best.holdout_averaged)
+
+
+def test_verbose_tells_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    Perceptron(max_iter=3, tol=None, verbose=1).fit(X, y)
+    assert capsys.readouterr().err.count("mistakes") == 3
+    Perceptron(max_iter=3, tol=None).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_that_is_cut_short_warns() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        Perceptron(max_iter=2).fit(X, y)
+
+
+def test_ctrl_c_keeps_the_model_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    from markone.learning.progress import Silence
+
+    def interrupt(self: Silence, result: Any) -> None:
+        if result.epoch == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Silence, "finish_pass", interrupt)
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="interrupted after 3 whole passes"):
+        model = Perceptron(random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.6
+
+
+def test_seeds() -> None:
+    X, y = load_iris(return_X_y=True)
+
+    def coef(random_state: Any) -> np.ndarray:
+        return Perceptron(random_state=random_state, max_iter=2, tol=None).fit(X, y).coef_
+
+    assert (coef(1) == coef(1)).all() and (coef(1) != coef(2)).any() and (coef(None) != coef(None)).any()
+    assert (coef(np.random.RandomState(3)) == coef(np.random.RandomState(3))).all()
+    assert (coef(np.random.default_rng(3)) == coef(np.random.default_rng(3))).all()
+    assert seed_of(np.int64(7)) == 7
+
+
+def test_c_is_miras_cap_and_the_others_inverse_strength() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for kind in (LogisticRegression, LinearSVM):
+        sizes = [abs(kind(C=C, random_state=0).fit(X, y).coef_).sum() for C in (0.001, 1.0, 1000.0)]
+        assert sizes == sorted(sizes)
+    assert abs(MIRA(C=1e-4, max_iter=1, tol=None).fit(X, y).coef_).max() < abs(MIRA(C=10, max_iter=1, tol=None).fit(X, y).coef_).max()
+
+
+# ---- what users have
+
+
+def test_dataframes_and_their_names() -> None:
+    frame = pd.DataFrame({"a": [0.0, 1, 2, 3], "b": [1, 0, 1, 0]})
+    model = Perceptron(random_state=0).fit(frame, pd.Series(["x", "y", "x", "y"]))
+    assert model.feature_names_in_.tolist() == ["a", "b"] and model.n_features_in_ == 2
+    model.predict(frame)
+    with pytest.warns(UserWarning, match="feature names"):
+        model.predict(frame.to_numpy())
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"a": "c"}))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [0, 1], [2.0, 5.0], [b"n", b"y"], [10**12, -5]])
+def test_labels_of_any_kind(labels: list[Any]) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], np.array(labels)[y[:100]]
+    model = Perceptron(random_state=0).fit(X, y)
+    assert model.score(X, y) == 1 and model.predict(X).dtype == y.dtype
+    assert model.classes_.tolist() == sorted(labels)
+    assert model.partial_fit(X[:1], y[:1]).score(X, y) == 1
+
+
+def test_before_fit_there_is_nothing() -> None:
+    model = Perceptron()
+    with pytest.raises(NotFittedError):
+        model.predict([[1.0]])
+    assert not hasattr(model, "coef_") and not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_copies_and_pickles_go_on_alike(kind: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = kind(random_state=0).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    for one in (model, copy):
+        one.partial_fit(X[:20], y[:20])
+    np.testing.assert_array_equal(model.coef_, copy.coef_)
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_pipelines_grids_and_calibration(digits: tuple[np.ndarray, ...]) -> None:
+    X, X_test, y, y_test = digits
+    grid = GridSearchCV(
+        make_pipeline(StandardScaler(), MIRA(random_state=0, max_iter=5, tol=None)), {"mira__C": [0.001, 1.0]}, cv=3
+    ).fit(X, y)
+    assert grid.score(X_test, y_test) > 0.9
+    calibrated = CalibratedClassifierCV(Perceptron(random_state=0), cv=3).fit(X, y)
+    assert calibrated.predict_proba(X_test).shape == (len(X_test), 10)
+    texts = ["free money now", "win money", "meeting at noon", "lunch at noon"] * 5
+    pipeline = make_pipeline(TfidfVectorizer(), Perceptron(random_state=0)).fit(texts, ["spam", "spam", "ham", "ham"] * 5)
+    assert pipeline.predict(["free money", "noon meeting"]).tolist() == ["spam", "ham"]
+
+
+# ---- scripts written for scikit-learn, with the import swapped
+
+PERCEPTRON_SCRIPT = """
+from sklearn.datasets import load_digits
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import train_test_split
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+clf = Perceptron(penalty=None, alpha=0.0001, fit_intercept=True, max_iter=1000, tol=1e-3, shuffle=True, verbose=0,
+                 eta0=1.0, random_state=0, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
+                 class_weight=None, warm_start=False)
+clf.fit(X_train, y_train)
+assert clf.coef_.shape == (10, 64) and clf.intercept_.shape == (10,)
+assert 1 <= clf.n_iter_ <= 1000
+assert list(clf.classes_) == list(range(10))
+accuracy = clf.score(X_test, y_test)
+"""
+
+SGD_SCRIPT = """
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+X, y = load_breast_cancer(return_X_y=True)
+clf = make_pipeline(StandardScaler(), SGDClassifier(penalty="l2", alpha=1e-4, max_iter=1000, tol=1e-3, average=True,
+                                                   learning_rate="optimal", random_state=0, class_weight="balanced"))
+accuracy = cross_val_score(clf, X, y, cv=5).mean()
+online = SGDClassifier(alpha=1e-3, random_state=0)
+scaled = StandardScaler().fit_transform(X)
+for part in np.array_split(np.arange(len(y)), 10):
+    online.partial_fit(scaled[part], y[part], classes=np.unique(y))
+assert online.decision_function(scaled).shape == (len(y),)
+assert online.score(scaled, y) > 0.93
+"""
+
+
+def run(script: str) -> float:
+    names: dict[str, Any] = {}
+    exec(compile(script, "script", "exec"), names)
+    return float(names["accuracy"])
+
+
+def test_a_script_for_scikit_learns_perceptron() -> None:
+    theirs = run(PERCEPTRON_SCRIPT)
+    ours = run(PERCEPTRON_SCRIPT.replace("from sklearn.linear_model import Perceptron", "from markone import Perceptron"))
+    assert ours >= theirs - 0.005
+
+
+@pytest.mark.parametrize("name", ["LinearSVM", "LogisticRegression"])
+def test_a_script_for_scikit_learns_sgd_classifier(name: str) -> None:
+    theirs = run(SGD_SCRIPT)
+    swapped = SGD_SCRIPT.replace("from sklearn.linear_model import SGDClassifier", f"from markone import {name} as SGDClassifier")
+    assert run(swapped) >= theirs - 0.005
+
+
+def test_cross_validation_is_no_worse_than_scikit_learns() -> None:
+    from sklearn.linear_model import Perceptron as Theirs
+
+    X, y = load_iris(return_X_y=True)
+    ours = cross_val_score(Perceptron(random_state=0), X, y, cv=5).mean()
+    assert ours >= cross_val_score(Theirs(random_state=0), X, y, cv=5).mean()

@@ -1,0 +1,118 @@
+"""Settings are checked before any work, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from markone import MarkoneError, SettingsError
+from markone.data.blocks import Block
+from markone.learning.linear import Linear
+from markone.learning.settings import Settings
+from markone.learning.training import train_linear
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"rule": "preceptron"}, "rule must be one of .* Did you mean 'perceptron'"),
+    ({"rule": None}, "rule must be one of"),
+    ({"schedule": "sqr"}, "Did you mean 'sqrt'"),
+    ({"penalty": "l3"}, "penalty must be one of None, 'l1', 'l2'"),
+    ({"tie": "zero"}, "tie must be"),
+    ({"form": "x"}, "form must be"),
+    ({"start": "one"}, "start must be"),
+    ({"order": "random"}, "order must be"),
+    ({"epochs": 0}, "epochs must be at least 1, not 0"),
+    ({"epochs": 2.5}, "epochs must be a whole number"),
+    ({"epochs": True}, "epochs must be a whole number"),
+    ({"epochs": None}, "epochs must be a whole number"),
+    ({"eta": 0}, "eta must be greater than 0"),
+    ({"eta": math.inf}, "eta must be greater than 0 and finite"),
+    ({"eta": math.nan}, "eta must be a number, not nan"),
+    ({"eta": "1"}, "eta must be a number, not '1'"),
+    ({"rule": "mira", "C": 0}, "C must be greater than 0"),
+    ({"strength": -1}, "strength must be at least 0"),
+    ({"strength": None}, "strength must be a number"),
+    ({"seed": -1}, "seed must be at least 0"),
+    ({"holdout": 1}, "holdout must be at least 0 and less than 1"),
+    ({"patience": 0}, "patience must be at least 1"),
+    ({"tol": math.inf}, "tol must be finite"),
+    ({"average": 1}, "average must be True or False"),
+    ({"bias": "yes"}, "bias must be True or False"),
+    ({"rule": "mira", "eta": 0.1}, "eta is not used by the rule 'mira'"),
+    ({"rule": "mira", "penalty": "l2"}, "penalty is not used by the rule 'mira'"),
+    ({"rule": "mira", "schedule": "sqrt"}, "schedule is not used by the rule 'mira'"),
+    ({"rule": "hinge", "C": 1.0}, "C belongs to the rule 'mira', not to 'hinge'"),
+    ({"rule": "hinge", "form": "difference"}, "form belongs to the rule 'perceptron'"),
+    ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 with schedule='inverse'"),
+]
+
+
+@pytest.mark.parametrize(("chosen", "sentence"), WRONG, ids=lambda value: str(value)[:50])
+def test_a_wrong_setting_gets_a_sentence(chosen: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence) as caught:
+        Settings(**chosen)
+    assert isinstance(caught.value, MarkoneError) and isinstance(caught.value, ValueError)
+    assert caught.value.name in chosen
+
+
+def test_settings_are_frozen_and_show_what_is_not_default() -> None:
+    settings = Settings(rule="mira", C=0.5)
+    assert repr(settings) == "Settings(rule='mira', C=0.5)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.C = 1.0  # type: ignore[misc]
+    assert dataclasses.replace(settings, epochs=9).epochs == 9
+
+
+# Each setting, with values that must lead elsewhere than the base does.
+CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {"rule": "hinge"}),
+    ({}, {"rule": "logistic"}),
+    ({}, {"rule": "mira"}),
+    ({}, {"epochs": 2}),
+    ({}, {"eta": 0.5}),
+    ({}, {"schedule": "sqrt"}),
+    ({"penalty": "l2"}, {"schedule": "inverse"}),
+    ({}, {"schedule": "adagrad"}),
+    ({"rule": "mira"}, {"C": 0.01}),
+    ({}, {"penalty": "l1"}),
+    ({}, {"penalty": "l2"}),
+    ({"penalty": "l1"}, {"strength": 0.1}),
+    ({"penalty": "l2"}, {"strength": 0.1}),
+    ({"penalty": "l2", "schedule": "adagrad"}, {"strength": 0.1}),
+    ({}, {"average": False}),
+    ({"bias": False}, {"tie": "negative"}),
+    ({"bias": False}, {"tie": "positive"}),
+    ({}, {"form": "difference"}),
+    ({}, {"bias": False}),
+    ({}, {"start": "random"}),
+    ({}, {"order": "given"}),
+    ({}, {"order": "once"}),
+    ({}, {"seed": 1}),
+    ({}, {"holdout": 0.2}),
+    ({"holdout": 0.2, "epochs": 40}, {"patience": 1}),
+    ({"epochs": 40, "patience": 2}, {"tol": 0.5}),
+]
+
+
+def outcome(chosen: dict[str, Any]) -> list[bytes]:
+    random = np.random.default_rng(0)
+    X = random.integers(-4, 5, (120, 5)) / 2  # such numbers tie often
+    y = (X @ [1, -1, 0.5, 2, 0] + random.normal(size=120) > 0).astype(int)
+    linear = Linear(Settings(**chosen), features=5, classes=2)
+    history = train_linear(linear, Block.of(X, y))
+    weights = linear.weights()
+    return [weights.matrix().tobytes(), weights.bias().tobytes(), str(len(history)).encode()]
+
+
+@pytest.mark.parametrize(("base", "change"), CHANGES, ids=str)
+def test_every_setting_changes_something(base: dict[str, Any], change: dict[str, Any]) -> None:
+    assert outcome(base) != outcome(base | change)
+    assert outcome(base | change) == outcome(base | change)
+
+
+def test_no_setting_was_forgotten() -> None:
+    changed = {name for _, change in CHANGES for name in change}
+    assert changed == {field.name for field in dataclasses.fields(Settings)}
