@@ -6,6 +6,8 @@
 // Sums are kept in a fixed number of partial sums, whatever the registers' width, so that every machine rounds alike.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,131 +20,199 @@
 
 namespace markone::MARKONE_LEVEL {
 
-// Adds f(0) ... f(n-1), lane by lane, to the partial sums, and those to each other.
-template <std::size_t lanes, class T, class F>
-MARKONE_INLINE T sum(std::size_t n, F f, T (&part)[lanes], std::size_t from = 0) {
-    std::size_t i = from;
-    for (; i + lanes <= n; i += lanes)
-        for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] += f(i + lane);
-    for (std::size_t lane = 0; i < n; ++i, ++lane) part[lane] += f(i);
+// Adds the partial sums: the second half to the first, and so on.
+template <std::size_t lanes, class T>
+MARKONE_INLINE T fold(T (&part)[lanes]) {
     for (std::size_t width = lanes / 2; width > 0; width /= 2)
         for (std::size_t lane = 0; lane < width; ++lane) part[lane] += part[lane + width];
     return part[0];
 }
 
+// f(0) + ... + f(n-1).
+template <std::size_t lanes, class T, class F>
+MARKONE_INLINE T sum(std::size_t n, F f) {
+    T part[lanes] = {};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes)
+        for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] += f(i + lane);
+    for (std::size_t lane = 0; i < n; ++i, ++lane) part[lane] += f(i);
+    return fold(part);
+}
+
 template <class T>
 MARKONE_INLINE T dot(dense_row<T> x, const T* w) {
-    T part[32] = {};
-    return sum(x.size(), [&](std::size_t i) { return w[i] * x.value(i); }, part);
-}
-
-#if defined(__AVX2__)
-// Eight lanes of the sparse dot product at a time, by the gather that the compiler does not see it may use; a feature's
-// number fits in 31 bits (state.h). Returns how far it came.
-MARKONE_INLINE std::size_t gather_dot(sparse_row<float> x, const float* w, float (&part)[8]) {
-    const __m256 zero = _mm256_setzero_ps(), every = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-    __m256 lanes = zero;
-    std::size_t i = 0;
-    for (; i + 8 <= x.size(); i += 8) {
-        const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.index + i));
-        const __m256 weights_at = _mm256_mask_i32gather_ps(zero, w, at, every, 4);
-        lanes = _mm256_add_ps(lanes, _mm256_mul_ps(weights_at, _mm256_loadu_ps(x.values + i)));
-    }
-    _mm256_storeu_ps(part, lanes);
-    return i;
-}
-MARKONE_INLINE std::size_t gather_dot(sparse_row<double> x, const double* w, double (&part)[8]) {
-    const __m256d zero = _mm256_setzero_pd(), every = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
-    __m256d low = zero, high = zero;
-    const auto four = [&](std::size_t i) {
-        const __m128i at = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.index + i));
-        return _mm256_mul_pd(_mm256_mask_i32gather_pd(zero, w, at, every, 8), _mm256_loadu_pd(x.values + i));
-    };
-    std::size_t i = 0;
-    for (; i + 8 <= x.size(); i += 8) {
-        low = _mm256_add_pd(low, four(i));
-        high = _mm256_add_pd(high, four(i + 4));
-    }
-    _mm256_storeu_pd(part, low);
-    _mm256_storeu_pd(part + 4, high);
-    return i;
-}
-#else
-template <class T>
-MARKONE_INLINE std::size_t gather_dot(sparse_row<T>, const T*, T (&)[8]) {
-    return 0;
-}
-#endif
-
-template <class T>
-MARKONE_INLINE T dot(sparse_row<T> x, const T* w) {
-    T part[8] = {};
-    const std::size_t done = gather_dot(x, w, part);
-    return sum(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); }, part, done);
+    return sum<32, T>(x.size(), [&](std::size_t i) { return w[i] * x.value(i); });
 }
 
 template <class Row>
 MARKONE_INLINE auto length2(Row x) {
-    typename Row::scalar part[32] = {};
-    return sum(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); }, part);
+    return sum<32, typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
 }
 
-// Class scores: sums over the row's features for neighbouring columns at once. Even and odd positions of the row are
-// summed apart, which halves the chain of dependent additions.
+// The sparse dot product has eight lanes. With AVX2 they are one or two registers, filled by gathering, which the
+// compiler does not see that it may do; a feature's number fits in 31 bits (state.h). The lanes beyond the row's end
+// are masked, and add 0.
+#if defined(__AVX2__)
+MARKONE_INLINE __m256i first_lanes(std::size_t count) {
+    alignas(32) static constexpr std::int32_t sliding[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sliding + 8 - count));
+}
+
+MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
+    const __m256 zero = _mm256_setzero_ps();
+    __m256 lanes = zero;
+    std::size_t i = 0;
+    const auto add = [&](__m256i at, __m256 values, __m256 mask) {
+        lanes = _mm256_add_ps(lanes, _mm256_mul_ps(_mm256_mask_i32gather_ps(zero, w, at, mask, 4), values));
+    };
+    for (; i + 8 <= x.size(); i += 8)
+        add(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.index + i)), _mm256_loadu_ps(x.values + i),
+            _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
+    if (i < x.size()) {
+        const __m256i mask = first_lanes(x.size() - i);
+        add(_mm256_maskload_epi32(reinterpret_cast<const int*>(x.index + i), mask),
+            _mm256_maskload_ps(x.values + i, mask), _mm256_castsi256_ps(mask));
+    }
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps(lanes, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
+
+MARKONE_INLINE double dot(sparse_row<double> x, const double* w) {
+    const __m256d zero = _mm256_setzero_pd();
+    __m256d low = zero, high = zero;
+    const auto add = [&](__m256d& lanes, __m128i at, __m256d values, __m256d mask) {
+        lanes = _mm256_add_pd(lanes, _mm256_mul_pd(_mm256_mask_i32gather_pd(zero, w, at, mask, 8), values));
+    };
+    const auto add_four = [&](__m256d& lanes, std::size_t i) {
+        add(lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.index + i)), _mm256_loadu_pd(x.values + i),
+            _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
+    };
+    const auto add_first = [&](__m256d& lanes, std::size_t i, std::size_t count) {
+        const __m128i narrow = _mm256_castsi256_si128(first_lanes(count));
+        const __m256i wide = _mm256_cvtepi32_epi64(narrow);
+        add(lanes, _mm_maskload_epi32(reinterpret_cast<const int*>(x.index + i), narrow),
+            _mm256_maskload_pd(x.values + i, wide), _mm256_castsi256_pd(wide));
+    };
+    std::size_t i = 0;
+    for (; i + 8 <= x.size(); i += 8) {
+        add_four(low, i);
+        add_four(high, i + 4);
+    }
+    if (i < x.size()) add_first(low, i, std::min(x.size() - i, std::size_t{4}));
+    if (i + 4 < x.size()) add_first(high, i + 4, x.size() - i - 4);
+    const __m256d four = _mm256_add_pd(low, high);
+    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+#else
+template <class T>
+MARKONE_INLINE T dot(sparse_row<T> x, const T* w) {
+    return sum<8, T>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); });
+}
+#endif
+
+// Class scores: sums over the row's features for neighbouring columns at once, in packs as wide as a register. Even and
+// odd positions of the row are summed apart, which halves the chain of dependent additions.
+#if defined(__AVX2__)
+constexpr std::size_t register_bytes = 32;
+#else
+constexpr std::size_t register_bytes = 16;
+#endif
+
 template <class T, std::size_t N>
 struct pack_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
-template <class T, std::size_t N>
-using pack = typename pack_of<T, N>::type;
 
-template <class T, std::size_t N>
-MARKONE_INLINE void accumulate(pack<T, N>& sums, const T* w, T x) {
-    pack<T, N> lanes;
-    std::memcpy(&lanes, w, sizeof lanes);
-    sums += lanes * x;
-}
+template <class T, std::size_t packs, std::size_t N>
+struct column_sums {
+    typename pack_of<T, N>::type part[2][packs + 1] = {};  // one more than used: C++ has no empty arrays
 
-template <std::size_t eights, std::size_t fours, class Row>
-MARKONE_INLINE void dots_of(Row x, const typename Row::scalar* w, std::size_t stride, typename Row::scalar* out) {
-    using T = typename Row::scalar;
-    pack<T, 8> wide[2][eights + 1] = {};  // one more than used: C++ has no empty arrays
-    pack<T, 4> narrow[2][fours + 1] = {};
-    const auto add = [&](std::size_t side, std::size_t i) {
-        const T* from = w + x.feature(i) * stride;
-        const T value = x.value(i);
-        for (std::size_t p = 0; p < eights; ++p) accumulate<T, 8>(wide[side][p], from + 8 * p, value);
-        for (std::size_t p = 0; p < fours; ++p) accumulate<T, 4>(narrow[side][p], from + 8 * eights + 4 * p, value);
-    };
+    MARKONE_INLINE void add(std::size_t side, const T* w, T x) {
+        for (std::size_t p = 0; p < packs; ++p) {
+            typename pack_of<T, N>::type lanes;
+            std::memcpy(&lanes, w + N * p, sizeof lanes);
+            part[side][p] += lanes * x;
+        }
+    }
+    MARKONE_INLINE void store(T* out) {
+        for (std::size_t p = 0; p < packs; ++p) {
+            part[0][p] += part[1][p];
+            std::memcpy(out + N * p, &part[0][p], sizeof part[0][p]);
+        }
+    }
+};
+
+template <class T, class F>
+MARKONE_INLINE void each_value(sparse_row<T> x, F f) {
     std::size_t i = 0;
     for (; i + 2 <= x.size(); i += 2) {
-        add(0, i);
-        add(1, i + 1);
+        f(0, i);
+        f(1, i + 1);
     }
-    if (i < x.size()) add(0, i);
-    for (std::size_t p = 0; p < eights; ++p) {
-        wide[0][p] += wide[1][p];
-        std::memcpy(out + 8 * p, &wide[0][p], sizeof wide[0][p]);
+    if (i < x.size()) f(0, i);
+}
+
+// Many dense rows are mostly zeros: a look at eight values tells which of them are not.
+template <class T>
+MARKONE_INLINE unsigned not_zero(const T* eight) {
+    unsigned found = 0;
+    for (unsigned i = 0; i < 8; ++i) found |= static_cast<unsigned>(eight[i] != 0) << i;
+    return found;
+}
+#if defined(__AVX2__)
+MARKONE_INLINE unsigned not_zero(const float* eight) {
+    const __m256 differs = _mm256_cmp_ps(_mm256_loadu_ps(eight), _mm256_setzero_ps(), _CMP_NEQ_UQ);
+    return static_cast<unsigned>(_mm256_movemask_ps(differs));
+}
+#endif
+
+template <class T, class F>
+MARKONE_INLINE void each_value(dense_row<T> x, F f) {
+    std::size_t i = 0;
+    for (; i + 8 <= x.size(); i += 8) {
+        const unsigned found = not_zero(x.values + i);
+        if (found == 0xff) {
+            for (std::size_t j = 0; j < 8; ++j) f(j % 2, i + j);
+        } else {
+            for (unsigned left = found & 0x55; left != 0; left &= left - 1)
+                f(0, i + static_cast<std::size_t>(std::countr_zero(left)));
+            for (unsigned left = found & 0xaa; left != 0; left &= left - 1)
+                f(1, i + static_cast<std::size_t>(std::countr_zero(left)));
+        }
     }
-    for (std::size_t p = 0; p < fours; ++p) {
-        narrow[0][p] += narrow[1][p];
-        std::memcpy(out + 8 * eights + 4 * p, &narrow[0][p], sizeof narrow[0][p]);
-    }
+    for (; i < x.size(); ++i)
+        if (x.value(i) != 0) f(i % 2, i);
+}
+
+template <std::size_t packs, bool tail, class Row>
+MARKONE_INLINE void dots_of(Row x, const typename Row::scalar* w, std::size_t stride, typename Row::scalar* out) {
+    using T = typename Row::scalar;
+    constexpr std::size_t wide = register_bytes / sizeof(T);
+    column_sums<T, packs, wide> most;
+    column_sums<T, tail, 4> rest;
+    each_value(x, [&](std::size_t side, std::size_t i) {
+        const T* from = w + x.feature(i) * stride;
+        most.add(side, from, x.value(i));
+        rest.add(side, from + packs * wide, x.value(i));
+    });
+    most.store(out);
+    rest.store(out + packs * wide);
 }
 
 // `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing.
 template <class Row>
 MARKONE_INLINE void dots(Row x, const typename Row::scalar* w, std::size_t stride, typename Row::scalar* out) {
-    std::size_t column = 0;
-    for (; column + 32 <= stride; column += 32) dots_of<4, 0>(x, w + column, stride, out + column);
-    switch ((stride - column) / 4) {
-        case 1: return dots_of<0, 1>(x, w + column, stride, out + column);
-        case 2: return dots_of<1, 0>(x, w + column, stride, out + column);
-        case 3: return dots_of<1, 1>(x, w + column, stride, out + column);
-        case 4: return dots_of<2, 0>(x, w + column, stride, out + column);
-        case 5: return dots_of<2, 1>(x, w + column, stride, out + column);
-        case 6: return dots_of<3, 0>(x, w + column, stride, out + column);
-        case 7: return dots_of<3, 1>(x, w + column, stride, out + column);
+    constexpr std::size_t wide = register_bytes / sizeof(typename Row::scalar);
+    std::size_t left = stride;
+    for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);
+    const bool tail = left % wide != 0;  // half a register: four floats of eight
+    switch (left / wide) {
+        case 0: return tail ? dots_of<0, true>(x, w, stride, out) : void();
+        case 1: return tail ? dots_of<1, true>(x, w, stride, out) : dots_of<1, false>(x, w, stride, out);
+        case 2: return tail ? dots_of<2, true>(x, w, stride, out) : dots_of<2, false>(x, w, stride, out);
+        case 3: return tail ? dots_of<3, true>(x, w, stride, out) : dots_of<3, false>(x, w, stride, out);
         default: return;
     }
 }

@@ -10,9 +10,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loops.h"
+#include "order.h"
 #include "state.h"
 #include "weights.h"
 
@@ -38,18 +40,42 @@ numpy<T> own(std::unique_ptr<T[]> memory, std::initializer_list<std::size_t> sha
     return numpy<T>(data, shape, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
 }
 
-// Blocks keep the arrays that they look at alive, and look at none that was not checked.
+// Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
+// come as SciPy has them, in 32 or 64 bits, signed; what is not as the loops want it is copied.
 template <class T>
 struct sparse_block {
-    array<std::int64_t, 1> indptr;
-    array<std::uint32_t, 1> indices;
+    std::shared_ptr<void> kept;
     array<T, 1> values;
+    std::vector<std::int64_t> starts;
+    std::vector<std::uint32_t> numbers;
     sparse_rows<T> rows;
-    bool in_order;
-    sparse_block(array<std::int64_t, 1> indptr, array<std::uint32_t, 1> indices, array<T, 1> values, std::size_t width)
-        : indptr(indptr), indices(indices), values(values), rows{view(indptr), view(indices), view(values), width} {
+    bool names_once;
+
+    template <class Start, class Index>
+    sparse_block(array<Start, 1> indptr, array<Index, 1> indices, array<T, 1> values, std::size_t width)
+        : kept(std::make_shared<std::pair<array<Start, 1>, array<Index, 1>>>(indptr, indices)), values(values) {
+        rows.values = view(values);
+        rows.columns = width;
         nb::gil_scoped_release unlocked;
-        in_order = check(rows);
+        if constexpr (sizeof(Start) == 8) {
+            rows.indptr = view(indptr);
+        } else {
+            starts.assign(indptr.data(), indptr.data() + indptr.size());
+            rows.indptr = starts;
+        }
+        if constexpr (sizeof(Index) == 4) {
+            // A negative number becomes a huge one, and is refused with it.
+            rows.indices = {reinterpret_cast<const std::uint32_t*>(indices.data()), indices.size()};
+        } else {
+            numbers.reserve(indices.size());
+            for (const Index number : view(indices)) {
+                if (number < 0 || static_cast<std::size_t>(number) >= width)
+                    throw std::out_of_range("a feature's number is beyond the width");
+                numbers.push_back(static_cast<std::uint32_t>(number));
+            }
+            rows.indices = numbers;
+        }
+        names_once = check(rows);
     }
 };
 template <class T>
@@ -226,13 +252,20 @@ numpy<T> score_few(const shared_state<T>& self, const sparse_block<T>& block, bo
 
 template <class T>
 void bind_arithmetic(nb::module_& m, const std::string& bits) {
-    nb::class_<sparse_block<T>>(m, ("SparseRows" + bits).c_str())
-        .def(nb::init<array<std::int64_t, 1>, array<std::uint32_t, 1>, array<T, 1>, std::size_t>(),
-             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a)
+    auto sparse_class = nb::class_<sparse_block<T>>(m, ("SparseRows" + bits).c_str());
+    const auto bind_init = [&]<class Start, class Index>(Start, Index) {
+        sparse_class.def(nb::init<array<Start, 1>, array<Index, 1>, array<T, 1>, std::size_t>(),
+                         "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a);
+    };
+    bind_init(std::int32_t{}, std::int32_t{});
+    bind_init(std::int64_t{}, std::int64_t{});
+    bind_init(std::int64_t{}, std::int32_t{});
+    bind_init(std::int64_t{}, std::uint32_t{});
+    sparse_class
         .def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
-        .def_ro("in_order", &sparse_block<T>::in_order);
+        .def_ro("names_once", &sparse_block<T>::names_once);
     nb::class_<dense_block<T>>(m, ("DenseRows" + bits).c_str())
         .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
@@ -334,5 +367,12 @@ NB_MODULE(_core, m) {
     nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
     bind_arithmetic<float>(m, "32");
     bind_arithmetic<double>(m, "64");
+    m.def(
+        "shuffle",
+        [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {
+            nb::gil_scoped_release unlocked;
+            shuffle({order.data(), order.size()}, seed);
+        },
+        "order"_a.noconvert(), "seed"_a);
     m.def("cpu_level", [] { return has_v3() ? "x86-64-v3" : "baseline"; });
 }

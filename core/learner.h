@@ -73,7 +73,7 @@ class learner {
             return which.order ? static_cast<std::size_t>((*which.order)[i]) : i;
         };
         for (std::size_t i = 0; i < count; ++i) {
-            if (i + 1 < count) rows[row_at(i + 1)].prefetch();
+            if (i + rows_ahead < count) rows[row_at(i + rows_ahead)].prefetch();
             const std::size_t row = row_at(i);
             const double importance = which.importance ? (*which.importance)[row] : 1;
             if (importance > 0) visit(rows[row], static_cast<std::size_t>(which.labels[row]), importance);
@@ -82,6 +82,8 @@ class learner {
     }
 
   private:
+    static constexpr std::size_t rows_ahead = 4;  // soon enough for short rows, not too soon for long ones
+
     struct example {
         std::size_t y;
         double importance;
@@ -181,6 +183,7 @@ class learner {
         for (std::size_t i = 0; i < x.size(); ++i) {
             const std::size_t first = x.feature(i) * apart;
             const T value = x.value(i);
+            if (!Change::single && value == 0) continue;
             change.each([&](std::size_t k, T factor) {
                 nudge<averaging, adaptive>(v, u, squares, first + k, factor * value, when);
             });

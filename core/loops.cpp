@@ -13,9 +13,41 @@ namespace markone::MARKONE_LEVEL {
 
 template <class T>
 void check_finite(std::span<const T> values) {
-    T part[32] = {};
     // 0 times infinity and 0 times nan are nan, and nan stays in the sum.
-    if (sum(values.size(), [&](std::size_t i) { return values[i] * 0; }, part) != 0) throw not_finite();
+    if (sum<32, T>(values.size(), [&](std::size_t i) { return values[i] * 0; }) != 0) throw not_finite();
+}
+
+// Whether some row names a feature twice. Rows whose features are in order, as most are, do not.
+template <class T>
+bool names_twice(const sparse_rows<T>& rows) {
+    std::uint32_t falls = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = rows[i];
+        for (std::size_t j = 1; j < x.size(); ++j) falls |= x.index[j] <= x.index[j - 1];
+    }
+    if (falls == 0) return false;
+    if (rows.columns <= 8 * rows.stored()) {
+        std::vector<std::uint32_t> seen_in(rows.columns);  // the last row that named the feature, from 1
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto x = rows[i];
+            const auto row = static_cast<std::uint32_t>(i + 1);
+            std::uint32_t twice = 0;
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                twice |= seen_in[x.index[j]] == row;
+                seen_in[x.index[j]] = row;
+            }
+            if (twice != 0) return true;
+        }
+        return false;
+    }
+    std::vector<std::uint32_t> sorted;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = rows[i];
+        sorted.assign(x.index, x.index + x.size());
+        std::sort(sorted.begin(), sorted.end());
+        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return true;
+    }
+    return false;
 }
 
 template <class T>
@@ -34,12 +66,7 @@ bool check_sparse(const sparse_rows<T>& rows) {
     for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
     if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
     check_finite(rows.values.subspan(first, rows.stored()));
-    std::uint32_t falls = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto x = rows[i];
-        for (std::size_t j = 1; j < x.size(); ++j) falls |= x.index[j] <= x.index[j - 1];
-    }
-    return falls == 0;
+    return !names_twice(rows);
 }
 
 template <class T>

@@ -51,7 +51,7 @@ const loops<T>& fastest_loops();
 bool has_v3();
 
 // What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite. Says
-// whether each row names its features in order, and so none of them twice.
+// whether no row names a feature twice.
 template <class T>
 bool check(const sparse_rows<T>& rows) {
     return fastest_loops<T>().check_sparse(rows);

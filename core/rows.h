@@ -14,6 +14,16 @@
 
 namespace markone {
 
+// Asks for the first lines of an array, long before they are read; from there on the hardware sees a straight line.
+template <class Number>
+MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
+    constexpr std::size_t line = 64, most = 4 * line;
+    const char* const begin = reinterpret_cast<const char*>(first);
+    const char* const end = begin + std::min(count * sizeof(Number), most);
+    for (const char* at = begin; at < end; at += line) __builtin_prefetch(at);
+    __builtin_prefetch(end - 1);
+}
+
 template <class T>
 struct sparse_row {
     using scalar = T;
@@ -25,12 +35,9 @@ struct sparse_row {
     MARKONE_INLINE std::size_t size() const { return count; }
     MARKONE_INLINE std::size_t feature(std::size_t i) const { return index[i]; }
     MARKONE_INLINE T value(std::size_t i) const { return values[i]; }
-    // The first lines; from there on the hardware sees a straight line.
     MARKONE_INLINE void prefetch() const {
-        for (std::size_t i = 0; i < std::min(count, std::size_t{64}); i += 16) {
-            __builtin_prefetch(index + i);
-            __builtin_prefetch(values + i);
-        }
+        prefetch_lines(index, count);
+        prefetch_lines(values, count);
     }
 };
 

@@ -140,19 +140,14 @@ class state {
 
     // The squared length of the weights as they are now, bias included.
     double norm2() const {
-        double total = 0;
-        std::vector<T> row(stride());
-        const auto add_row = [&] {
-            for (std::size_t k = 0; k < columns(); ++k)
-                total += static_cast<double>(row[k]) * static_cast<double>(row[k]);
-        };
-        for (std::size_t f = 0; f < features; ++f) {
-            read(f, false, row.data());
-            add_row();
+        double total = 0, bias_total = 0;
+        for (std::size_t f = 0; f < features * stride(); ++f) {
+            double v = weight.v[f];
+            if (settles() && v != 0) v = debt(f, settled[f / stride()]).value;
+            total += v * v;
         }
-        read_bias(false, row.data());
-        add_row();
-        return total;
+        for (const double v : bias.v) bias_total += v * v;
+        return scale * scale * total + bias_total;
     }
 
   private:

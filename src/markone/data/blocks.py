@@ -99,22 +99,17 @@ def sparse_rows(matrix: Any) -> _core.SparseRows32 | _core.SparseRows64:
     width = matrix.shape[1]
     if width > MOST_FEATURES:
         raise DataError(f"{width} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
-    indptr = np.ascontiguousarray(matrix.indptr, np.int64)
-    indices = matrix.indices
-    if indices.dtype == np.int32:
-        indices = np.ascontiguousarray(indices).view(np.uint32)  # a negative one becomes huge, and is refused
-    else:
-        if indices.size and (indices.min() < 0 or indices.max() >= width):
-            raise IndexError
-        indices = np.ascontiguousarray(indices, np.uint32)
-    rows = SPARSE[matrix.dtype](indptr, indices, np.ascontiguousarray(matrix.data), width)
-    if rows.in_order:
+    kind = SPARSE[matrix.dtype]
+    try:
+        rows = kind(matrix.indptr, matrix.indices, matrix.data, width)
+    except TypeError:  # an array that is not contiguous, or indices of a rarer type
+        indptr, indices = (np.ascontiguousarray(array, np.int64) for array in (matrix.indptr, matrix.indices))
+        rows = kind(indptr, indices, np.ascontiguousarray(matrix.data), width)
+    if rows.names_once:
         return rows
-    canonical = matrix.copy()
-    canonical.sum_duplicates()  # a feature named twice in a row counts as their sum
-    if canonical.nnz == matrix.nnz:
-        return rows
-    return sparse_rows(canonical)
+    summed = matrix.copy()
+    summed.sum_duplicates()  # a feature named twice in a row counts as their sum
+    return sparse_rows(summed)
 
 
 def describe_not_finite(values: NDArray[Any]) -> str:

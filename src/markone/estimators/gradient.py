@@ -26,7 +26,7 @@ class GradientClassifier(LinearClassifier):
         tol: float | None = 1e-3,
         shuffle: bool = True,
         verbose: int = 0,
-        learning_rate: str = "optimal",
+        learning_rate: str = "adagrad",
         eta0: float = 1.0,
         average: bool = True,
         tie: str = "error",

@@ -20,8 +20,9 @@ class Perceptron(LinearClassifier):
     fit_intercept
         Learn a bias.
     max_iter, tol, n_iter_no_change
-        Stop after `max_iter` passes, when a pass makes no mistake, or when the loss (with `early_stopping` the
-        held-out accuracy) has not got better by `tol` in `n_iter_no_change` passes.
+        Stop after `max_iter` passes, when a pass makes no mistake, or, where `tol` is given, when the loss (with
+        `early_stopping` the held-out accuracy) has not got better by `tol` in `n_iter_no_change` passes. The
+        perceptron's loss has no scale of its own, so there `tol` is a share of it.
     shuffle, random_state
         Visit the rows in a new random order in each pass.
     eta0
@@ -55,8 +56,8 @@ class Perceptron(LinearClassifier):
         penalty: str | None = None,
         alpha: float = 1e-4,
         fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
+        max_iter: int = 20,
+        tol: float | None = None,
         shuffle: bool = True,
         verbose: int = 0,
         eta0: float = 1.0,

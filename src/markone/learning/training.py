@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.data.blocks import Block
 from markone.errors import DataError
 from markone.learning.history import History, Pass, Stop
@@ -116,7 +117,9 @@ class Watch:
     def look(self, result: Pass) -> int | None:
         tol = self.settings.tol or 0.0
         if result.holdout is None:
-            gained = result.loss < self.best_loss - tol
+            # The perceptron's loss has no scale of its own, so what counts as better is a share of it.
+            unit = self.best_loss if self.settings.rule == "perceptron" and math.isfinite(self.best_loss) else 1.0
+            gained = result.loss < self.best_loss - tol * unit
             self.best_loss = min(self.best_loss, result.loss)
         else:
             gained = result.holdout > self.best_accuracy + tol
@@ -145,12 +148,18 @@ class Watch:
 
 def orders(rows: NDArray[np.int64], all_rows: int, settings: Settings) -> Iterator[NDArray[np.int64] | None]:
     """For each pass, the rows in the order of their visits; `None` is every row as it stands."""
-    random = np.random.default_rng(settings.seed)
     order = rows if len(rows) < all_rows else None
     for epoch in range(settings.epochs):
         if settings.order == "each" or (settings.order == "once" and epoch == 0):
-            order = random.permutation(rows)
+            order = shuffled(rows, settings.seed, epoch)
         yield order
+
+
+def shuffled(rows: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.int64]:
+    """A copy in random order: the same for the same seed and epoch, whatever came before."""
+    order = rows.copy()
+    _core.shuffle(order, int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0]))
+    return order
 
 
 def parts(order: NDArray[np.int64] | None, block: Block) -> Iterator[NDArray[np.int64] | None]:
@@ -169,8 +178,8 @@ def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[n
     """Rows to learn from and rows to hold out: the same share of every class, at random, each set in storage order."""
     random = np.random.default_rng([seed, 1])
     apart = np.zeros(len(labels), bool)
-    shuffled = random.permutation(len(labels))
-    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    mixed = random.permutation(len(labels))
+    by_class = mixed[np.argsort(labels[mixed], kind="stable")]
     # Every 1/share-th row of that list: each class gives its share to within one row.
     places = np.floor((np.arange(round(share * len(labels))) + random.random()) / share).astype(np.int64)
     apart[by_class[places[places < len(labels)]]] = True
