@@ -7,10 +7,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -144,67 +146,30 @@ struct column_sums {
     }
 };
 
-template <class T, class F>
-MARKONE_INLINE void each_value(sparse_row<T> x, F f) {
-    std::size_t i = 0;
-    for (; i + 2 <= x.size(); i += 2) {
-        f(0, i);
-        f(1, i + 1);
-    }
-    if (i < x.size()) f(0, i);
-}
-
-// Many dense rows are mostly zeros: a look at eight values tells which of them are not.
-template <class T>
-MARKONE_INLINE unsigned not_zero(const T* eight) {
-    unsigned found = 0;
-    for (unsigned i = 0; i < 8; ++i) found |= static_cast<unsigned>(eight[i] != 0) << i;
-    return found;
-}
-#if defined(__AVX2__)
-MARKONE_INLINE unsigned not_zero(const float* eight) {
-    const __m256 differs = _mm256_cmp_ps(_mm256_loadu_ps(eight), _mm256_setzero_ps(), _CMP_NEQ_UQ);
-    return static_cast<unsigned>(_mm256_movemask_ps(differs));
-}
-#endif
-
-template <class T, class F>
-MARKONE_INLINE void each_value(dense_row<T> x, F f) {
-    std::size_t i = 0;
-    for (; i + 8 <= x.size(); i += 8) {
-        const unsigned found = not_zero(x.values + i);
-        if (found == 0xff) {
-            for (std::size_t j = 0; j < 8; ++j) f(j % 2, i + j);
-        } else {
-            for (unsigned left = found & 0x55; left != 0; left &= left - 1)
-                f(0, i + static_cast<std::size_t>(std::countr_zero(left)));
-            for (unsigned left = found & 0xaa; left != 0; left &= left - 1)
-                f(1, i + static_cast<std::size_t>(std::countr_zero(left)));
-        }
-    }
-    for (; i < x.size(); ++i)
-        if (x.value(i) != 0) f(i % 2, i);
-}
-
-template <std::size_t packs, bool tail, class Row>
-MARKONE_INLINE void dots_of(Row x, const typename Row::scalar* w, std::size_t stride, typename Row::scalar* out) {
-    using T = typename Row::scalar;
+template <std::size_t packs, bool tail, class T>
+MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
     constexpr std::size_t wide = register_bytes / sizeof(T);
     column_sums<T, packs, wide> most;
     column_sums<T, tail, 4> rest;
-    each_value(x, [&](std::size_t side, std::size_t i) {
+    const auto add = [&](std::size_t side, std::size_t i) {
         const T* from = w + x.feature(i) * stride;
         most.add(side, from, x.value(i));
         rest.add(side, from + packs * wide, x.value(i));
-    });
+    };
+    std::size_t i = 0;
+    for (; i + 2 <= x.size(); i += 2) {
+        add(0, i);
+        add(1, i + 1);
+    }
+    if (i < x.size()) add(0, i);
     most.store(out);
     rest.store(out + packs * wide);
 }
 
 // `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing.
-template <class Row>
-MARKONE_INLINE void dots(Row x, const typename Row::scalar* w, std::size_t stride, typename Row::scalar* out) {
-    constexpr std::size_t wide = register_bytes / sizeof(typename Row::scalar);
+template <class T>
+MARKONE_INLINE void dots(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
+    constexpr std::size_t wide = register_bytes / sizeof(T);
     std::size_t left = stride;
     for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);
     const bool tail = left % wide != 0;  // half a register: four floats of eight
@@ -216,5 +181,63 @@ MARKONE_INLINE void dots(Row x, const typename Row::scalar* w, std::size_t strid
         default: return;
     }
 }
+
+// Where many columns wait for each value, a dense row is first packed into the features that are not zero: most rows
+// of images or counts are mostly zeros. A sparse row is as it should be.
+template <class T>
+class packer {
+  public:
+    MARKONE_INLINE sparse_row<T> operator()(sparse_row<T> x) { return x; }
+    MARKONE_INLINE sparse_row<T> operator()(dense_row<T> x) {
+        if (index.size() < x.size() + 8) {
+            index.resize(x.size() + 8);
+            values.resize(x.size() + 8);
+        }
+        std::size_t count = 0;
+        for (std::size_t i = pack_eights(x, count); i < x.size(); ++i) {
+            index[count] = static_cast<std::uint32_t>(i);
+            values[count] = x.value(i);
+            count += x.value(i) != 0;
+        }
+        return {index.data(), values.data(), count};
+    }
+
+  private:
+    // Packs eight values at a time, where the processor can; returns how far it came.
+    std::size_t pack_eights(dense_row<T> x, std::size_t& count) {
+        std::size_t i = 0;
+#if defined(__AVX2__)
+        if constexpr (sizeof(T) == 4) {
+            for (; i + 8 <= x.size(); i += 8) {
+                const __m256 eight = _mm256_loadu_ps(x.values + i);
+                const __m256 differs = _mm256_cmp_ps(eight, _mm256_setzero_ps(), _CMP_NEQ_UQ);
+                const auto found = static_cast<unsigned>(_mm256_movemask_ps(differs));
+                const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(packing[found].data()));
+                const __m256i lanes = _mm256_cvtepu8_epi32(bytes);
+                _mm256_storeu_ps(values.data() + count, _mm256_permutevar8x32_ps(eight, lanes));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(index.data() + count),
+                                    _mm256_add_epi32(lanes, _mm256_set1_epi32(static_cast<int>(i))));
+                count += static_cast<std::size_t>(std::popcount(found));
+            }
+        }
+#else
+        static_cast<void>(x);
+        static_cast<void>(count);
+#endif
+        return i;
+    }
+
+    // For each set of lanes, the numbers of those that are in it.
+    static constexpr auto packing = [] {
+        std::array<std::array<std::uint8_t, 8>, 256> all{};
+        for (unsigned set = 0; set < 256; ++set)
+            for (std::uint8_t lane = 0, next = 0; lane < 8; ++lane)
+                if ((set >> lane & 1) != 0) all[set][next++] = lane;
+        return all;
+    }();
+
+    std::vector<std::uint32_t> index;
+    std::vector<T> values;
+};
 
 }  // namespace markone::MARKONE_LEVEL

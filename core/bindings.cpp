@@ -49,7 +49,6 @@ struct sparse_block {
     std::vector<std::int64_t> starts;
     std::vector<std::uint32_t> numbers;
     sparse_rows<T> rows;
-    bool names_once;
 
     template <class Start, class Index>
     sparse_block(array<Start, 1> indptr, array<Index, 1> indices, array<T, 1> values, std::size_t width)
@@ -75,15 +74,14 @@ struct sparse_block {
             }
             rows.indices = numbers;
         }
-        names_once = check(rows);
+        check(rows);
     }
 };
 template <class T>
 struct dense_block {
     array<T, 2> values;
     dense_rows<T> rows;
-    explicit dense_block(array<T, 2> values)
-        : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
+    explicit dense_block(array<T, 2> values) : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
         nb::gil_scoped_release unlocked;
         check(rows);
     }
@@ -191,13 +189,6 @@ numpy<T> scores_of(std::size_t rows, std::size_t columns, Scores write) {
     return own<T>(std::move(memory), {rows, columns});
 }
 
-template <class T>
-numpy<std::int64_t> winners_of(const T* scores, std::size_t rows, std::size_t columns, tie ties) {
-    auto memory = std::make_unique_for_overwrite<std::int64_t[]>(rows);
-    for (std::size_t i = 0; i < rows; ++i) memory[i] = winner(scores + i * columns, columns, ties);
-    return own<std::int64_t>(std::move(memory), {rows});
-}
-
 template <class T, class Block>
 void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>>& weights_class) {
     learner_class.def(
@@ -213,21 +204,12 @@ void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>
         },
         "rows"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none() = nb::none(),
         "order"_a.noconvert().none() = nb::none());
-    weights_class
-        .def(
-            "scores",
-            [](const weights<T>& self, const Block& block) {
-                return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) { score(self, block.rows, out); });
-            },
-            "rows"_a)
-        .def(
-            "predict",
-            [](const weights<T>& self, const Block& block, tie ties) {
-                const auto scores =
-                    scores_of<T>(block.rows.size(), self.columns(), [&](T* out) { score(self, block.rows, out); });
-                return winners_of(scores.data(), block.rows.size(), self.columns(), ties);
-            },
-            "rows"_a, "ties"_a);
+    weights_class.def(
+        "scores",
+        [](const weights<T>& self, const Block& block) {
+            return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) { score(self, block.rows, out); });
+        },
+        "rows"_a);
 }
 
 // The snapshot's scores, to the bit, for a few rows, without a visit to every feature.
@@ -254,18 +236,20 @@ template <class T>
 void bind_arithmetic(nb::module_& m, const std::string& bits) {
     auto sparse_class = nb::class_<sparse_block<T>>(m, ("SparseRows" + bits).c_str());
     const auto bind_init = [&]<class Start, class Index>(Start, Index) {
-        sparse_class.def(nb::init<array<Start, 1>, array<Index, 1>, array<T, 1>, std::size_t>(),
-                         "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a);
+        sparse_class.def(nb::init<array<Start, 1>, array<Index, 1>, array<T, 1>, std::size_t>(), "indptr"_a.noconvert(),
+                         "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a);
     };
     bind_init(std::int32_t{}, std::int32_t{});
     bind_init(std::int64_t{}, std::int64_t{});
     bind_init(std::int64_t{}, std::int32_t{});
     bind_init(std::int64_t{}, std::uint32_t{});
-    sparse_class
-        .def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
+    sparse_class.def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
-        .def_ro("names_once", &sparse_block<T>::names_once);
+        .def("names_twice", [](const sparse_block<T>& self) {
+            nb::gil_scoped_release unlocked;
+            return names_twice(self.rows);
+        });
     nb::class_<dense_block<T>>(m, ("DenseRows" + bits).c_str())
         .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
@@ -276,9 +260,10 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
         nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
             .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
             .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
-            .def("matrix", [](const weights<T>& self) {
-                return columns_to_numpy(self.w.data(), self.features, self.columns(), self.stride());
-            })
+            .def("matrix",
+                 [](const weights<T>& self) {
+                     return columns_to_numpy(self.w.data(), self.features, self.columns(), self.stride());
+                 })
             .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
 
     using state_type = shared_state<T>;
@@ -315,11 +300,12 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                 },
                 "averaged"_a)
             .def("scores", &score_few<T>, "rows"_a, "averaged"_a)
-            .def("norm2", [](const state_type& self) {
-                nb::gil_scoped_release unlocked;
-                const std::lock_guard guard(self.busy);
-                return self.norm2();
-            })
+            .def("norm2",
+                 [](const state_type& self) {
+                     nb::gil_scoped_release unlocked;
+                     const std::lock_guard guard(self.busy);
+                     return self.norm2();
+                 })
             .def("get_state", &get_state<T>)
             .def("set_state", &set_state<T>, "state"_a);
     bind_uses<T, sparse_block<T>>(learner_class, weights_class);
@@ -331,6 +317,7 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
 
 NB_MODULE(_core, m) {
     using namespace markone;
+    nb::set_leak_warnings(false);  // what users still hold when Python ends is no leak of ours
     nb::enum_<rule>(m, "Rule")
         .value("perceptron", rule::perceptron)
         .value("mira", rule::mira)
@@ -341,10 +328,7 @@ NB_MODULE(_core, m) {
         .value("sqrt", schedule::sqrt)
         .value("inverse", schedule::inverse)
         .value("adagrad", schedule::adagrad);
-    nb::enum_<penalty>(m, "Penalty")
-        .value("none", penalty::none)
-        .value("l1", penalty::l1)
-        .value("l2", penalty::l2);
+    nb::enum_<penalty>(m, "Penalty").value("none", penalty::none).value("l1", penalty::l1).value("l2", penalty::l2);
     nb::enum_<tie>(m, "Tie")
         .value("negative", tie::negative)
         .value("error", tie::error)

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "arithmetic.h"
@@ -76,7 +76,12 @@ class learner {
             if (i + rows_ahead < count) rows[row_at(i + rows_ahead)].prefetch();
             const std::size_t row = row_at(i);
             const double importance = which.importance ? (*which.importance)[row] : 1;
-            if (importance > 0) visit(rows[row], static_cast<std::size_t>(which.labels[row]), importance);
+            const auto y = static_cast<std::size_t>(which.labels[row]);
+            if (importance == 0) continue;
+            if (at.stride() == 1)
+                visit(rows[row], y, importance);
+            else
+                visit(packed(rows[row]), y, importance);
         }
         return sums;
     }
@@ -100,11 +105,18 @@ class learner {
             if (at.settles())
                 for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
             const example now{y, std::min(whole, left), at.rate()};
-            const bool moved = at.stride() == 1 ? step_binary(x, now) : step_multiclass(x, now);
+            const bool moved = step(x, now);
             sums.updates += moved;
             if (Rule::repeats && !moved && how.penalty == penalty::none) return at.pass_time(left, now.rate);
             at.pass_time(now.importance, now.rate);
         }
+    }
+
+    template <class Row>
+    MARKONE_INLINE bool step(Row x, const example& now) {
+        if constexpr (std::is_same_v<Row, sparse_row<T>>)
+            if (at.stride() > 1) return step_multiclass(x, now);
+        return step_binary(x, now);
     }
 
     // One weight vector, for the second class when positive and for the first when negative.
@@ -124,8 +136,7 @@ class learner {
     }
 
     // A weight vector for each class; the rival is the best of the wrong ones.
-    template <class Row>
-    MARKONE_INLINE bool step_multiclass(Row x, const example& now) {
+    MARKONE_INLINE bool step_multiclass(sparse_row<T> x, const example& now) {
         const std::size_t y = now.y, classes = at.classes;
         T* s = scores.data();
         dots(x, at.weight.v.data(), at.stride(), s);
@@ -172,7 +183,8 @@ class learner {
     MARKONE_INLINE void add_as(Row x, Change change) {
         if (how.bias)
             change.each([&](std::size_t k, T factor) {
-                nudge<averaging, adaptive>(at.bias.v.data(), at.bias.u.data(), at.bias.squares.data(), k, factor, at.time);
+                nudge<averaging, adaptive>(at.bias.v.data(), at.bias.u.data(), at.bias.squares.data(), k, factor,
+                                           at.time);
             });
         change.multiply(static_cast<T>(1 / at.scale));
         const std::size_t apart = Change::single ? 1 : at.stride();
@@ -183,7 +195,6 @@ class learner {
         for (std::size_t i = 0; i < x.size(); ++i) {
             const std::size_t first = x.feature(i) * apart;
             const T value = x.value(i);
-            if (!Change::single && value == 0) continue;
             change.each([&](std::size_t k, T factor) {
                 nudge<averaging, adaptive>(v, u, squares, first + k, factor * value, when);
             });
@@ -206,6 +217,7 @@ class learner {
     state<T>& at;
     const settings how;
     const Rule rule;
+    packer<T> packed;
     std::vector<T> scores;  // of the current example, with room for the padding
     tally sums;
 };

@@ -17,7 +17,7 @@ void check_finite(std::span<const T> values) {
     if (sum<32, T>(values.size(), [&](std::size_t i) { return values[i] * 0; }) != 0) throw not_finite();
 }
 
-// Whether some row names a feature twice. Rows whose features are in order, as most are, do not.
+// Rows whose features are in order, as most are, do not name any twice.
 template <class T>
 bool names_twice(const sparse_rows<T>& rows) {
     std::uint32_t falls = 0;
@@ -51,7 +51,7 @@ bool names_twice(const sparse_rows<T>& rows) {
 }
 
 template <class T>
-bool check_sparse(const sparse_rows<T>& rows) {
+void check_sparse(const sparse_rows<T>& rows) {
     if (rows.indptr.empty() || rows.indices.size() != rows.values.size())
         throw std::invalid_argument("the arrays of a sparse matrix do not match");
     std::int64_t before = 0;
@@ -66,7 +66,6 @@ bool check_sparse(const sparse_rows<T>& rows) {
     for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
     if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
     check_finite(rows.values.subspan(first, rows.stored()));
-    return !names_twice(rows);
 }
 
 template <class T>
@@ -105,18 +104,20 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
     if (rows.width() > by.features) throw std::invalid_argument("rows are wider than the weights");
     const std::size_t columns = by.columns(), stride = by.stride();
     std::vector<T> sums(stride);
+    packer<T> packed;
     for (std::size_t i = 0; i < rows.size(); ++i, out += columns) {
         if (stride == 1)
             sums[0] = dot(rows[i], by.w.data());
         else
-            dots(rows[i], by.w.data(), stride, sums.data());
+            dots(packed(rows[i]), by.w.data(), stride, sums.data());
         for (std::size_t k = 0; k < columns; ++k) out[k] = sums[k] + by.bias[k];
     }
 }
 
 template <class T>
-extern const loops<T> all = {check_sparse<T>,          check_dense<T>,          learn<T, sparse_rows<T>>,
-                             learn<T, dense_rows<T>>, score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
+extern const loops<T> all = {check_sparse<T>,          check_dense<T>,          names_twice<T>,
+                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>, score<T, sparse_rows<T>>,
+                             score<T, dense_rows<T>>};
 
 const loops<float>& loops32() {
     return all<float>;

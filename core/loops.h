@@ -38,8 +38,9 @@ struct not_finite : std::invalid_argument {
 
 template <class T>
 struct loops {
-    bool (*check_sparse)(const sparse_rows<T>&);
+    void (*check_sparse)(const sparse_rows<T>&);
     void (*check_dense)(const dense_rows<T>&);
+    bool (*names_twice)(const sparse_rows<T>&);
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
     void (*score_sparse)(const weights<T>&, const sparse_rows<T>&, T* out);
@@ -50,15 +51,20 @@ template <class T>
 const loops<T>& fastest_loops();
 bool has_v3();
 
-// What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite. Says
-// whether no row names a feature twice.
+// What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite.
 template <class T>
-bool check(const sparse_rows<T>& rows) {
-    return fastest_loops<T>().check_sparse(rows);
+void check(const sparse_rows<T>& rows) {
+    fastest_loops<T>().check_sparse(rows);
 }
 template <class T>
 void check(const dense_rows<T>& rows) {
     fastest_loops<T>().check_dense(rows);
+}
+
+// Whether some row names a feature twice. Its scores are right, but its length is not.
+template <class T>
+bool names_twice(const sparse_rows<T>& rows) {
+    return fastest_loops<T>().names_twice(rows);
 }
 
 // Visits the rows and learns from each. With fewer than two classes only time passes.

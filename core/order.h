@@ -18,8 +18,8 @@ class random_bits {
         z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
         return z ^ (z >> 31);
     }
-    // A number below `bound` (at most 2^32): the high half of a product, whose bias of bound / 2^32 at most is too small
-    // to matter for an order of rows.
+    // A number below `bound` (at most 2^32): the high half of a product, whose bias of bound / 2^32 at most is too
+    // small to matter for an order of rows.
     std::size_t below(std::uint64_t bound) { return static_cast<std::size_t>((next() >> 32) * bound >> 32); }
 
   private:

@@ -46,7 +46,8 @@ class debts {
         asked_area.assign(1, 0);
     }
 
-    // v is not 0; `rate` is the weight's own factor, constant since position `from` (AdaGrad's rates change only when touched).
+    // v is not 0; `rate` is the weight's own factor, constant since position `from` (AdaGrad's rates change only when
+    // touched).
     paid l1(double v, double rate, std::size_t from) const {
         const double size = std::abs(v);
         const double total = rate * (asked.back() - asked[from]);
@@ -56,8 +57,8 @@ class debts {
                                                    [&](double a) { return rate * (a - asked[from]) < size; });
             last = static_cast<std::size_t>(gone - asked.begin()) - 1;
         }
-        const double sum = (size + rate * asked[from]) * (visits[last] - visits[from]) -
-                           rate * (asked_area[last] - asked_area[from]);
+        const double sum =
+            (size + rate * asked[from]) * (visits[last] - visits[from]) - rate * (asked_area[last] - asked_area[from]);
         return {std::copysign(std::max(0.0, size - total), v), std::copysign(1.0, v) * sum};
     }
 

@@ -51,7 +51,7 @@ struct dense_row {
     MARKONE_INLINE std::size_t size() const { return count; }
     MARKONE_INLINE std::size_t feature(std::size_t i) const { return i; }
     MARKONE_INLINE T value(std::size_t i) const { return values[i]; }
-    MARKONE_INLINE void prefetch() const {}
+    MARKONE_INLINE void prefetch() const { prefetch_lines(values, count); }
 };
 
 // A matrix in compressed rows: row i has indptr[i+1] - indptr[i] features, and no feature's number reaches `columns`.

@@ -26,8 +26,8 @@ template <class T>
 struct perceptron {
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = true;  // an importance of k is k visits in place, each with its own prediction
-    T far;      // 2 in the second form, else 1
-    T at_a_tie;  // the same where a tie is the wrong class, 1 where it is neither
+    T far;                                 // 2 in the second form, else 1
+    T at_a_tie;                            // the same where a tie is the wrong class, 1 where it is neither
 
     MARKONE_INLINE T loss(T margin) const { return std::max(-margin, T{0}); }
     template <class Norm2>
@@ -77,9 +77,7 @@ struct logistic {
     static constexpr moves target = moves::all;
     static constexpr bool repeats = false;
 
-    MARKONE_INLINE T loss(T margin) const {
-        return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, T{0});
-    }
+    MARKONE_INLINE T loss(T margin) const { return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, T{0}); }
     template <class Norm2>
     MARKONE_INLINE T pull(T margin, bool, T importance, Norm2) const {
         return importance / (1 + std::exp(margin));

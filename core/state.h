@@ -205,7 +205,8 @@ void state<T>::grow(std::size_t new_features, std::size_t new_classes, std::span
         table<Number> laid(new_rows * new_stride);
         for (std::size_t row = 0; row < numbers.size() / old_stride; ++row)
             for (const auto& [from, to, factor] : moves)
-                laid[row * new_stride + to] = static_cast<Number>(has_sign ? factor : 1) * numbers[row * old_stride + from];
+                laid[row * new_stride + to] =
+                    static_cast<Number>(has_sign ? factor : 1) * numbers[row * old_stride + from];
         numbers = std::move(laid);
     };
     const auto lay_out_layers = [&](layers& to, std::size_t new_rows) {

@@ -1,12 +1,10 @@
-// Weights that no longer change, and which class their scores mean.
+// Weights that no longer change.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "memory.h"
-#include "rows.h"
 
 namespace markone {
 
@@ -15,8 +13,12 @@ namespace markone {
 enum class tie { negative, error, positive };
 
 // One weight vector serves two classes; more classes have one each, padded to whole registers.
-inline std::size_t columns_of(std::size_t classes) { return classes <= 2 ? 1 : classes; }
-inline std::size_t stride_of(std::size_t classes) { return classes <= 2 ? 1 : (classes + 3) / 4 * 4; }
+inline std::size_t columns_of(std::size_t classes) {
+    return classes <= 2 ? 1 : classes;
+}
+inline std::size_t stride_of(std::size_t classes) {
+    return classes <= 2 ? 1 : (classes + 3) / 4 * 4;
+}
 
 template <class T>
 struct weights {
@@ -31,15 +33,5 @@ struct weights {
     std::size_t columns() const { return columns_of(classes); }
     std::size_t stride() const { return stride_of(classes); }
 };
-
-// The class of highest score; `ties` picks among equals.
-template <class T>
-std::int64_t winner(const T* scores, std::size_t columns, tie ties) {
-    if (columns == 1) return ties == tie::positive ? scores[0] >= 0 : scores[0] > 0;
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < columns; ++k)
-        if (ties == tie::positive ? scores[k] >= scores[best] : scores[k] > scores[best]) best = k;
-    return static_cast<std::int64_t>(best);
-}
 
 }  // namespace markone

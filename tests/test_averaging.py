@@ -92,11 +92,19 @@ def test_debts_are_paid_in_full_over_a_long_run(schedule: str, penalty: str) -> 
     random = np.random.default_rng(6)
     X = random.normal(size=(rows, 3)) * (random.random((rows, 3)) < [0.5, 0.01, 0.0003])
     y = (X @ [1, -2, 30] + random.normal(size=rows) > 0).astype(int)
-    chosen: dict[str, Any] = {"rule": "logistic", "schedule": schedule, "penalty": penalty, "eta": 0.5, "strength": 1e-3}
+    chosen: dict[str, Any] = {
+        "rule": "logistic",
+        "schedule": schedule,
+        "penalty": penalty,
+        "eta": 0.5,
+        "strength": 1e-3,
+    }
     linear = Linear(Settings(**chosen), features=3, classes=2)
     linear.learn(Block.of(X, y))
     oracle = reference.Learner(2, **chosen)
-    oracle.learn([({j: v for j, v in enumerate(x) if v}, label, 1) for x, label in zip(X.tolist(), y.tolist(), strict=True)])
+    oracle.learn(
+        [({j: v for j, v in enumerate(x) if v}, label, 1) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+    )
     for averaged, expected in ((False, oracle.w), (True, oracle.average())):
         np.testing.assert_allclose(
             linear.weights(averaged).matrix()[:, 0], [expected[1].get(j, 0) for j in range(3)], rtol=1e-7, atol=1e-9
@@ -110,7 +118,9 @@ def test_l1_makes_weights_exactly_zero_and_l2_does_not() -> None:
     y = (X[:, 0] + 0.1 * random.normal(size=400) > 0).astype(int)
     zeros = {}
     for penalty in (None, "l1", "l2"):
-        linear = Linear(Settings(rule="logistic", penalty=penalty, strength=0.3, schedule="sqrt"), features=20, classes=2)
+        linear = Linear(
+            Settings(rule="logistic", penalty=penalty, strength=0.3, schedule="sqrt"), features=20, classes=2
+        )
         linear.learn(Block.of(X, y))
         zeros[penalty] = int((linear.weights(averaged=False).matrix() == 0).sum())
     assert zeros["l1"] > 10 and zeros["l2"] == zeros[None] == 0

@@ -103,7 +103,9 @@ def test_empty_data_one_class_and_mismatched_lengths(kind: Any) -> None:
         model.predict(np.ones((1, 2, 1)))
 
 
-@pytest.mark.parametrize("weights", [[1, 1, 1, -1], [1, 1, np.nan, 1], [1, 1, np.inf, 1], [1, 1, 1], "abcd", [[1, 1, 1, 1]]])
+@pytest.mark.parametrize(
+    "weights", [[1, 1, 1, -1], [1, 1, np.nan, 1], [1, 1, np.inf, 1], [1, 1, 1], "abcd", [[1, 1, 1, 1]]]
+)
 def test_bad_weights_of_examples(weights: Any) -> None:
     with pytest.raises(ValueError):
         Perceptron().fit(X, y, sample_weight=weights)
@@ -190,9 +192,7 @@ def test_every_sparse_form(form: str, family: str) -> None:
 
 
 def test_a_feature_named_twice_in_a_row_counts_as_the_sum() -> None:
-    twice = scipy.sparse.csr_array(
-        (np.array([1.0, 2.0, 1.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
-    )
+    twice = scipy.sparse.csr_array((np.array([1.0, 2.0, 1.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
     once = scipy.sparse.csr_array(np.array([[0.0, 3.0], [1.0, 0.0]]))
     found = [MIRA(C=np.inf, shuffle=False, max_iter=1, tol=None).fit(m, [0, 1]).coef_ for m in (twice, once)]
     np.testing.assert_array_equal(*found)
@@ -203,10 +203,10 @@ def test_unsorted_features_are_as_good_as_sorted() -> None:
     backwards = scipy.sparse.csr_array(
         (np.array([2.0, 3.0, 1.0]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2)
     )
-    assert as_rows(as_matrix(backwards)).names_once
+    assert not as_rows(as_matrix(backwards)).names_twice()
     wide = scipy.sparse.csr_array((np.ones(3), np.array([10**6, 5, 5]), np.array([0, 3])), shape=(1, 10**6 + 1))
-    rows = as_rows(as_matrix(wide))
-    assert rows.names_once and rows.stored == 2
+    assert as_rows(as_matrix(wide)).names_twice()
+    assert Block.of(wide, np.zeros(1, int)).without_repeats().rows.stored == 2
 
 
 def test_a_row_without_features_is_scored_by_its_bias() -> None:

@@ -150,7 +150,9 @@ def test_arithmetic_follows_the_type_of_the_rows(kind: str, sample: Data) -> Non
 
 
 @given(data(), st.sampled_from(RULES), st.sampled_from([None, "l1", "l2"]), st.sampled_from(["constant", "adagrad"]))
-def test_sparse_and_dense_rows_give_the_same_weights(sample: Data, rule: str, penalty: str | None, schedule: str) -> None:
+def test_sparse_and_dense_rows_give_the_same_weights(
+    sample: Data, rule: str, penalty: str | None, schedule: str
+) -> None:
     chosen: dict[str, Any] = {"rule": rule}
     if rule != "mira":
         chosen |= {"penalty": penalty, "schedule": schedule, "strength": 0.01}
@@ -184,7 +186,8 @@ from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.learning.settings import Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
-for dtype, rule, classes in itertools.product((np.float32, np.float64), ("perceptron", "mira", "logistic", "hinge"), (2, 3, 10, 37)):
+rules = ("perceptron", "mira", "logistic", "hinge")
+for dtype, rule, classes in itertools.product((np.float32, np.float64), rules, (2, 3, 10, 37)):
     X = random.normal(size=(60, 45)) * (random.random((60, 45)) < 0.7)
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):
@@ -198,7 +201,9 @@ print(_core.cpu_level(), digest.hexdigest())
     lines = []
     for level in ("baseline", ""):
         environment = {**os.environ, "MARKONE_CPU": level}
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
         lines.append(done.stdout.split())
     assert [line[0] for line in lines] == ["baseline", "x86-64-v3"]
     assert lines[0][1] == lines[1][1]

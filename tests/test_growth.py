@@ -96,7 +96,9 @@ def test_with_one_class_only_time_passes() -> None:
 
 @pytest.mark.parametrize("chosen", EVERY_KIND, ids=str)
 @given(st.integers(0, 29), st.sampled_from([2, 3, 6]), st.sampled_from([np.float32, np.float64]))
-def test_going_on_from_saved_state_is_never_having_stopped(chosen: dict[str, Any], cut: int, classes: int, dtype: Any) -> None:
+def test_going_on_from_saved_state_is_never_having_stopped(
+    chosen: dict[str, Any], cut: int, classes: int, dtype: Any
+) -> None:
     X, y = sample(5, classes)
     block = Block.of(X.astype(dtype), y)
     order = np.random.default_rng(cut).permutation(30)
@@ -131,7 +133,8 @@ def test_a_state_that_names_a_moment_that_never_was_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("features", "classes", "places"), [(5, 3, [0, 1, 2]), (6, 2, [0, 1]), (6, 4, [0, 1]), (6, 4, [0, 1, 1]), (6, 4, [0, 1, 9])]
+    ("features", "classes", "places"),
+    [(5, 3, [0, 1, 2]), (6, 2, [0, 1]), (6, 4, [0, 1]), (6, 4, [0, 1, 1]), (6, 4, [0, 1, 9])],
 )
 def test_growth_that_makes_no_sense_is_refused(features: int, classes: int, places: list[int]) -> None:
     linear = Linear(Settings(), features=6, classes=3)

@@ -32,7 +32,11 @@ def learn(settings: Settings, X: np.ndarray, y: np.ndarray, weights: np.ndarray 
 
 
 def everything(linear: Linear) -> list[bytes]:
-    return [a.tobytes() for averaged in (False, True) for a in (linear.weights(averaged).matrix(), linear.weights(averaged).bias())]
+    return [
+        a.tobytes()
+        for averaged in (False, True)
+        for a in (linear.weights(averaged).matrix(), linear.weights(averaged).bias())
+    ]
 
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 6]), st.sampled_from(RULES), st.sampled_from([None, "l1", "l2"]))
@@ -79,6 +83,8 @@ def test_a_heavier_example_is_heeded_more(rule: str) -> None:
     chosen: dict[str, Any] = {"C": 0.01} if rule == "mira" else {"eta": 0.01}
     scores = []
     for weight in (1.0, 3.0):
-        linear = learn(Settings(rule=rule, average=False, **chosen), X[::-1].copy(), y[::-1].copy(), np.array([1.0, weight]), 2)
+        linear = learn(
+            Settings(rule=rule, average=False, **chosen), X[::-1].copy(), y[::-1].copy(), np.array([1.0, weight]), 2
+        )
         scores.append(linear.scores(Block.of(X, y).rows)[0, 0])
     assert scores[1] > scores[0]

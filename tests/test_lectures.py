@@ -226,7 +226,7 @@ HEADLINES = ["win the vote", "win the election", "win the game"]
 SPORTS, POLITICS, TECH = 0, 1, 2
 
 
-def headline_run(kind: str, bias_feature: bool) -> tuple[list[str], list[np.ndarray], Linear]:
+def headline_run(kind: str, bias_feature: bool) -> tuple[list[str], list[np.ndarray]]:
     words = ["win", "game", "vote", "the", "election"]
     X = np.array([[float(word in text.split()) for word in words] for text in HEADLINES])
     first = np.zeros((len(words), 3))
@@ -242,13 +242,13 @@ def headline_run(kind: str, bias_feature: bool) -> tuple[list[str], list[np.ndar
         linear.learn(block, np.array([i]))
         weights = linear.weights()
         after.append(weights.matrix() if bias_feature else np.vstack([weights.bias(), weights.matrix()]))
-    return words if bias_feature else ["BIAS", *words], after, linear
+    return words if bias_feature else ["BIAS", *words], after
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
 @pytest.mark.parametrize("bias_feature", [False, True])
 def test_the_three_headlines(kind: str, bias_feature: bool) -> None:
-    words, after, linear = headline_run(kind, bias_feature)
+    words, after = headline_run(kind, bias_feature)
     assert words == ["BIAS", "win", "game", "vote", "the", "election"]
     # "win the vote": SPORTS wins by its bias and is wrong.
     assert after[0][:, SPORTS].tolist() == [0, -1, 0, -1, -1, 0]

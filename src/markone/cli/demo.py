@@ -83,7 +83,7 @@ class Curve:
 
 def load() -> Block:
     """1,797 images of 8 by 8 pixels, each from 0 to 1."""
-    from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+    from sklearn.datasets import load_digits
 
     from markone.data.blocks import Block
 

@@ -47,6 +47,14 @@ class Block:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def without_repeats(self) -> Block:
+        """The same block, in which a feature that a row names twice counts once, with the sum of its values."""
+        if not (isinstance(self.rows, _core.SparseRows32 | _core.SparseRows64) and self.rows.names_twice()):
+            return self
+        matrix = self.matrix.copy()
+        matrix.sum_duplicates()
+        return Block(as_rows(matrix), matrix, self.labels, self.importance)
+
     def take(self, which: NDArray[np.int64]) -> Block:
         """A block of some of the rows."""
         importance = None if self.importance is None else self.importance[which]
@@ -84,32 +92,48 @@ def float_like(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def as_rows(matrix: Any) -> Rows:
     """What `as_matrix` gave, as the core reads it, with its bounds and values checked."""
+    if not is_sparse(matrix):
+        return dense_rows(matrix)
     try:
-        return sparse_rows(matrix) if is_sparse(matrix) else DENSE[matrix.dtype](matrix)
+        return sparse_rows(matrix)
+    except TypeError:  # an array that is not contiguous, or indices of a rarer type
+        indptr, indices = (np.ascontiguousarray(array, np.int64) for array in (matrix.indptr, matrix.indices))
+        return sparse_rows(type(matrix)((np.ascontiguousarray(matrix.data), indices, indptr), shape=matrix.shape))
+
+
+def quick_rows(matrix: Any, dtype: np.dtype[Any], width: int) -> Rows | None:
+    """The rows of an array or a CSR matrix that can be read just as it is; `None` for all else."""
+    kind = type(matrix)
+    if kind is not np.ndarray and kind.__name__ not in ("csr_matrix", "csr_array"):
+        return None
+    shape = matrix.shape
+    if len(shape) != 2 or shape[1] != width or shape[0] == 0 or matrix.dtype != dtype:
+        return None
+    try:
+        return dense_rows(matrix) if kind is np.ndarray else sparse_rows(matrix)
+    except TypeError:
+        return None
+
+
+def dense_rows(matrix: NDArray[Any]) -> Rows:
+    try:
+        return DENSE[matrix.dtype](matrix)
     except _core.NotFinite:
-        raise DataError(describe_not_finite(matrix.data if is_sparse(matrix) else matrix)) from None
-    except IndexError:
-        raise DataError(
-            f"the sparse matrix has a column index beyond its width of {matrix.shape[1]}; "
-            "make it again with the right shape"
-        ) from None
+        raise DataError(describe_not_finite(matrix)) from None
 
 
-def sparse_rows(matrix: Any) -> _core.SparseRows32 | _core.SparseRows64:
+def sparse_rows(matrix: Any) -> Rows:
     width = matrix.shape[1]
     if width > MOST_FEATURES:
         raise DataError(f"{width} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
-    kind = SPARSE[matrix.dtype]
     try:
-        rows = kind(matrix.indptr, matrix.indices, matrix.data, width)
-    except TypeError:  # an array that is not contiguous, or indices of a rarer type
-        indptr, indices = (np.ascontiguousarray(array, np.int64) for array in (matrix.indptr, matrix.indices))
-        rows = kind(indptr, indices, np.ascontiguousarray(matrix.data), width)
-    if rows.names_once:
-        return rows
-    summed = matrix.copy()
-    summed.sum_duplicates()  # a feature named twice in a row counts as their sum
-    return sparse_rows(summed)
+        return SPARSE[matrix.dtype](matrix.indptr, matrix.indices, matrix.data, width)
+    except _core.NotFinite:
+        raise DataError(describe_not_finite(matrix.data)) from None
+    except IndexError:
+        raise DataError(
+            f"the sparse matrix has a column index beyond its width of {width}; make it again with the right shape"
+        ) from None
 
 
 def describe_not_finite(values: NDArray[Any]) -> str:
@@ -134,5 +158,7 @@ def as_importance(importance: ArrayLike | None, rows: int) -> NDArray[np.float64
     if not np.isfinite(weights).all():
         raise DataError("the weights of examples contain NaN or infinity")
     if (weights < 0).any():
-        raise DataError(f"the weights of examples must not be negative; the first such is in row {(weights < 0).argmax()}")
+        raise DataError(
+            f"the weights of examples must not be negative; the first such is in row {(weights < 0).argmax()}"
+        )
     return None if (weights == 1).all() else weights

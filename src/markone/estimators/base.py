@@ -17,8 +17,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from markone import _core
-from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows
+from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.history import History
 from markone.learning.linear import Linear, winners
@@ -26,7 +25,6 @@ from markone.learning.progress import Silence, visible_progress
 from markone.learning.settings import Settings
 from markone.learning.training import train_linear
 
-ROWS_OF_DENSE: dict[Any, Any] = {np.dtype(np.float64): _core.DenseRows64, np.dtype(np.float32): _core.DenseRows32}
 LARGEST_SEED = 2**31
 
 
@@ -49,6 +47,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     history_: History
     n_iter_: int
+    _linear: Linear
 
     # What every subclass has among its parameters.
     fit_intercept: bool
@@ -90,6 +89,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         goes_on = self.warm_start and hasattr(self, "_linear")
         matrix = self._validate(X, reset=not goes_on)
         y = self._validate_labels(y, matrix.shape[0])
+        labels: NDArray[Any]
         found, labels = np.unique(y, return_inverse=True)
         if len(found) < 2 and not goes_on:
             raise DataError(
@@ -132,43 +132,44 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 "class_weight",
                 "cannot be 'balanced' in partial_fit, which does not see all classes; give the weights as a dict",
             )
-        matrix = None if first else self._plain(X)
-        if matrix is None:
-            matrix = self._validate(X, reset=first)
-        y = np.asarray(y)
-        if y.shape != matrix.shape[:1]:
-            y = self._validate_labels(y, matrix.shape[0])
-        if first:
-            self._begin(matrix, y, classes)
-        labels = self._known(y)
+        rows = None if first else self._quick(X)
+        if rows is None:
+            X = self._validate(X, reset=first)
+            if first:
+                self._begin(X, y, classes)
+            X = as_matrix(X, self._linear.dtype)
+            rows = as_rows(X)
+        labels = self._known(y, len(rows))
         if labels is None:
-            y = self._validate_labels(y, matrix.shape[0])
-            labels = self._meet(*np.unique(y, return_inverse=True))
+            labels = self._meet(*np.unique(self._validate_labels(y, len(rows)), return_inverse=True))
         weights = None
         if sample_weight is not None or self.class_weight is not None:
-            weights = self._weights_of_examples(sample_weight, matrix, self.classes_, labels)
-        self._linear.learn(self._block(matrix, labels, weights))
+            weights = self._weights_of_examples(sample_weight, X, self.classes_, labels)
+        self._linear.learn(self._linear.ready(Block(rows, X, labels, weights)))
         self._forget()
         return self
 
-    def _begin(self, matrix: Any, y: NDArray[Any], classes: ArrayLike | None) -> None:
-        y = self._validate_labels(y, matrix.shape[0])
-        self.classes_ = np.unique(y if classes is None else np.asarray(classes))
+    def _begin(self, matrix: Any, y: ArrayLike, classes: ArrayLike | None) -> None:
+        labels = self._validate_labels(y, matrix.shape[0])
+        self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
         settings = self._settings(None)
         self._linear = Linear(settings, features=matrix.shape[1], classes=len(self.classes_), dtype=matrix.dtype)
         self.history_ = History()
         self.n_iter_ = 1
 
-    def _known(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
-        """The numbers of the labels' classes, if all are known."""
+    def _known(self, y: ArrayLike, rows: int) -> NDArray[np.int32] | None:
+        """The numbers of the labels' classes, if there is one for each row and all are known."""
+        y = np.asarray(y)
+        if y.shape != (rows,):
+            return None
         try:
             labels = self.classes_.searchsorted(y)
             known = self.classes_.take(labels, mode="clip") == y
         except TypeError:
             return None
-        return labels if known.all() else None
+        return labels.astype(np.int32) if known.all() else None
 
-    def _meet(self, found: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _meet(self, found: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
         """Makes room for classes that are new, and numbers the labels anew."""
         try:
             if (self.classes_.dtype.kind in "US") != (found.dtype.kind in "US"):
@@ -183,7 +184,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             places = classes.searchsorted(self.classes_).tolist()
             self._linear.grow(features=self._linear.features, classes=len(classes), places=places)
             self.classes_ = classes
-        return self.classes_.searchsorted(found)[labels]
+        numbers: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)
+        return numbers[labels]
 
     def _settings(self, importance: float | None) -> Settings:
         for name in ("shuffle", "early_stopping", "warm_start"):
@@ -222,23 +224,24 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not self.early_stopping:
             raise SettingsError("early_stopping", "must be True for X_val and y_val to be of use")
         matrix = self._validate(X_val, reset=False)
-        labels = self._known(self._validate_labels(y_val, matrix.shape[0]))
+        labels = self._known(self._validate_labels(y_val, matrix.shape[0]), matrix.shape[0])
         if labels is None:
             raise DataError("y_val has labels that are not in y")
         return self._block(matrix, labels, None)
 
     def _weights_of_examples(
-        self, sample_weight: ArrayLike | None, matrix: Any, classes: NDArray[Any], labels: NDArray[np.int64]
+        self, sample_weight: ArrayLike | None, matrix: Any, classes: NDArray[Any], labels: NDArray[Any]
     ) -> NDArray[np.float64] | None:
         weights = None if sample_weight is None else as_importance(sample_weight, matrix.shape[0])
         if self.class_weight is None:
             return weights
-        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
+        per_class: NDArray[np.float64] = compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
         if (per_class < 0).any():
             raise SettingsError("class_weight", "must not be negative")
-        return per_class[labels] if weights is None else weights * per_class[labels]
+        by_class: NDArray[np.float64] = per_class[labels]
+        return by_class if weights is None else weights * by_class
 
-    def _block(self, matrix: Any, labels: NDArray[np.int64], weights: NDArray[np.float64] | None) -> Block:
+    def _block(self, matrix: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Block:
         return Block.of(as_matrix(matrix, self._linear.dtype), labels, weights)
 
     def _warn(self) -> None:
@@ -261,10 +264,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         scores = self._scores(X)
-        return self.classes_.take(winners(scores, self.tie))  # type: ignore[no-any-return]
+        return self.classes_.take(winners(scores, self.tie))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """The scores: one for each row where there are two classes (positive for the second), else one for each class."""
+        """The scores: one for each class, or a single one where there are two classes, positive for the second."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -298,13 +301,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> NDArray[Any]:
         if "_linear" not in self.__dict__:
             check_is_fitted(self)
-        matrix = self._plain(X)
-        if matrix is None:
-            matrix = self._validate(X, reset=False)
-        return self._linear.scores(self._rows(matrix))
-
-    def _rows(self, matrix: Any) -> Rows:
-        return as_rows(as_matrix(matrix, self._linear.dtype))
+        rows = self._quick(X)
+        if rows is None:
+            rows = as_rows(as_matrix(self._validate(X, reset=False), self._linear.dtype))
+        return self._linear.scores(rows)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_linear" in self.__dict__
@@ -316,13 +316,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- what comes in
 
-    def _plain(self, X: Any) -> Any:
-        """X itself where it can be read as it is: the short way."""
-        kind = type(X)
-        if kind is not np.ndarray and not (kind.__module__ == "scipy.sparse._csr"):
-            return None
-        fits = X.ndim == 2 and X.shape[1] == self._linear.features and X.dtype.kind == "f" and X.shape[0] > 0
-        return X if fits and "feature_names_in_" not in self.__dict__ else None
+    def _quick(self, X: Any) -> Rows | None:
+        """The rows of X where it can be read as it is: the short way."""
+        if "feature_names_in_" in self.__dict__:
+            return None  # the names of X are to be looked at
+        return quick_rows(X, self._linear.dtype, self._linear.features)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -337,7 +335,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _validate_labels(self, y: ArrayLike, rows: int) -> NDArray[Any]:
-        labels = column_or_1d(y, warn=True)
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         if labels.shape[0] != rows:
             raise DataError(f"there are {rows} rows but {labels.shape[0]} labels")

@@ -76,7 +76,9 @@ class GradientClassifier(LinearClassifier):
         if self.C is None:
             return self.alpha
         if importance is None:
-            raise SettingsError("C", "says little to partial_fit, which does not know how many rows will come; set alpha")
+            raise SettingsError(
+                "C", "says little to partial_fit, which does not know how many rows will come; set alpha"
+            )
         if not isinstance(self.C, int | float) or not self.C > 0:
             raise SettingsError("C", f"must be greater than 0, not {self.C!r}")
         return 1 / (self.C * importance)

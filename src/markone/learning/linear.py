@@ -67,6 +67,11 @@ class Linear:
         self._learner.grow(features, classes, places)
         self._snapshots.clear()
 
+    def ready(self, block: Block) -> Block:
+        """The block as this learner can use it: a step that goes by the length of a row needs each feature once."""
+        by_length = self.settings.rule == "mira" or self.settings.schedule == "adagrad"
+        return block.without_repeats() if by_length else block
+
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> _core.Tally:
         """Visits the block's rows once, all or those that `order` names, and says what happened."""
         if self.settings.rule == "perceptron" and block.importance is not None:
@@ -126,9 +131,8 @@ def winners(scores: NDArray[Any], tie: str) -> NDArray[np.int64]:
     if scores.shape[1] == 1:
         positive = scores[:, 0] >= 0 if tie == "positive" else scores[:, 0] > 0
         return positive.astype(np.int64)
-    if tie == "positive":
-        return scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
-    return scores.argmax(axis=1)
+    best: NDArray[np.int64] = scores[:, ::-1].argmax(axis=1) if tie == "positive" else scores.argmax(axis=1)
+    return scores.shape[1] - 1 - best if tie == "positive" else best
 
 
 def check_repeats(importance: NDArray[np.float64]) -> None:

@@ -37,6 +37,7 @@ def train_linear(
     with the weights so far. The callback sees every pass and ends the training by returning True.
     """
     settings = linear.settings
+    block = linear.ready(block)
     rows = np.arange(len(block))
     if holdout is None and settings.holdout > 0:
         rows, kept_apart = split(block.labels, settings.holdout, settings.seed)

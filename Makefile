@@ -1,0 +1,72 @@
+# `make` lists the targets. The first target that needs it makes .venv, with everything that the project wants.
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(wildcard core/*)
+INSTALLED := $(VENV)/installed
+SANITIZED := .venv-sanitize/installed
+PIP := -m pip --disable-pip-version-check --quiet
+CXX_FILES := $(filter %.h %.cpp,$(CORE))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format docs bench sanitize oldest wheel clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(INSTALLED) ## four learners read handwritten digits: the main job on built-in data
+	$(BIN)/markone demo
+
+test: $(INSTALLED) ## the tests, in about a minute
+	$(BIN)/pytest -q
+
+test-slow: $(INSTALLED) ## the tests that need much time or memory as well
+	$(BIN)/pytest -q -m ""
+
+check: $(INSTALLED) docs ## style, types, the order of the rooms, and the docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	$(BIN)/lint-imports
+
+format: $(INSTALLED) ## put the code into the house's form
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+docs: $(INSTALLED) ## the documentation, into docs/_build/html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
+
+bench: $(INSTALLED) ## compare with the peers, and write benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
+
+sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
+	PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+		.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not scikit_learns_own_checks and not hundred_million"
+
+oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
+	.venv-oldest/bin/pytest -q -p no:cacheprovider
+
+wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
+	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
+
+clean: ## remove everything that can be made again
+	rm -rf .venv .venv-* build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP) install --editable '.[dev]'
+	touch $@
+
+$(SANITIZED): pyproject.toml CMakeLists.txt $(CORE)
+	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python $(PIP) install '.[test]' --config-settings=cmake.define.MARKONE_SANITIZE=ON \
+		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false
+	touch $@
+
+.venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE)
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*'
+	touch $@
