@@ -41,14 +41,20 @@ MARKONE_INLINE T sum(std::size_t n, F f) {
     return fold(part);
 }
 
+// The same over neighbours in memory, which fill registers: many lanes, unless there is little to add.
+template <class T, class F>
+MARKONE_INLINE T sum_straight(std::size_t n, F f) {
+    return n < 64 ? sum<8, T>(n, f) : sum<32, T>(n, f);
+}
+
 template <class T>
 MARKONE_INLINE T dot(dense_row<T> x, const T* w) {
-    return sum<32, T>(x.size(), [&](std::size_t i) { return w[i] * x.value(i); });
+    return sum_straight<T>(x.size(), [&](std::size_t i) { return w[i] * x.value(i); });
 }
 
 template <class Row>
 MARKONE_INLINE auto length2(Row x) {
-    return sum<32, typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
+    return sum_straight<typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
 }
 
 // The sparse dot product has eight lanes. With AVX2 they are one or two registers, filled by gathering, which the

@@ -184,8 +184,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             places = classes.searchsorted(self.classes_).tolist()
             self._linear.grow(features=self._linear.features, classes=len(classes), places=places)
             self.classes_ = classes
-        numbers: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)
-        return numbers[labels]
+        numbers: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[labels]
+        return numbers
 
     def _settings(self, importance: float | None) -> Settings:
         for name in ("shuffle", "early_stopping", "warm_start"):
