@@ -44,10 +44,10 @@ bench: $(INSTALLED) ## compare with the peers, and write benchmarks/RESULTS.md
 
 sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
 	PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-		.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not scikit_learns_own_checks and not hundred_million"
+		.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not hundred_million" tests
 
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
-	.venv-oldest/bin/pytest -q -p no:cacheprovider
+	.venv-oldest/bin/pytest -q -p no:cacheprovider tests
 
 wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .

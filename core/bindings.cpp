@@ -308,6 +308,16 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                  })
             .def("get_state", &get_state<T>)
             .def("set_state", &set_state<T>, "state"_a);
+    m.def(
+        "winners",
+        [](const array<T, 2>& scores, tie ties) {
+            const std::size_t rows = scores.shape(0), columns = scores.shape(1);
+            if (columns == 0) throw std::invalid_argument("there are no scores");
+            auto memory = std::make_unique_for_overwrite<std::int64_t[]>(rows);
+            for (std::size_t i = 0; i < rows; ++i) memory[i] = winner(scores.data() + i * columns, columns, ties);
+            return own<std::int64_t>(std::move(memory), {rows});
+        },
+        "scores"_a.noconvert(), "ties"_a);
     bind_uses<T, sparse_block<T>>(learner_class, weights_class);
     bind_uses<T, dense_block<T>>(learner_class, weights_class);
 }

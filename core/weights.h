@@ -1,7 +1,8 @@
-// Weights that no longer change.
+// Weights that no longer change, and which class their scores mean.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "memory.h"
@@ -33,5 +34,16 @@ struct weights {
     std::size_t columns() const { return columns_of(classes); }
     std::size_t stride() const { return stride_of(classes); }
 };
+
+// The class of highest score; `ties` picks among equals. A single score is for the second class when positive.
+template <class T>
+std::int64_t winner(const T* scores, std::size_t columns, tie ties) {
+    const auto beats = [&](T one, T other) { return ties == tie::positive ? one >= other : one > other; };
+    if (columns == 1) return beats(scores[0], 0);
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < columns; ++k)
+        if (beats(scores[k], scores[best])) best = k;
+    return static_cast<std::int64_t>(best);
+}
 
 }  // namespace markone

@@ -229,6 +229,16 @@ def test_warm_start_goes_on() -> None:
     assert (fresh.coef_ != twice.coef_).any()
 
 
+def test_warm_start_heeds_changed_parameters() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron(shuffle=False, max_iter=2, tol=None, warm_start=True, average=False).fit(X, y)
+    before = model.coef_
+    model.set_params(eta0=1e-9).fit(X, y)
+    assert 0 < abs(model.coef_ - before).max() < 1e-5
+    model.set_params(average=True, eta0=1.0).fit(X, y)
+    assert (model.coef_ != model.weights(averaged=False)[0]).any()
+
+
 def test_coef_init_is_where_it_starts() -> None:
     X, y = load_iris(return_X_y=True)
     coef, intercept = np.arange(12).reshape(3, 4) * 100.0, np.array([1.0, 2, 3])

@@ -13,14 +13,9 @@ from markone.errors import DataError
 
 Rows = _core.DenseRows32 | _core.DenseRows64 | _core.SparseRows32 | _core.SparseRows64
 
-DENSE: dict[Any, type[_core.DenseRows32] | type[_core.DenseRows64]] = {
-    np.dtype(np.float32): _core.DenseRows32,
-    np.dtype(np.float64): _core.DenseRows64,
-}
-SPARSE: dict[Any, type[_core.SparseRows32] | type[_core.SparseRows64]] = {
-    np.dtype(np.float32): _core.SparseRows32,
-    np.dtype(np.float64): _core.SparseRows64,
-}
+# By the letter that NumPy has for 32- and 64-bit floats.
+DENSE = {"f": _core.DenseRows32, "d": _core.DenseRows64}
+SPARSE = {"f": _core.SparseRows32, "d": _core.SparseRows64}
 MOST_FEATURES = 2**31
 
 
@@ -117,7 +112,7 @@ def quick_rows(matrix: Any, dtype: np.dtype[Any], width: int) -> Rows | None:
 
 def dense_rows(matrix: NDArray[Any]) -> Rows:
     try:
-        return DENSE[matrix.dtype](matrix)
+        return DENSE[matrix.dtype.char](matrix)
     except _core.NotFinite:
         raise DataError(describe_not_finite(matrix)) from None
 
@@ -127,7 +122,7 @@ def sparse_rows(matrix: Any) -> Rows:
     if width > MOST_FEATURES:
         raise DataError(f"{width} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
     try:
-        return SPARSE[matrix.dtype](matrix.indptr, matrix.indices, matrix.data, width)
+        return SPARSE[matrix.data.dtype.char](matrix.indptr, matrix.indices, matrix.data, width)
     except _core.NotFinite:
         raise DataError(describe_not_finite(matrix.data)) from None
     except IndexError:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.history import History
-from markone.learning.linear import Linear, winners
+from markone.learning.linear import Linear
 from markone.learning.progress import Silence, visible_progress
 from markone.learning.settings import Settings
 from markone.learning.training import train_linear
@@ -101,7 +101,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
         if goes_on:
             labels = self._meet(found, labels)
-            self._linear.settings = settings
+            self._linear = self._linear.with_settings(settings)
         else:
             self.classes_ = found
             self._linear = Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype)
@@ -263,8 +263,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        scores = self._scores(X)
-        return self.classes_.take(winners(scores, self.tie))
+        rows = self._rows(X)
+        return self.classes_.take(self._linear.predict(rows))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second."""
@@ -299,12 +299,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_read_weights", None)
 
     def _scores(self, X: Any) -> NDArray[Any]:
+        rows = self._rows(X)
+        return self._linear.scores(rows)
+
+    def _rows(self, X: Any) -> Rows:
+        """The rows of what comes to be classified."""
         if "_linear" not in self.__dict__:
             check_is_fitted(self)
         rows = self._quick(X)
         if rows is None:
             rows = as_rows(as_matrix(self._validate(X, reset=False), self._linear.dtype))
-        return self._linear.scores(rows)
+        return rows
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_linear" in self.__dict__

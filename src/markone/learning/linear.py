@@ -22,6 +22,7 @@ class Linear:
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
         self.settings = settings
         self.dtype = np.dtype(dtype)
+        self._tie = _core.Tie[settings.tie]
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
         self._learner: _core.Learner32 | _core.Learner64 = kind(settings.for_core(), features, classes)
         self._snapshots: dict[bool, _core.Weights32 | _core.Weights64] = {}
@@ -62,6 +63,16 @@ class Linear:
         self._learner.start_at(np.ascontiguousarray(matrix), np.ascontiguousarray(bias))
         self._snapshots.clear()
 
+    def with_settings(self, settings: Settings) -> Linear:
+        """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
+        if settings.steps_like(self.settings):
+            self.settings = settings
+            return self
+        last = self.weights(averaged=False)
+        fresh = Linear(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        fresh.start_at(last.matrix(), last.bias())
+        return fresh
+
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
         """Makes room for new features and classes; `places[k]` is where class k goes."""
         self._learner.grow(features, classes, places)
@@ -95,8 +106,8 @@ class Linear:
         return self.weights(averaged).scores(rows)
 
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        """The number of the best class for each row."""
-        return winners(self.scores(rows, averaged), self.settings.tie)
+        """The number of the best class for each row; the settings' `tie` says which of several."""
+        return _core.winners(self.scores(rows, averaged), self._tie)
 
     def norm2(self) -> float:
         """The squared length of the last weights, bias included."""
@@ -124,15 +135,6 @@ class Linear:
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         self.set_state(saved["state"])
-
-
-def winners(scores: NDArray[Any], tie: str) -> NDArray[np.int64]:
-    """The number of the best class by each row of scores; `tie` says which of several."""
-    if scores.shape[1] == 1:
-        positive = scores[:, 0] >= 0 if tie == "positive" else scores[:, 0] > 0
-        return positive.astype(np.int64)
-    best: NDArray[np.int64] = scores[:, ::-1].argmax(axis=1) if tie == "positive" else scores.argmax(axis=1)
-    return scores.shape[1] - 1 - best if tie == "positive" else best
 
 
 def check_repeats(importance: NDArray[np.float64]) -> None:

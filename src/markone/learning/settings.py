@@ -81,6 +81,11 @@ class Settings:
         ]
         return f"Settings({', '.join(changed)})"
 
+    def steps_like(self, other: Settings) -> bool:
+        """Whether an example changes the weights in the same way by both; passes, orders and stopping may differ."""
+        names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
     def for_core(self) -> _core.Settings:
         """The part that the core needs to know."""
         return _core.Settings(
