@@ -68,5 +68,5 @@ $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE)
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*'
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pytest==8.*'
 	touch $@

@@ -269,6 +269,8 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
         (LinearSVM(C=-1), "C must be greater than 0"),
         (MIRA(C=0), "C must be greater than 0"),
         (Perceptron(class_weight={0: -1}), "class_weight must not be negative"),
+        (Perceptron(class_weight={7: 1}), "class_weight names 7, which is not among the classes 0, 1"),
+        (Perceptron(class_weight="balance"), "class_weight must be None, 'balanced' or a dict"),
     ]
     for model, sentence in wrong:
         with pytest.raises(SettingsError, match=sentence):

@@ -179,7 +179,7 @@ def test_the_short_way_and_the_long_way_agree(classes: int, dtype: Any) -> None:
 
 def test_a_few_sparse_rows_after_partial_fit_are_scored_without_a_snapshot() -> None:
     random = np.random.default_rng(0)
-    X = scipy.sparse.random_array((50, 10_000), density=0.001, rng=random, format="csr")
+    X = scipy.sparse.random(50, 10_000, density=0.001, random_state=0, format="csr")
     y = random.integers(0, 3, 50)
     model = Perceptron().partial_fit(X, y)
     few = model.decision_function(X[:2])
@@ -218,6 +218,32 @@ def test_class_weight_and_sample_weight() -> None:
     np.testing.assert_array_equal(
         part.coef_, LogisticRegression().partial_fit(X, y, sample_weight=np.where(y == 1, 3, 1)).coef_
     )
+
+
+def test_weights_of_classes_yet_to_come() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = (
+        LogisticRegression(class_weight={0: 2.0, 2: 5.0}).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    )
+    weighted = LogisticRegression().partial_fit(X[:100], y[:100], sample_weight=np.where(y[:100] == 0, 2, 1))
+    weighted.partial_fit(X[100:], y[100:], sample_weight=np.full(50, 5.0))
+    np.testing.assert_array_equal(model.coef_, weighted.coef_)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron(random_state=0)
+    bad = X.copy()
+    bad[7, 1] = np.nan
+    with pytest.raises(ValueError, match="row 7"):
+        model.fit(bad, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    coef = model.fit(X, y).coef_
+    with pytest.raises(ValueError, match="row 7"):
+        model.fit(bad, y[::-1] + 5)
+    np.testing.assert_array_equal(model.coef_, coef)
+    assert model.classes_.tolist() == [0, 1, 2]
 
 
 def test_warm_start_goes_on() -> None:

@@ -14,8 +14,8 @@ from markone.errors import DataError
 Rows = _core.DenseRows32 | _core.DenseRows64 | _core.SparseRows32 | _core.SparseRows64
 
 # By the letter that NumPy has for 32- and 64-bit floats.
-DENSE = {"f": _core.DenseRows32, "d": _core.DenseRows64}
-SPARSE = {"f": _core.SparseRows32, "d": _core.SparseRows64}
+DENSE: dict[str, type[_core.DenseRows32 | _core.DenseRows64]] = {"f": _core.DenseRows32, "d": _core.DenseRows64}
+SPARSE: dict[str, type[_core.SparseRows32 | _core.SparseRows64]] = {"f": _core.SparseRows32, "d": _core.SparseRows64}
 MOST_FEATURES = 2**31
 
 

@@ -88,33 +88,31 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         goes_on = self.warm_start and hasattr(self, "_linear")
         matrix = self._validate(X, reset=not goes_on)
-        y = self._validate_labels(y, matrix.shape[0])
-        labels: NDArray[Any]
-        found, labels = np.unique(y, return_inverse=True)
+        numbers: NDArray[Any]
+        found, numbers = np.unique(self._validate_labels(y, matrix.shape[0]), return_inverse=True)
         if len(found) < 2 and not goes_on:
             raise DataError(
                 f"there is only one class in y, {found[0]!r}; a classifier needs examples of at least two classes"
             )
-        weights = self._weights_of_examples(sample_weight, matrix, found, labels)
+        self._check_class_weight(found)
+        weights = self._weights_of_examples(sample_weight, found, numbers)
         if weights is not None and not weights.any():
             raise DataError("the weights of all examples are zero: there is nothing to learn from")
         settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
         if goes_on:
-            labels = self._meet(found, labels)
-            self._linear = self._linear.with_settings(settings)
+            numbers = self._meet(found, numbers)
+            linear, classes = self._linear.with_settings(settings), self.classes_
         else:
-            self.classes_ = found
-            self._linear = Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype)
+            linear, classes = Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype), found
         if coef_init is not None or intercept_init is not None:
-            self._start_at(coef_init, intercept_init)
-        block = self._block(matrix, labels, weights)
-        self.history_ = train_linear(
-            self._linear,
-            block,
-            holdout=self._holdout(X_val, y_val),
+            start_at(linear, coef_init, intercept_init)
+        history = train_linear(
+            linear,
+            Block.of(as_matrix(matrix, linear.dtype), numbers, weights),
+            holdout=self._holdout(X_val, y_val, linear, classes),
             progress=visible_progress() if self.verbose else Silence(),
         )
-        self.n_iter_ = len(self.history_)
+        self.classes_, self._linear, self.history_, self.n_iter_ = classes, linear, history, len(history)
         self._forget()
         self._warn()
         return self
@@ -125,6 +123,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """Learn from some more rows, once each, in the order given.
 
         Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
+        The parameters are those of the first call.
         """
         first = not hasattr(self, "_linear")
         if self.class_weight == "balanced":
@@ -139,13 +138,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 self._begin(X, y, classes)
             X = as_matrix(X, self._linear.dtype)
             rows = as_rows(X)
-        labels = self._known(y, len(rows))
-        if labels is None:
-            labels = self._meet(*np.unique(self._validate_labels(y, len(rows)), return_inverse=True))
+        numbers = known_classes(self.classes_, y, len(rows))
+        if numbers is None:
+            numbers = self._meet(*np.unique(self._validate_labels(y, len(rows)), return_inverse=True))
         weights = None
         if sample_weight is not None or self.class_weight is not None:
-            weights = self._weights_of_examples(sample_weight, X, self.classes_, labels)
-        self._linear.learn(self._linear.ready(Block(rows, X, labels, weights)))
+            weights = self._weights_of_examples(sample_weight, self.classes_, numbers)
+        self._linear.learn(self._linear.ready(Block(rows, X, numbers, weights)))
         self._forget()
         return self
 
@@ -157,20 +156,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self.history_ = History()
         self.n_iter_ = 1
 
-    def _known(self, y: ArrayLike, rows: int) -> NDArray[np.int32] | None:
-        """The numbers of the labels' classes, if there is one for each row and all are known."""
-        y = np.asarray(y)
-        if y.shape != (rows,):
-            return None
-        try:
-            labels = self.classes_.searchsorted(y)
-            known = self.classes_.take(labels, mode="clip") == y
-        except TypeError:
-            return None
-        return labels.astype(np.int32) if known.all() else None
-
-    def _meet(self, found: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
-        """Makes room for classes that are new, and numbers the labels anew."""
+    def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
+        """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""
         try:
             if (self.classes_.dtype.kind in "US") != (found.dtype.kind in "US"):
                 raise TypeError  # NumPy would turn numbers into strings
@@ -184,8 +171,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             places = classes.searchsorted(self.classes_).tolist()
             self._linear.grow(features=self._linear.features, classes=len(classes), places=places)
             self.classes_ = classes
-        numbers: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[labels]
-        return numbers
+        anew: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[numbers]
+        return anew
 
     def _settings(self, importance: float | None) -> Settings:
         for name in ("shuffle", "early_stopping", "warm_start"):
@@ -208,15 +195,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         except SettingsError as error:
             raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
-    def _start_at(self, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
-        linear = self._linear
-        if linear.time > 0:
-            raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
-        matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
-        bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
-        linear.start_at(matrix, bias)
-
-    def _holdout(self, X_val: Any, y_val: ArrayLike | None) -> Block | None:
+    def _holdout(self, X_val: Any, y_val: ArrayLike | None, linear: Linear, classes: NDArray[Any]) -> Block | None:
         if X_val is None and y_val is None:
             return None
         if X_val is None or y_val is None:
@@ -224,25 +203,35 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if not self.early_stopping:
             raise SettingsError("early_stopping", "must be True for X_val and y_val to be of use")
         matrix = self._validate(X_val, reset=False)
-        labels = self._known(self._validate_labels(y_val, matrix.shape[0]), matrix.shape[0])
-        if labels is None:
+        numbers = known_classes(classes, self._validate_labels(y_val, matrix.shape[0]), matrix.shape[0])
+        if numbers is None:
             raise DataError("y_val has labels that are not in y")
-        return self._block(matrix, labels, None)
+        return Block.of(as_matrix(matrix, linear.dtype), numbers)
+
+    def _check_class_weight(self, classes: NDArray[Any]) -> None:
+        if self.class_weight is None or self.class_weight == "balanced":
+            return
+        if not isinstance(self.class_weight, dict):
+            raise SettingsError("class_weight", f"must be None, 'balanced' or a dict, not {self.class_weight!r}")
+        unknown = self.class_weight.keys() - set(classes.tolist())
+        if unknown:
+            known = ", ".join(map(repr, classes.tolist()[:20]))
+            raise SettingsError("class_weight", f"names {unknown.pop()!r}, which is not among the classes {known}")
 
     def _weights_of_examples(
-        self, sample_weight: ArrayLike | None, matrix: Any, classes: NDArray[Any], labels: NDArray[Any]
+        self, sample_weight: ArrayLike | None, classes: NDArray[Any], numbers: NDArray[Any]
     ) -> NDArray[np.float64] | None:
-        weights = None if sample_weight is None else as_importance(sample_weight, matrix.shape[0])
+        weights = as_importance(sample_weight, len(numbers))
         if self.class_weight is None:
             return weights
-        per_class: NDArray[np.float64] = compute_class_weight(self.class_weight, classes=classes, y=classes[labels])
-        if (per_class < 0).any():
+        if self.class_weight == "balanced":
+            of_class = compute_class_weight("balanced", classes=classes, y=classes[numbers])
+        else:
+            of_class = np.array([self.class_weight.get(label, 1.0) for label in classes.tolist()], np.float64)
+        if not (of_class >= 0).all():
             raise SettingsError("class_weight", "must not be negative")
-        by_class: NDArray[np.float64] = per_class[labels]
+        by_class: NDArray[np.float64] = of_class[numbers]
         return by_class if weights is None else weights * by_class
-
-    def _block(self, matrix: Any, labels: NDArray[Any], weights: NDArray[np.float64] | None) -> Block:
-        return Block.of(as_matrix(matrix, self._linear.dtype), labels, weights)
 
     def _warn(self) -> None:
         if self.history_.stopped == "interrupted":
@@ -345,6 +334,28 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if labels.shape[0] != rows:
             raise DataError(f"there are {rows} rows but {labels.shape[0]} labels")
         return labels
+
+
+def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArray[np.int32] | None:
+    """The numbers of the labels' classes, if there is a label for each row and all are known."""
+    labels = np.asarray(labels)
+    if labels.shape != (rows,):
+        return None
+    try:
+        numbers = classes.searchsorted(labels)
+        known = classes.take(numbers, mode="clip") == labels
+    except TypeError:
+        return None
+    return numbers.astype(np.int32) if known.all() else None
+
+
+def start_at(linear: Linear, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
+    """Puts weights in scikit-learn's shapes where learning is to start."""
+    if linear.time > 0:
+        raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
+    matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
+    bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
+    linear.start_at(matrix, bias)
 
 
 def plain_number(value: Any) -> Any:
