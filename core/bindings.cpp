@@ -328,11 +328,6 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
 NB_MODULE(_core, m) {
     using namespace markone;
     nb::set_leak_warnings(false);  // what users still hold when Python ends is no leak of ours
-    nb::enum_<rule>(m, "Rule")
-        .value("perceptron", rule::perceptron)
-        .value("mira", rule::mira)
-        .value("logistic", rule::logistic)
-        .value("hinge", rule::hinge);
     nb::enum_<schedule>(m, "Schedule")
         .value("constant", schedule::constant)
         .value("sqrt", schedule::sqrt)
@@ -346,8 +341,8 @@ NB_MODULE(_core, m) {
     nb::class_<settings>(m, "Settings")
         .def(
             "__init__",
-            [](settings* self, rule rule, schedule schedule, penalty penalty, tie ties, double eta, double C,
-               double strength, bool difference, bool average, bool bias) {
+            [](settings* self, const std::string& rule, schedule schedule, penalty penalty, tie ties, double eta,
+               double C, double strength, bool difference, bool average, bool bias) {
                 new (self) settings{rule, schedule, penalty, ties, eta, C, strength, difference, average, bias};
             },
             nb::kw_only(), "rule"_a, "schedule"_a, "penalty"_a, "ties"_a, "eta"_a, "C"_a, "strength"_a, "difference"_a,

@@ -88,15 +88,7 @@ tally learn(state<T>& at, const Rows& rows, const visits& which) {
         for (const std::int64_t i : *which.order)
             if (i < 0 || static_cast<std::size_t>(i) >= rows.size())
                 throw std::invalid_argument("the order names a row that is not there");
-    const T far = at.how.difference ? 2 : 1;
-    switch (at.how.rule) {
-        case rule::perceptron:
-            return learner(at, rules::perceptron<T>{far, at.how.ties == tie::error ? 1 : far}).learn(rows, which);
-        case rule::mira: return learner(at, rules::mira<T>{static_cast<T>(at.how.C)}).learn(rows, which);
-        case rule::logistic: return learner(at, rules::logistic<T>{}).learn(rows, which);
-        case rule::hinge: return learner(at, rules::hinge<T>{}).learn(rows, which);
-    }
-    throw std::invalid_argument("no such rule");
+    return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
 }
 
 template <class T, class Rows>

@@ -18,27 +18,10 @@
 
 #include "memory.h"
 #include "penalty.h"
+#include "settings.h"
 #include "weights.h"
 
 namespace markone {
-
-enum class rule { perceptron, mira, logistic, hinge };
-enum class schedule { constant, sqrt, inverse, adagrad };
-enum class penalty { none, l1, l2 };
-
-// Fixed for the life of a learner; checked in Python (markone.learning.settings).
-struct settings {
-    markone::rule rule = rule::perceptron;
-    markone::schedule schedule = schedule::constant;
-    markone::penalty penalty = penalty::none;
-    tie ties = tie::error;
-    double eta = 1;       // the rate, or its first value
-    double C = 1;         // mira's longest step
-    double strength = 0;  // of the penalty
-    bool difference = false;
-    bool average = true;
-    bool bias = true;
-};
 
 template <class T>
 class state {
@@ -73,7 +56,7 @@ class state {
 
     double rate() const {
         switch (how.schedule) {
-            case schedule::constant: return how.rule == rule::mira ? 1 : how.eta;
+            case schedule::constant: return how.eta;
             case schedule::sqrt: return how.eta / std::sqrt(1 + time);
             case schedule::inverse: return how.eta / (1 + how.eta * how.strength * time);
             case schedule::adagrad: return 1;  // each weight has its own

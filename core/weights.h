@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "memory.h"
+#include "settings.h"
 
 namespace markone {
-
-// What a score of 0, or two equal best scores, means: the first class, the last class, or (while learning) a mistake
-// whatever the label, and the first class when an answer is needed.
-enum class tie { negative, error, positive };
 
 // One weight vector serves two classes; more classes have one each, padded to whole registers.
 inline std::size_t columns_of(std::size_t classes) {

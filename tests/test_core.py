@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 from markone import _core, reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
-
-RULES = ("perceptron", "mira", "logistic", "hinge")
+from markone.learning.settings import RULES, Settings
 
 
 @dataclass
@@ -149,7 +147,7 @@ def test_arithmetic_follows_the_type_of_the_rows(kind: str, sample: Data) -> Non
     np.testing.assert_array_equal(*found)
 
 
-@given(data(), st.sampled_from(RULES), st.sampled_from([None, "l1", "l2"]), st.sampled_from(["constant", "adagrad"]))
+@given(data(), st.sampled_from([*RULES]), st.sampled_from([None, "l1", "l2"]), st.sampled_from(["constant", "adagrad"]))
 def test_sparse_and_dense_rows_give_the_same_weights(
     sample: Data, rule: str, penalty: str | None, schedule: str
 ) -> None:
@@ -184,10 +182,9 @@ import hashlib, numpy as np, scipy.sparse, itertools
 from markone import _core
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
+from markone.learning.settings import RULES, Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
-rules = ("perceptron", "mira", "logistic", "hinge")
-for dtype, rule, classes in itertools.product((np.float32, np.float64), rules, (2, 3, 10, 37)):
+for dtype, rule, classes in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37)):
     X = random.normal(size=(60, 45)) * (random.random((60, 45)) < 0.7)
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
-
-RULES = ("perceptron", "mira", "logistic", "hinge")
+from markone.learning.settings import RULES, Settings
 
 
 def sample(seed: int, classes: int, rows: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -39,7 +37,9 @@ def everything(linear: Linear) -> list[bytes]:
     ]
 
 
-@given(st.integers(0, 10**6), st.sampled_from([2, 3, 6]), st.sampled_from(RULES), st.sampled_from([None, "l1", "l2"]))
+@given(
+    st.integers(0, 10**6), st.sampled_from([2, 3, 6]), st.sampled_from([*RULES]), st.sampled_from([None, "l1", "l2"])
+)
 def test_weight_zero_is_absence(seed: int, classes: int, rule: str, penalty: str | None) -> None:
     X, y, weights = sample(seed, classes)
     settings = Settings(rule=rule, penalty=None if rule == "mira" else penalty)

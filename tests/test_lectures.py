@@ -92,7 +92,7 @@ def train(table: list[tuple[list[int], int]], **chosen: Any) -> tuple[Linear, An
 
 def test_and_is_learned_and_xor_is_not() -> None:
     linear, history = train(AND, epochs=100)
-    assert history.stopped == "no mistakes" and history[-1].mistakes == 0
+    assert history.stopped == "converged" and history[-1].mistakes == 0
     assert linear.predict(rows(*(x for x, _ in AND))).tolist() == [y for _, y in AND]
     _, history = train(XOR, epochs=1000)
     assert history.stopped == "epochs" and all(one.mistakes > 0 for one in history)
@@ -150,7 +150,7 @@ def test_the_three_point_run_stops_by_itself() -> None:
     linear = Linear(Settings(tie="negative", bias=False, order="given", epochs=50), features=2, classes=2)
     history = train_linear(linear, Block.of(THREE_POINTS, THREE_LABELS))
     assert [one.mistakes for one in history] == [2, 0]
-    assert history.stopped == "no mistakes"
+    assert history.stopped == "converged"
     # The average of (3,2), (3,2), (1,-1) and three times (1,-1).
     np.testing.assert_allclose(linear.weights(True).matrix()[:, 0], [10 / 6, 0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
+from markone.learning.settings import RULES, Rule, Settings
 from markone.learning.training import train_linear
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -111,6 +111,10 @@ def outcome(chosen: dict[str, Any]) -> list[bytes]:
 def test_every_setting_changes_something(base: dict[str, Any], change: dict[str, Any]) -> None:
     assert outcome(base) != outcome(base | change)
     assert outcome(base | change) == outcome(base | change)
+
+
+def test_every_rule_has_its_traits() -> None:
+    assert set(RULES) == set(get_args(Rule))
 
 
 def test_no_setting_was_forgotten() -> None:

@@ -15,7 +15,7 @@ from markone.learning import training
 from markone.learning.history import Pass
 from markone.learning.linear import Linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
-from markone.learning.settings import Settings
+from markone.learning.settings import RULES, Settings
 from markone.learning.training import orders, split, train_linear
 
 
@@ -83,7 +83,7 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
 # ---- history
 
 
-@pytest.mark.parametrize("rule", ["perceptron", "mira", "logistic", "hinge"])
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_history_is_what_a_slow_count_finds(rule: str, classes: int) -> None:
     block, held_out = noisy(150, classes), noisy(80, classes, seed=5)
@@ -134,7 +134,7 @@ def test_stops_after_the_passes_asked_for() -> None:
 def test_stops_when_a_pass_makes_no_mistake() -> None:
     block = separable()
     history = train_linear(learner(block, epochs=1000), block)
-    assert history.stopped == "no mistakes" and history[-1].mistakes == 0
+    assert history.stopped == "converged" and history[-1].mistakes == 0
     assert all(one.mistakes > 0 for one in history.passes[:-1])
 
 

@@ -4,12 +4,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-class Rule(Enum):
-    perceptron = 0
-    mira = 1
-    logistic = 2
-    hinge = 3
-
 class Schedule(Enum):
     constant = 0
     sqrt = 1
@@ -32,7 +26,7 @@ class Settings:
     def __init__(
         self,
         *,
-        rule: Rule,
+        rule: str,
         schedule: Schedule,
         penalty: Penalty,
         ties: Tie,

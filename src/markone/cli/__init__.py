@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 DONE, USERS_MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
 VERSION = f"markone {__version__}"
-HELP = """Linear models from labelled examples: fast, exact, and able to say why.
+HELP = """Linear models from labelled examples: fast, exact, and the same bit for bit each time.
 
 Start with `markone demo`, then ask it how it is used: `markone demo --help`.
 """

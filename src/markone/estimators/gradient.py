@@ -30,7 +30,7 @@ class GradientClassifier(LinearClassifier):
         eta0: float = 1.0,
         average: bool = True,
         tie: str = "error",
-        random_state: Any = None,
+        random_state: Any = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,

@@ -40,7 +40,7 @@ class MIRA(LinearClassifier):
         verbose: int = 0,
         average: bool = True,
         tie: str = "error",
-        random_state: Any = None,
+        random_state: Any = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,

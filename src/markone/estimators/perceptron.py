@@ -24,13 +24,15 @@ class Perceptron(LinearClassifier):
         `early_stopping` the held-out accuracy) has not got better by `tol` in `n_iter_no_change` passes. The
         perceptron's loss has no scale of its own, so there `tol` is a share of it.
     shuffle, random_state
-        Visit the rows in a new random order in each pass.
+        Visit the rows in a new random order in each pass; the same order for the same number. None for one that
+        differs each time.
     eta0
         The learning rate. Without a penalty it only scales the weights.
     average
         Use the average of all weight vectors met in training.
     tie
-        What a score of 0 means while learning: "negative", "positive", or "error" whatever the label.
+        What a score of 0 means: "negative" the first class, "positive" the second, "error" a mistake whatever the
+        label while learning, and the first class in predictions.
     form
         The step on a mistake: "label" for eta0·y·x, "difference" for eta0·(y - f(x))·x, which goes twice as far.
     early_stopping, validation_fraction
@@ -64,7 +66,7 @@ class Perceptron(LinearClassifier):
         average: bool = True,
         tie: str = "error",
         form: str = "label",
-        random_state: Any = None,
+        random_state: Any = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-Stop = Literal["epochs", "no mistakes", "held-out", "loss", "callback", "interrupted"]
+Stop = Literal["epochs", "converged", "held-out", "loss", "callback", "interrupted"]
 
 REASONS: dict[Stop, str] = {
     "epochs": "all passes were made",
-    "no mistakes": "a pass changed nothing",
+    "converged": "a pass changed nothing",
     "held-out": "held-out accuracy had not got better for some passes; the best weights were restored",
     "loss": "the loss had not got better for some passes",
     "callback": "the callback asked for it",
@@ -25,12 +25,15 @@ class Pass:
     epoch: int
     """The number of the pass, from 1."""
     mistakes: int
+    """Examples that were misclassified when they were visited."""
     updates: int
+    """Visits that changed the weights."""
     loss: float
     """The mean loss of the examples, each measured at its visit, before it could change the weights."""
     norm2: float
     """The squared length of the last weights after the pass, bias included."""
     seconds: float
+    """How long the pass took, held-out accuracy included."""
     holdout_last: float | None = None
     """The held-out accuracy of the last weights."""
     holdout_averaged: float | None = None
@@ -47,9 +50,11 @@ class History:
     """The passes of one training, and why it ended."""
 
     passes: list[Pass] = field(default_factory=list)
+    """In the order made; the history itself can be walked through and counted like this list."""
     stopped: Stop = "epochs"
+    """Why training ended."""
     best_epoch: int | None = None
-    """The pass with the best held-out accuracy, whose weights are kept where training stopped by it."""
+    """The pass with the best held-out accuracy; its weights are restored where there is a `patience`."""
 
     def __iter__(self) -> Iterator[Pass]:
         return iter(self.passes)

@@ -34,10 +34,12 @@ class Linear:
 
     @property
     def features(self) -> int:
+        """The width of the rows that it can learn from."""
         return self._learner.features
 
     @property
     def classes(self) -> int:
+        """The number of classes, known to it as 0, 1, 2 and so on."""
         return self._learner.classes
 
     @property
@@ -80,12 +82,12 @@ class Linear:
 
     def ready(self, block: Block) -> Block:
         """The block as this learner can use it: a step that goes by the length of a row needs each feature once."""
-        by_length = self.settings.rule == "mira" or self.settings.schedule == "adagrad"
+        by_length = self.settings.traits.goes_by_length or self.settings.schedule == "adagrad"
         return block.without_repeats() if by_length else block
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> _core.Tally:
         """Visits the block's rows once, all or those that `order` names, and says what happened."""
-        if self.settings.rule == "perceptron" and block.importance is not None:
+        if self.settings.traits.repeats and block.importance is not None:
             check_repeats(block.importance)
         self._snapshots.clear()
         return self._learner.learn(block.rows, block.labels, block.importance, order)
@@ -118,6 +120,7 @@ class Linear:
         return self._learner.get_state()
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
+        """Goes back to what `get_state` of a learner with the same settings and shape gave."""
         self._learner.set_state(state)
         self._snapshots.clear()
 

@@ -19,6 +19,30 @@ Order = Literal["given", "once", "each"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Traits:
+    """What is peculiar to a rule, beside its step."""
+
+    finds_its_step: bool = False
+    """It needs no learning rate, and a penalty would have none either; its step is capped at C."""
+    goes_by_length: bool = False
+    """Its step depends on the length of the example."""
+    comes_to_rest: bool = False
+    """It changes nothing once all is well, so that a pass without a change is the end."""
+    repeats: bool = False
+    """An example of importance k is visited k times in place."""
+    has_scale: bool = True
+    """Its loss means the same whatever the scale of the features."""
+
+
+RULES: dict[Rule, Traits] = {
+    "perceptron": Traits(comes_to_rest=True, repeats=True, has_scale=False),
+    "mira": Traits(finds_its_step=True, goes_by_length=True, comes_to_rest=True),
+    "logistic": Traits(),
+    "hinge": Traits(),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """How to learn. Frozen: a change is a new object, `dataclasses.replace(settings, epochs=20)`.
 
@@ -81,6 +105,11 @@ class Settings:
         ]
         return f"Settings({', '.join(changed)})"
 
+    @property
+    def traits(self) -> Traits:
+        """What is peculiar to the rule."""
+        return RULES[self.rule]
+
     def steps_like(self, other: Settings) -> bool:
         """Whether an example changes the weights in the same way by both; passes, orders and stopping may differ."""
         names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
@@ -89,7 +118,7 @@ class Settings:
     def for_core(self) -> _core.Settings:
         """The part that the core needs to know."""
         return _core.Settings(
-            rule=_core.Rule[self.rule],
+            rule=self.rule,
             schedule=_core.Schedule[self.schedule],
             penalty=_core.Penalty[self.penalty or "none"],
             ties=_core.Tie[self.tie],
@@ -150,14 +179,13 @@ def check_ranges(settings: Settings) -> None:
 
 
 def check_sense(settings: Settings) -> None:
-    if settings.rule == "mira":
+    if settings.traits.finds_its_step:
+        unused = f"is not used by the rule {settings.rule!r}, which finds its own step; leave it out"
         for name in ("eta", "penalty"):
             if getattr(settings, name) is not None:
-                raise SettingsError(
-                    name, "is not used by the rule 'mira', which finds its own step; leave it out, or set C"
-                )
+                raise SettingsError(name, f"{unused}, or set C")
         if settings.schedule != "constant":
-            raise SettingsError("schedule", "is not used by the rule 'mira', which finds its own step; leave it out")
+            raise SettingsError("schedule", unused)
     elif settings.C is not None:
         raise SettingsError("C", f"belongs to the rule 'mira', not to {settings.rule!r}; leave it out")
     if settings.form == "difference" and settings.rule != "perceptron":

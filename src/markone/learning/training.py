@@ -118,8 +118,8 @@ class Watch:
     def look(self, result: Pass) -> int | None:
         tol = self.settings.tol or 0.0
         if result.holdout is None:
-            # The perceptron's loss has no scale of its own, so what counts as better is a share of it.
-            unit = self.best_loss if self.settings.rule == "perceptron" and math.isfinite(self.best_loss) else 1.0
+            # Where a loss has no scale of its own, what counts as better is a share of it.
+            unit = 1.0 if self.settings.traits.has_scale or math.isinf(self.best_loss) else self.best_loss
             gained = result.loss < self.best_loss - tol * unit
             self.best_loss = min(self.best_loss, result.loss)
         else:
@@ -133,8 +133,8 @@ class Watch:
     def reason(self, result: Pass, asked: bool) -> Stop | None:
         if asked:
             return "callback"
-        if result.updates == 0 and self.settings.rule in ("perceptron", "mira"):
-            return "no mistakes"
+        if result.updates == 0 and self.settings.traits.comes_to_rest:
+            return "converged"
         if self.settings.patience is not None and self.passes_without_gain >= self.settings.patience:
             if result.holdout is not None:
                 return "held-out"
