@@ -172,9 +172,10 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, T* 
     rest.store(out + packs * wide);
 }
 
-// `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing.
+// `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing. Not inlined: among the
+// variables of a large function the sums would not stay in registers.
 template <class T>
-MARKONE_INLINE void dots(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
+[[gnu::noinline]] void dots(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
     constexpr std::size_t wide = register_bytes / sizeof(T);
     std::size_t left = stride;
     for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);
