@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -22,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from markone import MIRA, LinearSVM, LogisticRegression, Perceptron
-from markone.estimators.base import seed_of
+from markone.estimators.base import number_classes, seed_of
 
 EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
 
@@ -361,6 +363,21 @@ def test_labels_of_any_kind(labels: list[Any]) -> None:
     assert model.score(X, y) == 1 and model.predict(X).dtype == y.dtype
     assert model.classes_.tolist() == sorted(labels)
     assert model.partial_fit(X[:1], y[:1]).score(X, y) == 1
+
+
+@given(
+    st.lists(st.integers(-5, 5), min_size=1, max_size=30),
+    st.integers(-(2**40), 2**40),
+    st.sampled_from([np.int8, np.int32, np.int64, np.uint8, np.float64, str, bool]),
+)
+def test_classes_are_numbered_as_by_sorting(values: list[int], shift: int, dtype: Any) -> None:
+    labels = np.array(values) + (shift if dtype is np.int64 else 0)
+    labels = abs(labels).astype(dtype) if dtype is np.uint8 else labels.astype(dtype)
+    found, numbers = number_classes(labels)
+    expected_found, expected_numbers = np.unique(labels, return_inverse=True)
+    assert found.dtype == labels.dtype
+    np.testing.assert_array_equal(found, expected_found)
+    np.testing.assert_array_equal(numbers, expected_numbers)
 
 
 def test_before_fit_there_is_nothing() -> None:

@@ -89,7 +89,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         goes_on = self.warm_start and hasattr(self, "_linear")
         matrix = self._validate(X, reset=not goes_on)
         numbers: NDArray[Any]
-        found, numbers = np.unique(self._validate_labels(y, matrix.shape[0]), return_inverse=True)
+        found, numbers = number_classes(self._validate_labels(y, matrix.shape[0]))
         if len(found) < 2 and not goes_on:
             raise DataError(
                 f"there is only one class in y, {found[0]!r}; a classifier needs examples of at least two classes"
@@ -140,7 +140,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             rows = as_rows(X)
         numbers = known_classes(self.classes_, y, len(rows))
         if numbers is None:
-            numbers = self._meet(*np.unique(self._validate_labels(y, len(rows)), return_inverse=True))
+            numbers = self._meet(*number_classes(self._validate_labels(y, len(rows))))
         weights = None
         if sample_weight is not None or self.class_weight is not None:
             weights = self._weights_of_examples(sample_weight, self.classes_, numbers)
@@ -330,10 +330,25 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate_labels(self, y: ArrayLike, rows: int) -> NDArray[Any]:
         labels: NDArray[Any] = column_or_1d(y, warn=True)
-        check_classification_targets(labels)
+        if labels.dtype.kind not in "iub":
+            check_classification_targets(labels)
         if labels.shape[0] != rows:
             raise DataError(f"there are {rows} rows but {labels.shape[0]} labels")
         return labels
+
+
+def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes in order, and the number of each label's: `np.unique`, without its sorting where that is easy."""
+    if labels.dtype.kind == "i" and len(labels):
+        lowest, highest = int(labels.min()), int(labels.max())
+        if highest - lowest < len(labels):
+            from_zero = labels.astype(np.int64) - lowest
+            present = np.bincount(from_zero) > 0
+            return np.flatnonzero(present).astype(labels.dtype) + labels.dtype.type(lowest), (present.cumsum() - 1)[
+                from_zero
+            ]
+    found, numbers = np.unique(labels, return_inverse=True)
+    return found, numbers
 
 
 def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArray[np.int32] | None:
