@@ -7,7 +7,7 @@ CORE := $(wildcard core/*)
 INSTALLED := $(VENV)/installed
 SANITIZED := .venv-sanitize/installed
 PIP := -m pip --disable-pip-version-check --quiet
-CXX_FILES := $(filter %.h %.cpp,$(CORE))
+CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow check format docs bench sanitize oldest wheel clean

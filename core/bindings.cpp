@@ -1,7 +1,6 @@
 // What Python sees of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
 // or are refused; no loop runs with the interpreter locked.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,31 +13,18 @@
 #include <vector>
 
 #include "loops.h"
+#include "numpy.h"
 #include "order.h"
 #include "state.h"
 #include "weights.h"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace markone {
+
+void bind_text(nb::module_& m);  // text_bindings.cpp
+
 namespace {
-
-template <class T, std::size_t dimensions>
-using array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using numpy = nb::ndarray<nb::numpy, T>;
-
-template <class T>
-std::span<const T> view(const array<T, 1>& from) {
-    return {from.data(), from.size()};
-}
-
-template <class T>
-numpy<T> own(std::unique_ptr<T[]> memory, std::initializer_list<std::size_t> shape) {
-    T* data = memory.release();
-    return numpy<T>(data, shape, nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); }));
-}
 
 // Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
 // come as SciPy has them, in 32 or 64 bits, signed; what is not as the loops want it is copied.
@@ -356,6 +342,7 @@ NB_MODULE(_core, m) {
     nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
     bind_arithmetic<float>(m, "32");
     bind_arithmetic<double>(m, "64");
+    bind_text(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

@@ -12,6 +12,7 @@ perceptron and MIRA are exact.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +52,40 @@ def softmax(scores: Sequence[float]) -> list[float]:
 def cross_entropy(z: float, y: int) -> float:
     """The loss of the probability σ(z) of a yes, when the truth y is 1 or 0."""
     return -math.log(sigmoid(z) if y == 1 else 1 - sigmoid(z))
+
+
+# ---- text
+
+
+def tokenize(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
+    """Runs of letters, digits and marks of any script, in folded case; each sign is a token too where asked for.
+
+    >>> tokenize("Don't stop, Émile!", signs=True)
+    ['don', "'", 't', 'stop', ',', 'émile', '!']
+    """
+    tokens, word = [], ""
+    for character in text + " ":
+        kind = unicodedata.category(character)[0]
+        shown = character.casefold() if fold else character
+        if kind in "LNM":
+            word += shown
+            continue
+        if word:
+            tokens.append(word)
+            word = ""
+        if signs and kind in "PS" and character != "\N{REPLACEMENT CHARACTER}":
+            tokens.append(shown)
+    return tokens
+
+
+def ngrams(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
+    """All runs of `shortest` to `longest` tokens.
+
+    >>> ngrams(["not", "very", "good"], 1, 2)
+    ['not', 'very', 'good', 'not very', 'very good']
+    """
+    lengths = range(shortest, longest + 1)
+    return [" ".join(tokens[i : i + n]) for n in lengths for i in range(len(tokens) - n + 1)]
 
 
 # ---- the perceptron, as it stands on the board
