@@ -27,16 +27,21 @@ inline std::uint64_t mix(std::uint64_t z) {
 }
 
 inline std::uint64_t hash_of(std::string_view bytes) {
-    std::uint64_t hash = bytes.size();
-    while (bytes.size() >= 8) {
-        std::uint64_t eight;
-        std::memcpy(&eight, bytes.data(), 8);
-        hash = mix(hash ^ eight) + 0x9e3779b97f4a7c15;
-        bytes.remove_prefix(8);
+    const auto load = [&]<class Word>(std::size_t at, Word word) {
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        return std::uint64_t{word};
+    };
+    const std::size_t size = bytes.size();
+    std::uint64_t hash = size;
+    if (size >= 8) {
+        for (std::size_t at = 0; at + 8 < size; at += 8)
+            hash = mix(hash ^ load(at, std::uint64_t{})) + 0x9e3779b97f4a7c15;
+        return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight, some of them for the second time
     }
-    std::uint64_t rest = 0;
-    std::memcpy(&rest, bytes.data(), bytes.size());
-    return mix(hash ^ rest);
+    if (size >= 4) return mix(hash << 60 ^ load(0, std::uint32_t{}) << 32 ^ load(size - 4, std::uint32_t{}));
+    if (size == 0) return mix(hash);
+    return mix(hash << 60 ^ load(0, std::uint8_t{}) << 16 ^ load(size / 2, std::uint8_t{}) << 8 ^
+               load(size - 1, std::uint8_t{}));
 }
 
 constexpr std::uint32_t nobody = 0xffffffff;
