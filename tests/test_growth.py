@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,34 @@ def test_going_on_from_saved_state_is_never_having_stopped(
     resumed = pickle.loads(pickle.dumps(stopped))
     resumed.learn(block, order[cut:])
     assert same(straight, resumed)
+
+
+def test_threads_may_learn_and_predict_at_the_same_time() -> None:
+    random = np.random.default_rng(7)
+    block = Block.of(random.normal(size=(2000, 40)), random.integers(0, 5, 2000))
+    linear = Linear(Settings(), features=40, classes=5)
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.is_set():
+            linear.predict(block.rows)
+            linear.norm2()
+
+    watchers = [threading.Thread(target=watch) for _ in range(3)]
+    for thread in watchers:
+        thread.start()
+    try:
+        for _ in range(30):
+            linear.learn(block)
+    finally:
+        stop.set()
+        for thread in watchers:
+            thread.join()
+    alone = Linear(Settings(), features=40, classes=5)
+    for _ in range(30):
+        alone.learn(block)
+    assert same(linear, alone)
+    np.testing.assert_array_equal(linear.weights().matrix(), alone.weights().matrix())
 
 
 @pytest.mark.parametrize("damage", ["v", "u", "settled", "owed_asked", "clocks"])

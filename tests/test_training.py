@@ -74,7 +74,7 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
     whole, cut = learner(block), learner(block)
     one = train_linear(whole, block)
     monkeypatch.setattr(training, "VALUES_BETWEEN_LOOKS", 100)
-    assert len(list(training.parts(None, block))) == 25
+    assert len(list(training.parts(None, block, 1))) == 25 and len(list(training.parts(None, block, 2))) == 50
     two = train_linear(cut, block)
     np.testing.assert_array_equal(whole.weights().matrix(), cut.weights().matrix())
     assert [p.mistakes for p in one] == [p.mistakes for p in two]

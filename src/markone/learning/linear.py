@@ -26,6 +26,7 @@ class Linear:
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
         self._learner: _core.Learner32 | _core.Learner64 = kind(settings.for_core(), features, classes)
         self._snapshots: dict[bool, _core.Weights32 | _core.Weights64] = {}
+        self._changes = 0
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -63,7 +64,7 @@ class Linear:
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise DataError("the first weights contain NaN or infinity")
         self._learner.start_at(np.ascontiguousarray(matrix), np.ascontiguousarray(bias))
-        self._snapshots.clear()
+        self._changed()
 
     def with_settings(self, settings: Settings) -> Linear:
         """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
@@ -78,7 +79,7 @@ class Linear:
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
         """Makes room for new features and classes; `places[k]` is where class k goes."""
         self._learner.grow(features, classes, places)
-        self._snapshots.clear()
+        self._changed()
 
     def ready(self, block: Block) -> Block:
         """The block as this learner can use it: a step that goes by the length of a row needs each feature once."""
@@ -89,15 +90,21 @@ class Linear:
         """Visits the block's rows once, all or those that `order` names, and says what happened."""
         if self.settings.traits.repeats and block.importance is not None:
             check_repeats(block.importance)
-        self._snapshots.clear()
-        return self._learner.learn(block.rows, block.labels, block.importance, order)
+        try:
+            return self._learner.learn(block.rows, block.labels, block.importance, order)
+        finally:
+            self._changed()
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """The weights as they stand: averaged or last, as the settings say unless told otherwise."""
         averaged = self.settings.average if averaged is None else averaged
-        if averaged not in self._snapshots:
-            self._snapshots[averaged] = self._learner.snapshot(averaged)
-        return self._snapshots[averaged]
+        snapshot = self._snapshots.get(averaged)
+        if snapshot is None:
+            changes = self._changes
+            snapshot = self._learner.snapshot(averaged)
+            if changes == self._changes:  # no other thread has learned meanwhile
+                self._snapshots[averaged] = snapshot
+        return snapshot
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         """One row of `columns` scores for each row."""
@@ -115,6 +122,10 @@ class Linear:
         """The squared length of the last weights, bias included."""
         return self._learner.norm2()
 
+    def _changed(self) -> None:
+        self._changes += 1
+        self._snapshots.clear()
+
     def get_state(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on, to the bit, as if nothing had happened."""
         return self._learner.get_state()
@@ -122,7 +133,7 @@ class Linear:
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
         """Goes back to what `get_state` of a learner with the same settings and shape gave."""
         self._learner.set_state(state)
-        self._snapshots.clear()
+        self._changed()
 
     def __getstate__(self) -> dict[str, Any]:
         return {

@@ -20,7 +20,7 @@ from markone.learning.settings import Settings
 Callback = Callable[[Pass], bool | None]
 
 VALUES_BETWEEN_LOOKS = 4_000_000
-"""How many values the core reads before Python looks up: for Ctrl-C and for the progress bar."""
+"""How many values, times weight vectors, before Python looks up: for Ctrl-C and for the progress bar."""
 
 
 def train_linear(
@@ -74,7 +74,7 @@ def make_pass(
 ) -> Pass:
     start = time.perf_counter()
     mistakes, updates, loss, importance = 0, 0, 0.0, 0.0
-    for part in parts(order, block):
+    for part in parts(order, block, linear.columns):
         tally = linear.learn(block, part)
         mistakes += tally.mistakes
         updates += tally.updates
@@ -163,10 +163,10 @@ def shuffled(rows: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.int64
     return order
 
 
-def parts(order: NDArray[np.int64] | None, block: Block) -> Iterator[NDArray[np.int64] | None]:
+def parts(order: NDArray[np.int64] | None, block: Block, columns: int) -> Iterator[NDArray[np.int64] | None]:
     """The order cut into pieces, each soon done."""
     visits = len(block) if order is None else len(order)
-    size = max(1, VALUES_BETWEEN_LOOKS * len(block) // max(1, block.rows.stored))
+    size = max(1, VALUES_BETWEEN_LOOKS * len(block) // max(1, block.rows.stored * columns))
     if visits <= size:
         yield order
         return
