@@ -78,6 +78,16 @@ template <class T>
 struct shared_state : state<T> {
     mutable std::mutex busy;
     using state<T>::state;
+
+    // For those who keep the interpreter locked inside: they do not while they wait.
+    std::unique_lock<std::mutex> enter() const {
+        std::unique_lock guard(busy, std::try_to_lock);
+        if (!guard) {
+            nb::gil_scoped_release unlocked;
+            guard.lock();
+        }
+        return guard;
+    }
 };
 
 template <class T>
@@ -106,7 +116,7 @@ nb::object to_numpy(const T* from, std::size_t size) {
 // Everything that a learner knows, as named arrays: enough to go on as if it had never stopped.
 template <class T>
 nb::dict get_state(const shared_state<T>& self) {
-    const std::lock_guard guard(self.busy);
+    const auto guard = self.enter();
     nb::dict state;
     const auto put = [&](const char* prefix, const auto& layers, std::size_t rows) {
         const auto name = [&](const char* what) { return nb::str((std::string(prefix) + what).c_str()); };
@@ -130,7 +140,7 @@ nb::dict get_state(const shared_state<T>& self) {
 
 template <class T>
 void set_state(shared_state<T>& self, const nb::dict& state) {
-    const std::lock_guard guard(self.busy);
+    const auto guard = self.enter();
     const auto get = [&](const char* prefix, auto& layers) {
         const auto name = [&](const char* what) { return nb::str((std::string(prefix) + what).c_str()); };
         columns_from_numpy(nb::cast<array<T, 2>>(state[name("v")]), layers.v, self.columns(), self.stride());
@@ -263,14 +273,14 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                 "grow",
                 [](state_type& self, std::size_t features, std::size_t classes,
                    const std::vector<std::size_t>& places) {
-                    const std::lock_guard guard(self.busy);
+                    const auto guard = self.enter();
                     self.grow(features, classes, places);
                 },
                 "features"_a, "classes"_a, "places"_a)
             .def(
                 "start_at",
                 [](state_type& self, const array<T, 2>& matrix, const array<T, 2>& bias) {
-                    const std::lock_guard guard(self.busy);
+                    const auto guard = self.enter();
                     if (self.time > 0) throw std::invalid_argument("a learner that has begun cannot start again");
                     columns_from_numpy(matrix, self.weight.v, self.columns(), self.stride());
                     columns_from_numpy(bias, self.bias.v, self.columns(), self.stride());

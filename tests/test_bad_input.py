@@ -266,9 +266,15 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
         (Perceptron(alpha=-1), "alpha must be at least 0"),
         (Perceptron(fit_intercept=3), "fit_intercept must be True or False"),
         (LinearSVM(learning_rate="optimum"), "learning_rate must be one of .* Did you mean 'optimal'"),
-        (LinearSVM(C=-1), "C must be greater than 0"),
+        (LinearSVM(C=-1), "C must be a number greater than 0"),
+        (LinearSVM(learning_rate=["optimal"]), "learning_rate must be one of"),
+        (LinearSVM(alpha=0, learning_rate="optimal"), "alpha must be greater than 0 where the learning rate falls"),
+        (Perceptron(early_stopping=True, validation_fraction=0), "validation_fraction must be greater than 0"),
         (MIRA(C=0), "C must be greater than 0"),
-        (Perceptron(class_weight={0: -1}), "class_weight must not be negative"),
+        (Perceptron(class_weight={0: -1}), "class_weight must have numbers of at least 0, not -1 for 0"),
+        (Perceptron(class_weight={0: np.inf}), "class_weight must have numbers"),
+        (Perceptron(class_weight={0: "a"}), "class_weight must have numbers"),
+        (Perceptron(class_weight=np.array([1, 2])), "class_weight must be None, 'balanced' or a dict"),
         (Perceptron(class_weight={7: 1}), "class_weight names 7, which is not among the classes 0, 1"),
         (Perceptron(class_weight="balance"), "class_weight must be None, 'balanced' or a dict"),
     ]
@@ -277,8 +283,9 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
             model.fit(X, y)
     with pytest.raises(SettingsError, match="set alpha"):
         LinearSVM(C=1.0).partial_fit(X, y)
-    with pytest.raises(SettingsError, match="balanced"):
-        Perceptron(class_weight="balanced").partial_fit(X, y)
+    for class_weight in ("balanced", "balance", [1, 2], {0: np.nan}):
+        with pytest.raises(SettingsError, match="class_weight"):
+            Perceptron(class_weight=class_weight).partial_fit(X, y)
     with pytest.raises(SettingsError, match="early_stopping must be True"):
         Perceptron().fit(X, y, X_val=X, y_val=y)
     with pytest.raises(DataError, match="belong together"):

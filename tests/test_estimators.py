@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 from typing import Any
@@ -396,6 +397,33 @@ def test_copies_and_pickles_go_on_alike(kind: Any) -> None:
         one.partial_fit(X[:20], y[:20])
     np.testing.assert_array_equal(model.coef_, copy.coef_)
     assert clone(model).get_params() == model.get_params()
+
+
+def test_a_shallow_copy_learns_on_its_own() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron().fit(X[:100], y[:100])
+    before = model.coef_
+    twin = copy.copy(model).partial_fit(X[100:], y[100:])
+    assert twin.classes_.tolist() == [0, 1, 2] and model.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(model.coef_, before)
+    assert model.score(X[:100], y[:100]) == 1
+
+
+def test_numpys_numbers_are_numbers() -> None:
+    X, y = load_iris(return_X_y=True)
+    for kind in (LinearSVM, LogisticRegression):
+        plain = kind(C=1.0, max_iter=3, tol=None, alpha=0.5).fit(X, y)
+        for C in (np.int64(1), np.float32(1)):
+            theirs = kind(C=C, max_iter=np.int64(3), tol=None, alpha=np.float64(0.5)).fit(X, y)
+            np.testing.assert_array_equal(theirs.coef_, plain.coef_)
+
+
+def test_early_stopping_by_rows_without_weight() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron(early_stopping=True, validation_fraction=0.5)
+    weights = np.zeros(150)
+    weights[::10] = 1
+    assert model.fit(X, y, sample_weight=weights).n_iter_ >= 1
 
 
 def test_pipelines_grids_and_calibration(digits: tuple[np.ndarray, ...]) -> None:

@@ -19,6 +19,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "preceptron"}, "rule must be one of .* Did you mean 'perceptron'"),
     ({"rule": None}, "rule must be one of"),
     ({"schedule": "sqr"}, "Did you mean 'sqrt'"),
+    ({"penalty": ["l1", "l2"]}, "penalty must be one of"),
     ({"penalty": "l3"}, "penalty must be one of None, 'l1', 'l2'"),
     ({"tie": "zero"}, "tie must be"),
     ({"form": "x"}, "form must be"),
@@ -46,7 +47,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "mira", "schedule": "sqrt"}, "schedule is not used by the rule 'mira'"),
     ({"rule": "hinge", "C": 1.0}, "C belongs to the rule 'mira', not to 'hinge'"),
     ({"rule": "hinge", "form": "difference"}, "form belongs to the rule 'perceptron'"),
-    ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 with schedule='inverse'"),
+    ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 where the learning rate falls by it"),
 ]
 
 

@@ -6,6 +6,7 @@ and costs some micro-seconds; whatever else comes goes the long way, through sci
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any, ClassVar, Self
 
@@ -92,9 +93,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         found, numbers = number_classes(self._validate_labels(y, matrix.shape[0]))
         if len(found) < 2 and not goes_on:
             raise DataError(
-                f"there is only one class in y, {found[0]!r}; a classifier needs examples of at least two classes"
+                f"there is only one class in y, {found.tolist()[0]!r}; "
+                "a classifier needs examples of at least two classes"
             )
-        self._check_class_weight(found)
+        self._check_class_weight(found if not goes_on else np.concatenate([found, self.classes_]))
         weights = self._weights_of_examples(sample_weight, found, numbers)
         if weights is not None and not weights.any():
             raise DataError("the weights of all examples are zero: there is nothing to learn from")
@@ -126,11 +128,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         The parameters are those of the first call.
         """
         first = not hasattr(self, "_linear")
-        if self.class_weight == "balanced":
-            raise SettingsError(
-                "class_weight",
-                "cannot be 'balanced' in partial_fit, which does not see all classes; give the weights as a dict",
-            )
+        if self.class_weight is not None:
+            self._check_class_weight(None)
         rows = None if first else self._quick(X)
         if rows is None:
             X = self._validate(X, reset=first)
@@ -178,6 +177,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         for name in ("shuffle", "early_stopping", "warm_start"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise SettingsError(name, f"must be True or False, not {getattr(self, name)!r}")
+        if self.early_stopping and self.validation_fraction == 0:
+            raise SettingsError(
+                "validation_fraction", "must be greater than 0 for early_stopping to have rows to look at"
+            )
         stops = self.early_stopping or self.tol is not None
         try:
             return Settings(
@@ -208,15 +211,25 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             raise DataError("y_val has labels that are not in y")
         return Block.of(as_matrix(matrix, linear.dtype), numbers)
 
-    def _check_class_weight(self, classes: NDArray[Any]) -> None:
-        if self.class_weight is None or self.class_weight == "balanced":
+    def _check_class_weight(self, classes: NDArray[Any] | None) -> None:
+        """Classes that are not known yet, as in partial_fit, may have weights, but cannot be balanced."""
+        weights = self.class_weight
+        if weights is None or (isinstance(weights, str) and weights == "balanced" and classes is not None):
             return
-        if not isinstance(self.class_weight, dict):
-            raise SettingsError("class_weight", f"must be None, 'balanced' or a dict, not {self.class_weight!r}")
-        unknown = self.class_weight.keys() - set(classes.tolist())
+        if isinstance(weights, str) and weights == "balanced":
+            raise SettingsError(
+                "class_weight",
+                "cannot be 'balanced' in partial_fit, which does not see all classes; give the weights as a dict",
+            )
+        if not isinstance(weights, dict):
+            raise SettingsError("class_weight", f"must be None, 'balanced' or a dict, not {weights!r}")
+        for label, weight in weights.items():
+            if not isinstance(weight, int | float | np.number) or not 0 <= weight < np.inf:
+                raise SettingsError("class_weight", f"must have numbers of at least 0, not {weight!r} for {label!r}")
+        unknown = [] if classes is None else [label for label in weights if label not in classes.tolist()]
         if unknown:
-            known = ", ".join(map(repr, classes.tolist()[:20]))
-            raise SettingsError("class_weight", f"names {unknown.pop()!r}, which is not among the classes {known}")
+            known = ", ".join(map(repr, classes.tolist()[:20])) if classes is not None else ""
+            raise SettingsError("class_weight", f"names {unknown[0]!r}, which is not among the classes {known}")
 
     def _weights_of_examples(
         self, sample_weight: ArrayLike | None, classes: NDArray[Any], numbers: NDArray[Any]
@@ -224,12 +237,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         weights = as_importance(sample_weight, len(numbers))
         if self.class_weight is None:
             return weights
-        if self.class_weight == "balanced":
-            of_class = compute_class_weight("balanced", classes=classes, y=classes[numbers])
-        else:
+        if isinstance(self.class_weight, dict):
             of_class = np.array([self.class_weight.get(label, 1.0) for label in classes.tolist()], np.float64)
-        if not (of_class >= 0).all():
-            raise SettingsError("class_weight", "must not be negative")
+        else:
+            of_class = compute_class_weight("balanced", classes=classes, y=classes[numbers])
         by_class: NDArray[np.float64] = of_class[numbers]
         return by_class if weights is None else weights * by_class
 
@@ -247,6 +258,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def __copy__(self) -> Self:
+        """A copy that learns on its own."""
+        twin: Self = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if "_linear" in self.__dict__:
+            twin._linear = copy.copy(self._linear)
+        return twin
 
     # ---- using
 

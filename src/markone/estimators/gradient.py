@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from markone.errors import SettingsError, did_you_mean
 from markone.estimators.base import LinearClassifier
 
@@ -57,7 +59,7 @@ class GradientClassifier(LinearClassifier):
         self.warm_start = warm_start
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        if self.learning_rate not in SCHEDULES:
+        if not isinstance(self.learning_rate, str) or self.learning_rate not in SCHEDULES:
             raise SettingsError(
                 "learning_rate",
                 f"must be one of {', '.join(map(repr, SCHEDULES))}, not {self.learning_rate!r}."
@@ -79,11 +81,11 @@ class GradientClassifier(LinearClassifier):
             raise SettingsError(
                 "C", "says little to partial_fit, which does not know how many rows will come; set alpha"
             )
-        if not isinstance(self.C, int | float) or not self.C > 0:
-            raise SettingsError("C", f"must be greater than 0, not {self.C!r}")
-        return 1 / (self.C * importance)
+        if not isinstance(self.C, int | float | np.number) or not self.C > 0:
+            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
+        return 1 / (float(self.C) * importance)
 
 
 def first_rate(strength: float) -> float:
     """Bottou's first step for the schedule that falls as 1/t: the size of a typical weight under the penalty."""
-    return strength**-0.25 if isinstance(strength, int | float) and strength > 0 else 1.0
+    return float(strength) ** -0.25 if isinstance(strength, int | float | np.number) and strength > 0 else 1.0

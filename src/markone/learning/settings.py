@@ -150,7 +150,7 @@ def check_type(name: str, value: object) -> None:
     if value is None and name in OPTIONAL:
         return
     if name in CHOICES:
-        if value not in CHOICES[name]:
+        if not (value is None or isinstance(value, str)) or value not in CHOICES[name]:
             known = ", ".join(repr(choice) for choice in CHOICES[name])
             guess = did_you_mean(str(value), (str(choice) for choice in CHOICES[name]))
             raise SettingsError(name, f"must be one of {known}, not {value!r}.{guess}")
@@ -191,4 +191,4 @@ def check_sense(settings: Settings) -> None:
     if settings.form == "difference" and settings.rule != "perceptron":
         raise SettingsError("form", f"belongs to the rule 'perceptron', not to {settings.rule!r}; leave it out")
     if settings.schedule == "inverse" and settings.strength == 0:
-        raise SettingsError("strength", "must be greater than 0 with schedule='inverse', which falls by it")
+        raise SettingsError("strength", "must be greater than 0 where the learning rate falls by it")

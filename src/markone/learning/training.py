@@ -190,6 +190,7 @@ def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[n
 
 
 def accuracy(linear: Linear, block: Block, *, averaged: bool) -> float:
-    """The share of the block's importance that is classified rightly."""
+    """The share of the block's importance that is classified rightly; of its rows, where none has any."""
     right = linear.predict(block.rows, averaged) == block.labels
-    return float(np.average(right, weights=block.importance))
+    weighted = block.importance is not None and block.importance.any()
+    return float(np.average(right, weights=block.importance if weighted else None))
