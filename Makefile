@@ -4,6 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(wildcard core/*)
+PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py)
 INSTALLED := $(VENV)/installed
 SANITIZED := .venv-sanitize/installed
 PIP := -m pip --disable-pip-version-check --quiet
@@ -60,13 +61,13 @@ $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	$(BIN)/python $(PIP) install --editable '.[dev]'
 	touch $@
 
-$(SANITIZED): pyproject.toml CMakeLists.txt $(CORE)
+$(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
 	.venv-sanitize/bin/python $(PIP) install '.[test]' --config-settings=cmake.define.MARKONE_SANITIZE=ON \
 		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false
 	touch $@
 
-.venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE)
+.venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pytest==8.*'
 	touch $@

@@ -248,7 +248,7 @@ def test_too_many_features() -> None:
 
 
 def test_the_first_weights_must_fit() -> None:
-    with pytest.raises(DataError, match="shapes"):
+    with pytest.raises(DataError, match="coef_init must have the shape"):
         Perceptron().fit(X, y, coef_init=[1, 2, 3])
     with pytest.raises(DataError, match="NaN"):
         Perceptron().fit(X, y, coef_init=[1, np.nan])

@@ -109,6 +109,7 @@ def test_extreme_scores_have_probabilities() -> None:
         warnings.simplefilter("error")
         model.fit([[1.0], [2.0]], [0, 1], coef_init=[1e5])
         np.testing.assert_array_equal(model.predict_proba([[1.0], [-1.0]]), [[0, 1], [1, 0]])
+        np.testing.assert_allclose(model.predict_proba([[4e-4]])[0, 0], np.exp(-40), rtol=1e-4)
         np.testing.assert_allclose(model.predict_log_proba([[1.0]]), [[-1e5, 0]])
 
 
@@ -140,6 +141,46 @@ def test_one_class_first_then_another() -> None:
     assert model.score(X[:100], y[:100]) == 1
     model.partial_fit(X[100:], np.array(["2"] * 50).astype(int))
     assert model.classes_.tolist() == [0, 1, 2]
+
+
+def test_with_one_class_so_far_there_is_one_answer() -> None:
+    X, _ = load_iris(return_X_y=True)
+    for tie in ("negative", "error", "positive"):
+        assert Perceptron(tie=tie).partial_fit(X, [7] * 150).predict(X[:2]).tolist() == [7, 7]
+    model = LogisticRegression().partial_fit(X, ["a"] * 150)
+    assert model.predict_proba(X[:2]).tolist() == [[1], [1]] and model.predict_log_proba(X[:2]).tolist() == [[0], [0]]
+
+
+def test_strings_of_any_kind_are_strings() -> None:
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = Perceptron().partial_fit(X[:100], pd.Series(names[:100])).partial_fit(X[100:], names[100:].tolist())
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    again = Perceptron(warm_start=True).fit(X, names.astype(object)).fit(X, names.tolist())
+    assert again.score(X, names) > 0.9
+
+
+def test_a_failed_partial_fit_leaves_the_model_as_it_was() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron()
+    with pytest.raises(ValueError, match="negative"):
+        model.partial_fit(X, y, sample_weight=np.full(150, -1.0))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="negative"):
+        model.partial_fit(X, y + 9, sample_weight=np.full(150, -1.0))
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(np.ones((4, 7)), [0] * 4)
+    assert model.classes_.tolist() == [0, 1, 2] and model.n_features_in_ == 4
+    with pytest.raises(ValueError, match="beyond all numbers"):
+        LinearSVM(learning_rate="constant", eta0=1e300).partial_fit([[1e200, 1], [-1e200, 0.0], [1e200, 1]], [0, 1, 1])
+
+
+def test_weights_that_are_read_cannot_be_written() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="read-only"):
+        Perceptron().fit(X, y).coef_[0, 0] = 1
 
 
 def test_announced_classes_are_there_from_the_start() -> None:

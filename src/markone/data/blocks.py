@@ -35,8 +35,11 @@ class Block:
         rows = as_rows(matrix)
         if len(rows) == 0:
             raise DataError("there are no rows to learn from")
+        labels = np.asarray(labels)
         if len(labels) != len(rows):
             raise DataError(f"there are {len(rows)} rows but {len(labels)} labels")
+        if labels.ndim != 1 or labels.dtype.kind not in "iub" or (abs(labels.astype(np.int64)) >= 2**31).any():
+            raise DataError("the labels of a block are the numbers of classes: 0, 1, 2 and so on")
         return cls(rows, matrix, np.ascontiguousarray(labels, np.int32), as_importance(importance, len(rows)))
 
     def __len__(self) -> int:
@@ -132,10 +135,9 @@ def sparse_rows(matrix: Any) -> Rows:
 
 
 def describe_not_finite(values: NDArray[Any]) -> str:
-    what = "NaN" if np.isnan(values).any() else "infinity"
-    where = ""
+    what, where = "NaN" if np.isnan(values).any() else "infinity", ""
     if values.ndim == 2:
-        row, column = np.argwhere(~np.isfinite(values))[0]
+        row, column = np.argwhere(np.isnan(values) if what == "NaN" else np.isinf(values))[0]
         where = f", first in row {row}, column {column}"
     return f"Input X contains {what}{where}. Remove such rows, or fill the gaps, for instance with the column's mean"
 

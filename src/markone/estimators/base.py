@@ -7,7 +7,10 @@ and costs some micro-seconds; whatever else comes goes the long way, through sci
 from __future__ import annotations
 
 import copy
+import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -87,33 +90,37 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
         `validation_fraction` of the rows, taken at random.
         """
-        goes_on = self.warm_start and hasattr(self, "_linear")
-        matrix = self._validate(X, reset=not goes_on)
-        numbers: NDArray[Any]
-        found, numbers = number_classes(self._validate_labels(y, matrix.shape[0]))
-        if len(found) < 2 and not goes_on:
-            raise DataError(
-                f"there is only one class in y, {found.tolist()[0]!r}; "
-                "a classifier needs examples of at least two classes"
+        with self._as_it_was_on_failure():
+            goes_on = self.warm_start and hasattr(self, "_linear")
+            matrix = self._validate(X, reset=not goes_on)
+            numbers: NDArray[Any]
+            found, numbers = number_classes(self._validate_labels(y, matrix.shape[0]))
+            if len(found) < 2 and not goes_on:
+                raise DataError(
+                    f"there is only one class in y, {found.tolist()[0]!r}; "
+                    "a classifier needs examples of at least two classes"
+                )
+            self._check_class_weight(found if not goes_on else np.concatenate([found, self.classes_]))
+            weights = self._weights_of_examples(sample_weight, found, numbers)
+            if weights is not None and not weights.any():
+                raise DataError("the weights of all examples are zero: there is nothing to learn from")
+            settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
+            if goes_on:
+                numbers = self._meet(found, numbers)
+                linear, classes = self._linear.with_settings(settings), self.classes_
+            else:
+                linear, classes = (
+                    Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype),
+                    found,
+                )
+            if coef_init is not None or intercept_init is not None:
+                start_at(linear, coef_init, intercept_init)
+            history = train_linear(
+                linear,
+                Block.of(as_matrix(matrix, linear.dtype), numbers, weights),
+                holdout=self._holdout(X_val, y_val, linear, classes),
+                progress=visible_progress() if self.verbose else Silence(),
             )
-        self._check_class_weight(found if not goes_on else np.concatenate([found, self.classes_]))
-        weights = self._weights_of_examples(sample_weight, found, numbers)
-        if weights is not None and not weights.any():
-            raise DataError("the weights of all examples are zero: there is nothing to learn from")
-        settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
-        if goes_on:
-            numbers = self._meet(found, numbers)
-            linear, classes = self._linear.with_settings(settings), self.classes_
-        else:
-            linear, classes = Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype), found
-        if coef_init is not None or intercept_init is not None:
-            start_at(linear, coef_init, intercept_init)
-        history = train_linear(
-            linear,
-            Block.of(as_matrix(matrix, linear.dtype), numbers, weights),
-            holdout=self._holdout(X_val, y_val, linear, classes),
-            progress=visible_progress() if self.verbose else Silence(),
-        )
         self.classes_, self._linear, self.history_, self.n_iter_ = classes, linear, history, len(history)
         self._forget()
         self._warn()
@@ -130,22 +137,38 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "_linear")
         if self.class_weight is not None:
             self._check_class_weight(None)
-        rows = None if first else self._quick(X)
-        if rows is None:
-            X = self._validate(X, reset=first)
+        with self._as_it_was_on_failure():
+            rows = None if first else self._quick(X)
+            if rows is None:
+                X = as_matrix(self._validate(X, reset=first), None if first else self._linear.dtype)
+                rows = as_rows(X)
+            weights = as_importance(sample_weight, len(rows))
             if first:
                 self._begin(X, y, classes)
-            X = as_matrix(X, self._linear.dtype)
-            rows = as_rows(X)
-        numbers = known_classes(self.classes_, y, len(rows))
-        if numbers is None:
-            numbers = self._meet(*number_classes(self._validate_labels(y, len(rows))))
-        weights = None
-        if sample_weight is not None or self.class_weight is not None:
-            weights = self._weights_of_examples(sample_weight, self.classes_, numbers)
-        self._linear.learn(self._linear.ready(Block(rows, X, numbers, weights)))
+            numbers = known_classes(self.classes_, y, len(rows))
+            if numbers is None:
+                numbers = self._meet(*number_classes(self._validate_labels(y, len(rows))))
+            if self.class_weight is not None:
+                weights = self._weights_of_examples(weights, self.classes_, numbers)
+            tally = self._linear.learn(self._linear.ready(Block(rows, X, numbers, weights)))
+            if not math.isfinite(tally.loss):
+                raise DataError(
+                    "the weights grew beyond all numbers: the features are too large for the learning rate; "
+                    "scale them or lower the rate, and begin anew"
+                )
         self._forget()
         return self
+
+    @contextmanager
+    def _as_it_was_on_failure(self) -> Iterator[None]:
+        """What a call that fails has already set is taken back."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _begin(self, matrix: Any, y: ArrayLike, classes: ArrayLike | None) -> None:
         labels = self._validate_labels(y, matrix.shape[0])
@@ -158,7 +181,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
         """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""
         try:
-            if (self.classes_.dtype.kind in "US") != (found.dtype.kind in "US"):
+            kinds = {self.classes_.dtype.kind, found.dtype.kind}
+            if kinds & set("US") and kinds & set("iufb"):
                 raise TypeError  # NumPy would turn numbers into strings
             classes = np.unique(np.concatenate([self.classes_, found]))
         except TypeError:
@@ -301,6 +325,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             if "_linear" not in self.__dict__:
                 raise AttributeError(f"this {type(self).__name__} has no weights before fit or partial_fit")
             read = self._read_weights = self.weights()
+            for array in read:
+                array.setflags(write=False)  # a change here would change no prediction
         return read
 
     def _forget(self) -> None:
@@ -389,6 +415,10 @@ def start_at(linear: Linear, coef: ArrayLike | None, intercept: ArrayLike | None
         raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
     matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
     bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
+    if matrix.shape != (linear.features, linear.columns):
+        raise DataError(
+            f"coef_init must have the shape {(linear.columns, linear.features)}, not {np.asarray(coef).shape}"
+        )
     linear.start_at(matrix, bias)
 
 

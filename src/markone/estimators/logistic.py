@@ -19,8 +19,8 @@ class LogisticRegression(GradientClassifier):
     Parameters
     ----------
     penalty, alpha, C
-        What large weights cost: "l2", "l1" or None, and how much: `alpha` times the mean loss, or by its inverse
-        `C` = 1 / (alpha · rows) where that is given.
+        What large weights cost: "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is minimised. `C`,
+        where it is given, is 1 / (alpha · rows).
     learning_rate, eta0
         How the rate falls: "optimal" as 1/t from a start that suits alpha; "constant" at eta0; "invscaling" as
         eta0/√t; "adagrad" with eta0 and a rate for each weight.
@@ -43,16 +43,18 @@ class LogisticRegression(GradientClassifier):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """The probability of each class, in the order of `classes_`."""
         scores = self._scores(X)
+        if len(self.classes_) < 2:
+            return np.ones_like(scores)
         if scores.shape[1] == 1:
-            positive = 1 / (1 + np.exp(-np.abs(scores)))
-            positive = np.where(scores >= 0, positive, 1 - positive)
-            return np.hstack([1 - positive, positive])
+            scores = np.hstack([np.zeros_like(scores), scores])
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return odds / odds.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """The logarithm of each class's probability, exact where the probability itself would round to 0."""
         scores = self._scores(X)
+        if len(self.classes_) < 2:
+            return np.zeros_like(scores)
         if scores.shape[1] == 1:
             scores = np.hstack([np.zeros_like(scores), scores])
         scores = scores - scores.max(axis=1, keepdims=True)

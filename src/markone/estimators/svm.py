@@ -16,8 +16,8 @@ class LinearSVM(GradientClassifier):
     Parameters
     ----------
     penalty, alpha, C
-        What large weights cost: "l2", "l1" or None, and how much: `alpha` times the mean loss, or by its inverse
-        `C` = 1 / (alpha · rows) where that is given.
+        What large weights cost: "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is minimised. `C`,
+        where it is given, is 1 / (alpha · rows).
     learning_rate, eta0
         As for `LogisticRegression`.
     fit_intercept, max_iter, tol, n_iter_no_change, shuffle, random_state, average, tie, early_stopping

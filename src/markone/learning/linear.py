@@ -116,6 +116,8 @@ class Linear:
 
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
         """The number of the best class for each row; the settings' `tie` says which of several."""
+        if self.classes < 2:
+            return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows, averaged), self._tie)
 
     def norm2(self) -> float:
