@@ -3,6 +3,7 @@
 //   label [qid:number] index:value index:value ... [# comment]
 //
 // The label is any word. An index is a whole number below 2^31, and is the feature's name; indices come in any order.
+// Lines without a label and features are passed over. A # within the label is part of it.
 #pragma once
 
 #include <charconv>
@@ -89,9 +90,9 @@ class libsvm_reader : public row_reader<index_table> {
             if (at == end || *at == '#') break;
             at = read_piece(at, end);
         }
-        begin_row();
-        for (const auto& [index, value] : pieces) add(index, value);
-        end_row(line, label, rows);
+        begin_row(line, pieces);
+        for (const auto& [index, value] : pieces) add(value, index);
+        end_row(label, rows);
     }
 
   private:
@@ -124,7 +125,7 @@ class libsvm_reader : public row_reader<index_table> {
     }
 
     // The same for what is longer, rarer or wrong.
-    [[gnu::cold, gnu::noinline]] const char* read_any(const char* begin, const char* end) {
+    [[gnu::noinline]] const char* read_any(const char* begin, const char* end) {
         const char* stop = begin;
         while (!ends(stop, end)) ++stop;
         const std::string_view whole = between(begin, stop);

@@ -21,8 +21,8 @@ struct labelled_rows : growing_rows {
 };
 
 // A line is read in two steps, so that a bad one leaves no names behind: first it is taken apart, then its features and
-// its label get their numbers. Names is the table of the features' names. What is said twice in a line adds up. Sums
-// are kept in double and rounded once.
+// its label get their numbers. What is said twice in a line adds up; sums are kept in double and rounded once. Names is
+// the table of the features' names.
 template <class Names>
 class row_reader {
   public:
@@ -47,14 +47,20 @@ class row_reader {
         return value;
     }
 
-    void begin_row() {
+    // A line's values must not be too large together, either; then no sum of some of them is.
+    template <class Piece>
+    void begin_row(std::string_view line, const std::vector<Piece>& pieces) {
+        double total = 0;
+        for (const Piece& one : pieces) total += std::abs(one.value);
+        if (!fits(total)) refuse(line, "the values of ", " add up to too large a number");
         numbers.clear();
         sums.clear();
     }
 
-    template <class Name>
-    void add(const Name& name, double value) {
-        const std::uint32_t feature = frozen ? features.find(name) : features.find_or_add(name);
+    // The name is what its table finds it by.
+    template <class... Name>
+    void add(double value, const Name&... name) {
+        const std::uint32_t feature = frozen ? features.find(name...) : features.find_or_add(name...);
         if (feature == nobody) return;
         if (feature >= met.size()) met.resize(features.size());
         // Where a row last named it: if that is this row, it is this feature that stands there.
@@ -67,9 +73,7 @@ class row_reader {
         sums.push_back(value);
     }
 
-    void end_row(std::string_view line, std::string_view label, labelled_rows& rows) {
-        for (std::size_t i = 0; i < sums.size(); ++i)
-            if (!fits(sums[i])) refuse_sum(line, name_of(features, numbers[i]));
+    void end_row(std::string_view label, labelled_rows& rows) {
         rows.labels.push_back(label.empty() ? unlabelled : number_of_label(label, labels));
         rows.indices.insert(rows.indices.end(), numbers.begin(), numbers.end());
         for (const double sum : sums) rows.values.push_back(static_cast<float>(sum));
@@ -77,13 +81,9 @@ class row_reader {
     }
 
   private:
-    [[noreturn, gnu::cold]] static void refuse_sum(std::string_view line, const std::string& name) {
-        throw bad_piece{line.data(), "the values of " + quoted(name) + " add up to too large a number"};
-    }
-
     bool frozen = false;
     std::vector<std::uint32_t> met;  // by feature
-    std::vector<std::uint32_t> numbers;
+    std::vector<std::uint32_t> numbers;  // of the current row
     std::vector<double> sums;
 };
 

@@ -55,13 +55,20 @@ class word_table {
         return {bytes.data() + begin, ends[word] - begin};
     }
 
-    std::uint32_t find(std::string_view word) const {
-        return slots.empty() ? nobody : slots[place(word, hash_of(word))].word;
-    }
+    std::uint32_t find(std::string_view word) const { return find(word, hash_of(word)); }
+    std::uint32_t find_or_add(std::string_view word) { return find_or_add(word, hash_of(word)); }
 
-    std::uint32_t find_or_add(std::string_view word) {
-        if (2 * (size() + 1) > slots.size()) grow();
+    // The same in two steps for those who can wait: `expect` asks for the place in memory, and returns the hash.
+    std::uint64_t expect(std::string_view word) const {
         const std::uint64_t hash = hash_of(word);
+        if (!slots.empty()) __builtin_prefetch(&slots[hash & (slots.size() - 1)]);
+        return hash;
+    }
+    std::uint32_t find(std::string_view word, std::uint64_t hash) const {
+        return slots.empty() ? nobody : slots[place(word, hash)].word;
+    }
+    std::uint32_t find_or_add(std::string_view word, std::uint64_t hash) {
+        if (2 * (size() + 1) > slots.size()) grow();
         slot& at = slots[place(word, hash)];
         if (at.word == nobody) {
             if (size() >= nobody) throw std::length_error("too many words");

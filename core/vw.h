@@ -27,10 +27,15 @@ class vw_reader : public row_reader<word_table> {
         if (bar == line.npos) refuse(line, "there is no bar before the features in ", "");
         const auto [label, importance] = read_head(line.substr(0, bar));
         pieces.clear();
+        names.clear();
         for (at = line.data() + bar; at != end;) at = read_namespace(at + 1, end);
-        begin_row();
-        for (const piece& one : pieces) add(name_of(one), one.value);
-        end_row(line, label, rows);
+        begin_row(line, pieces);
+        std::size_t begin = 0;
+        for (const piece& one : pieces) {
+            add(one.value, std::string_view(names).substr(begin, one.end - begin), one.hash);
+            begin = one.end;
+        }
+        end_row(label, rows);
         rows.importance.push_back(importance);
     }
 
@@ -40,7 +45,8 @@ class vw_reader : public row_reader<word_table> {
         double importance;
     };
     struct piece {
-        std::string_view space, feature;
+        std::size_t end;  // of its name, which begins where the last one ends
+        std::uint64_t hash;
         double value;
     };
 
@@ -87,7 +93,10 @@ class vw_reader : public row_reader<word_table> {
             }
             value *= scale;
             if (!fits(value)) refuse(feature, "the value of ", " is too large");
-            pieces.push_back({space, feature, value});
+            const std::size_t begin = names.size();
+            if (!space.empty()) names.append(space).append(1, '^');
+            names.append(feature);
+            pieces.push_back({names.size(), features.expect(std::string_view(names).substr(begin)), value});
         }
     }
 
@@ -106,16 +115,10 @@ class vw_reader : public row_reader<word_table> {
         return between(begin, at);
     }
 
-    // Good until the next call.
-    std::string_view name_of(const piece& one) {
-        if (one.space.empty()) return one.feature;
-        name.assign(one.space).append(1, '^').append(one.feature);
-        return name;
-    }
-
-    std::vector<std::string_view> words;  // before the current line's bar
-    std::vector<piece> pieces;            // of the current line
-    std::string name;
+    // Of the current line:
+    std::vector<std::string_view> words;  // before the bar
+    std::vector<piece> pieces;
+    std::string names;  // one after the other
 };
 
 }  // namespace markone
