@@ -82,7 +82,7 @@ class row_reader {
 
   private:
     bool frozen = false;
-    std::vector<std::uint32_t> met;  // by feature
+    std::vector<std::uint32_t> met;      // by feature
     std::vector<std::uint32_t> numbers;  // of the current row
     std::vector<double> sums;
 };
