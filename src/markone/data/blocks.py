@@ -60,6 +60,20 @@ class Block:
         return Block(as_rows(matrix), matrix, self.labels[which], importance)
 
 
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """A CSR matrix of 32-bit floats, in SciPy's words but without SciPy, in which a row names each feature once."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]
+    data: NDArray[np.float32]
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.width
+
+
 def is_sparse(matrix: object) -> bool:
     """Whether it is a SciPy matrix, without importing SciPy for the answer."""
     return hasattr(matrix, "indptr") or (hasattr(matrix, "tocsr") and hasattr(matrix, "nnz"))

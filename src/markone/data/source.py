@@ -1,0 +1,94 @@
+"""Sources: examples that can be read again and again, some thousand at a time, whatever they are kept in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
+"""What a column holds. `rows` are features already: numbers in a matrix, each with a name of its own."""
+
+Label = Hashable
+UNLABELLED = -1
+BAD_LINES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that features can be made of."""
+
+    name: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some examples, column by column.
+
+    A column of kind numeric, boolean, categorical or text is an Arrow array. A column of images is an array of bytes
+    (examples × height × width). A column of rows is a `GivenRows`.
+    """
+
+    columns: dict[str, Any]
+    size: int
+    labels: NDArray[np.int32] | None = None
+    """The numbers of the labels in the source's `labels`; `UNLABELLED` where an example has none."""
+    importance: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRows:
+    """Rows that come with features: a dense array or a CSR matrix, and the names of its columns."""
+
+    matrix: Any
+    names: Names
+
+
+class Names(ABC):
+    """Names of columns that may grow in number while a source is read, but never change."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def since(self, start: int) -> list[str]:
+        """The names from number `start` on."""
+
+
+@dataclass(slots=True)
+class BadLines:
+    """Lines that could not be read and were passed over."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+    """Sentences about the first few: file, line and what is wrong."""
+
+    def add(self, sentence: str) -> None:
+        self.count += 1
+        if len(self.first) < BAD_LINES_SHOWN:
+            self.first.append(sentence)
+
+
+class Source(ABC):
+    """Examples with columns of known kinds and, where they are labelled, labels."""
+
+    columns: tuple[Column, ...]
+    """What features can be made of; target and importance are not among them."""
+    target: str | None
+    """The name of what is to be predicted; None where the examples have no labels."""
+    labels: list[Label]
+    """The labels met so far, by number. It grows while the source is read and never changes else."""
+    bad: BadLines
+    """The lines that the last reading passed over."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[Batch]:
+        """All examples from the first; can be called again."""

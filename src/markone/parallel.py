@@ -1,0 +1,45 @@
+"""Work by several threads whose results come in order, so that their number changes nothing but the time."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from markone.errors import SettingsError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def count_threads(threads: int | None) -> int:
+    """As many as asked for, or as there are cores for this process."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise SettingsError("threads", f"must be a whole number of at least 1, not {threads!r}")
+    return threads
+
+
+def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
+    """`map(work, tasks)` by several threads, reading at most a few tasks ahead of what is taken.
+
+    >>> list(in_order(abs, [-1, 2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads == 1:
+        yield from map(work, tasks)
+        return
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="markone")
+    under_way: deque[Future[Result]] = deque()
+    try:
+        for task in tasks:
+            under_way.append(pool.submit(work, task))
+            if len(under_way) > 2 * threads:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
