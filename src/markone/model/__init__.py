@@ -1,0 +1,1 @@
+"""Models: weights, features and classes together; what they predict."""
