@@ -129,11 +129,26 @@ class gram_table {
         for (std::size_t i = 0; i < first.size(); ++i) {
             if (i + ahead < first.size()) __builtin_prefetch(&slots[start(i + ahead)]);
             const std::uint64_t key = key_of(first[i], last[i]);
-            std::size_t at = start(i);
-            while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
-            use(i, slots[at]);
-            if (slots[at].number != nobody) slots[at].key = key;
+            slot& at = slots[place(key)];
+            use(i, at);
+            if (at.number != nobody) at.key = key;
         }
+    }
+
+    // The number of an n-gram, or nobody; `expect` asks for its place in memory ahead.
+    std::uint32_t find(std::uint32_t first, std::uint32_t last) const {
+        if (slots.empty()) return nobody;
+        return slots[place(key_of(first, last))].number;
+    }
+    void expect(std::uint32_t first, std::uint32_t last) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[mix(key_of(first, last)) & (slots.size() - 1)]);
+    }
+    // The same, added with the given number if it was not there. There must be room.
+    std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
+        const std::uint64_t key = key_of(first, last);
+        slot& at = slots[place(key)];
+        if (at.number == nobody) at = {key, number, 0};
+        return at.number;
     }
 
     // So that `more` can be added to the `there` that are there, and half of the slots stay empty.
@@ -153,6 +168,14 @@ class gram_table {
 
   private:
     static std::uint64_t key_of(std::uint32_t first, std::uint32_t last) { return std::uint64_t{first} << 32 | last; }
+
+    // Where the n-gram is, or would be.
+    std::size_t place(std::uint64_t key) const {
+        const std::size_t mask = slots.size() - 1;
+        std::size_t at = mix(key) & mask;
+        while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
+        return at;
+    }
 
     table<slot> slots;
 };

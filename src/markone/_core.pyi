@@ -112,17 +112,102 @@ class Learner32(_Learner):
 class Learner64(_Learner):
     def snapshot(self, averaged: bool) -> Weights64: ...
 
-class NgramCounter:
-    def __init__(self, *, fold: bool, signs: bool, shortest: int, longest: int) -> None: ...
-    @property
-    def known(self) -> int: ...
+class CountedAs(Enum):
+    count = 0
+    binary = 1
+    log = 2
+
+class TokenChoice(Enum):
+    all = 0
+    lower = 1
+    negated = 2
+
+# Where each row starts, features, values.
+_RowArrays = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]
+
+def refine_rows(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    width: int,
+    *,
+    value: CountedAs,
+    numbers: NDArray[np.uint32] | None = None,
+    weights: NDArray[np.float32] | None = None,
+) -> _RowArrays: ...
+def unit_rows(indptr: NDArray[np.int64], values: NDArray[np.float32]) -> None: ...
+def join_rows(
+    parts: list[tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], int]],
+) -> _RowArrays: ...
+def take_rows(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    width: int,
+    which: NDArray[np.int64],
+) -> _RowArrays: ...
+def sparse_rows(dense: NDArray[np.float32]) -> _RowArrays: ...
+
+class ClassCounts:
+    def add(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.uint32],
+        values: NDArray[np.float32],
+        width: int,
+        labels: NDArray[np.int32],
+        presence: bool,
+    ) -> None: ...
+    def table(self, width: int) -> NDArray[np.uint32]: ...
+
+class NgramSettings:
+    def __init__(
+        self,
+        *,
+        fold: bool,
+        signs: bool,
+        negation: bool,
+        choice: TokenChoice,
+        shortest: int,
+        longest: int,
+        characters: bool,
+    ) -> None: ...
+
+def tokens(settings: NgramSettings, text: str) -> list[str]: ...
+
+class NgramBatch: ...
+
+class _Vocabulary:
     @property
     def features(self) -> int: ...
-    def count(
+    def collect(self, offsets: NDArray[Any], data: NDArray[np.uint8]) -> NgramBatch: ...
+    def absorb(
+        self, batch: NgramBatch
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32]]: ...
+    def read(
         self, offsets: NDArray[Any], data: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]: ...
-    def keep(self, chosen: NDArray[np.uint32]) -> None: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32]]: ...
+    def counts(self) -> NDArray[np.uint32]: ...
     def name(self, number: int) -> str: ...
+
+class NgramVocabulary(_Vocabulary):
+    def __init__(self, settings: NgramSettings) -> None: ...
+    @property
+    def known(self) -> int: ...
+    def frequent(self, min_count: int, most: int) -> NDArray[np.uint32]: ...
+    def keep(self, chosen: NDArray[np.uint32]) -> None: ...
+    def add_name(self, name: str) -> int: ...
+
+class HashedVocabulary(_Vocabulary):
+    def __init__(self, settings: NgramSettings, bits: int) -> None: ...
+    @property
+    def used(self) -> int: ...
+    @property
+    def shared(self) -> int: ...
+    @property
+    def values(self) -> int: ...
+    @property
+    def strangers(self) -> int: ...
 
 UNICODE_VERSION: str
 

@@ -170,6 +170,15 @@ class Text(Group):
     hash_bits: int | None = checked(None, whole(1, MOST_HASH_BITS, optional=True))
     """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
 
+    def __post_init__(self) -> None:
+        Group.__post_init__(self)
+        if self.hash_bits is not None:
+            for name in ("min_count", "max_features"):
+                if getattr(self, name) not in (1, None):
+                    raise SettingsError(name, "prunes a vocabulary, and with hash_bits there is none; leave one out")
+        if self.negation and "not" in self.templates:
+            raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Numeric(Group):
