@@ -16,7 +16,7 @@ from markone.learning.history import Pass
 from markone.learning.linear import Linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.learning.settings import RULES, Settings
-from markone.learning.training import orders, split, train_linear
+from markone.learning.passes import BlockExamples, split, train_linear
 
 
 def noisy(rows: int = 300, classes: int = 2, seed: int = 0) -> Block:

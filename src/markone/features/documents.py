@@ -17,9 +17,8 @@ from markone.features.spec import Text
 from markone.features.texts import as_texts
 
 LONGEST_ENTRY = 5
-PRONOUNS = (
-    ["I", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "you", "your", "yours", "yourself", "yourselves"]
-)  # fmt: skip
+FIRST_PERSON = ("I", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves")
+SECOND_PERSON = ("you", "your", "yours", "yourself", "yourselves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,13 @@ def presence(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
 
 
 def log_words(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
-    return np.log(np.maximum(words, 1))
+    logarithms: NDArray[Any] = np.log(np.maximum(words, 1))
+    return logarithms
 
 
 DOCUMENT = {
     "no": Feature("no", ("no",), presence),
-    "pronouns": Feature("pronouns", tuple(PRONOUNS), count),
+    "pronouns": Feature("pronouns", FIRST_PERSON + SECOND_PERSON, count),
     "exclamation": Feature("!", ("!",), presence),
     "log-words": Feature("ln words", (), log_words),
 }

@@ -57,7 +57,6 @@ class Ngrams(Part):
         self._examples = 0
         self._numbers: NDArray[np.uint32] | None = None
         self._class_counts = _core.ClassCounts() if settings.weight == "odds" else None
-        self._classes_met = np.zeros(0, np.int64)
 
     def collect(self, batch: Batch) -> _core.NgramBatch:
         return self.vocabulary.collect(*as_texts(batch.columns[self.column]))
@@ -89,8 +88,9 @@ class Ngrams(Part):
             self.vocabulary.keep(chosen)
 
     def refine(self, draft: Any) -> Sparse:
+        indptr, indices, values = draft
         width = self.width if self._numbers is None else len(self._numbers)
-        return self._weighed(*draft, width, self._numbers)
+        return self._weighed(indptr, indices, values, width, self._numbers)
 
     def transform(self, batch: Batch) -> Sparse:
         indptr, indices, values, _ = self.vocabulary.read(*as_texts(batch.columns[self.column]))
