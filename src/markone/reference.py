@@ -79,6 +79,65 @@ def tokenize(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
     return tokens
 
 
+NEGATIONS = {"cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without"}
+ENDS = set('.,;:!?()[]{}"…—–“”«»。，、；：！？।،؛؟')
+
+
+def negated(text: str, *, fold: bool = True) -> list[tuple[str, bool]]:
+    """Words and signs, each with whether it is negated: a word between a negation and the next punctuation.
+
+    >>> [token for token, is_negated in negated("I don't like it. You do!") if is_negated]
+    ['like', 'it']
+    """
+    found, inside = [], False
+    tokens = tokenize(text, fold=fold, signs=True)
+    for i, token in enumerate(tokens):
+        is_sign = unicodedata.category(token[0])[0] in "PS"
+        found.append((token, inside and not is_sign))
+        if is_sign:
+            inside = inside and token not in ENDS
+            continue
+        plain = ascii_lower(token)
+        after = i >= 2 and tokens[i - 1] in ("'", "’") and ascii_lower(tokens[i - 2]).endswith("n")
+        inside = inside or plain in NEGATIONS or (plain == "t" and after)
+    return found
+
+
+def ascii_lower(word: str) -> str:
+    return "".join(letter.lower() if letter.isascii() else letter for letter in word)
+
+
+def mark_negated(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
+    """The tokens, with NOT_ before those that are negated.
+
+    >>> mark_negated("not very good, but cheap")
+    ['not', 'NOT_very', 'NOT_good', 'but', 'cheap']
+    """
+    shown = [(f"NOT_{token}" if inside else token) for token, inside in negated(text, fold=fold)]
+    return shown if signs else [token for token in shown if unicodedata.category(token[0])[0] not in "PS"]
+
+
+def without_capitals(text: str, *, fold: bool = True) -> list[str]:
+    """The words that have no capital letter.
+
+    >>> without_capitals("Free money, FREE Money")
+    ['money']
+    """
+    words = [word for word in tokenize(text, fold=False) if all(letter.lower() == letter for letter in word)]
+    return ["".join(letter.casefold() for letter in word) if fold else word for word in words]
+
+
+def runs(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
+    """All runs of `shortest` to `longest` characters of the tokens, with single spaces around them.
+
+    >>> runs(["a", "bc"], 3, 4)
+    [' a ', 'a b', ' bc', 'bc ', ' a b', 'a bc', ' bc ']
+    """
+    line = f" {' '.join(tokens)} " if tokens else ""
+    lengths = range(shortest, longest + 1)
+    return [line[i : i + n] for n in lengths for i in range(len(line) - n + 1)]
+
+
 def ngrams(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
     """All runs of `shortest` to `longest` tokens.
 
