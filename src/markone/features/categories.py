@@ -1,0 +1,140 @@
+"""Categories: each value of a categorical column is a feature that is 1 or absent."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import Sparse
+from markone.data.source import Batch, Column
+from markone.errors import DataError
+from markone.features.part import Part
+from markone.features.spec import Categorical
+
+Codes = NDArray[np.int32]
+MISSING = 0
+FEW = 8
+"""So few rows are quicker without Arrow's calls."""
+
+
+class Categories(Part):
+    """One-hot rows of all categorical columns: for each column exactly one feature is 1.
+
+    It is `make=asia`, or `make is missing` where there is no value and training met such gaps, or else, for all that
+    training met too seldom or never, `make is another`. Frequent categories come first.
+    """
+
+    def __init__(self, columns: Sequence[tuple[Column, Categorical]]) -> None:
+        self.columns = [column for column, _ in columns]
+        self.settings = [settings for _, settings in columns]
+        self.met: list[dict[str | None, int]] = [{None: MISSING} for _ in columns]
+        """For each column the categories met in training, numbered as they came."""
+        self.counts = [np.zeros(1, np.int64) for _ in columns]
+        self.finish()
+
+    def collect(self, batch: Batch) -> list[tuple[Codes, list[str | None]]]:
+        return [encode(column.name, batch.columns[column.name]) for column in self.columns]
+
+    def absorb(
+        self, collected: list[tuple[Codes, list[str | None]]], labels: NDArray[np.int32] | None = None
+    ) -> list[Codes]:
+        """For each column the numbers that its categories got when they were met."""
+        draft = []
+        for i, (codes, texts) in enumerate(collected):
+            met = self.met[i]
+            numbers = np.array([met.setdefault(text, len(met)) for text in texts] + [MISSING], np.int32)[codes]
+            counts = np.bincount(numbers, minlength=len(met))
+            counts[: len(self.counts[i])] += self.counts[i]
+            self.counts[i] = counts
+            draft.append(numbers)
+        return draft
+
+    def finish(self) -> None:
+        self.kept: list[list[str]] = []
+        """For each column its categories that are features, in their order."""
+        self.has_missing = [bool(counts[MISSING]) for counts in self.counts]
+        self.places: list[Codes] = []
+        """For each column the feature, counted from the column's first, of every category by its number in `met`."""
+        for met, counts, settings in zip(self.met, self.counts, self.settings, strict=True):
+            texts = list(met)
+            order = 1 + np.argsort(-counts[1:], kind="stable")
+            order = order[counts[order] >= settings.min_count][: settings.max_features]
+            self.kept.append([str(texts[number]) for number in order])
+            another = len(order) + bool(counts[MISSING])
+            places = np.full(len(texts), another, np.int32)
+            places[order] = np.arange(len(order))
+            places[MISSING] = len(order)
+            self.places.append(places)
+        self.place_of: list[dict[str | None, int]] = [
+            {**{text: place for place, text in enumerate(kept)}, None: len(kept)} for kept in self.kept
+        ]
+        self.widths = [len(kept) + has + 1 for kept, has in zip(self.kept, self.has_missing, strict=True)]
+        self.begins = list(accumulate(self.widths, initial=0))
+
+    def refine(self, draft: list[Codes]) -> Sparse:
+        return self.rows([places[numbers] for places, numbers in zip(self.places, draft, strict=True)])
+
+    def transform(self, batch: Batch) -> Sparse:
+        return self.rows(self.find(batch))
+
+    @property
+    def width(self) -> int:
+        return self.begins[-1]
+
+    def name(self, number: int) -> str:
+        column = bisect_right(self.begins, number) - 1
+        return self.name_in(column, number - self.begins[column])
+
+    def name_in(self, column: int, place: int) -> str:
+        """The name of a feature that is counted from the first of its column."""
+        name, kept = self.columns[column].name, self.kept[column]
+        if place < len(kept):
+            return f"{name}={kept[place]}"
+        return f"{name} is another" if place == self.widths[column] - 1 else f"{name} is missing"
+
+    def find(self, batch: Batch) -> list[Codes]:
+        """For each column the features of any batch, counted from the column's first."""
+        found = []
+        for column, place_of, width in zip(self.columns, self.place_of, self.widths, strict=True):
+            codes, texts = encode(column.name, batch.columns[column.name])
+            places = [place_of.get(text, width - 1) for text in texts]
+            found.append(np.array([*places, place_of[None]], np.int32)[codes])
+        return found
+
+    def rows(self, places: list[Codes]) -> Sparse:
+        columns, size = len(places), len(places[0])
+        indices = np.empty((size, columns), np.uint32)
+        for i, begin in enumerate(self.begins[:-1]):
+            np.add(places[i], begin, out=indices[:, i], casting="unsafe")
+        indptr = np.arange(0, size * columns + 1, columns, dtype=np.int64)
+        return Sparse(indptr, indices.reshape(-1), np.ones(size * columns, np.float32), self.width)
+
+
+def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
+    """Numbers the distinct values of an Arrow array as they come, -1 for none, and gives their texts.
+
+    Categories are what their texts are: a file may have 4 where another one has "4". Several numbers may have one text.
+    """
+    import pyarrow as pa
+
+    if len(array) <= FEW and pa.types.is_string(array.type):
+        return np.arange(len(array), dtype=np.int32), array.to_pylist()
+    try:
+        if pa.types.is_dictionary(array.type):
+            encoded = array.indices.dictionary_encode()
+            values = array.dictionary.take(encoded.dictionary)
+        else:
+            encoded = array.dictionary_encode()
+            values = encoded.dictionary
+        texts: list[str | None] = (values if pa.types.is_string(values.type) else values.cast(pa.string())).to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise DataError(f"column {name!r} has values of type {array.type}, which cannot be categories") from None
+    if pa.types.is_floating(values.type):
+        texts = [None if text == "nan" else text for text in texts]
+    codes = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
+    return codes.to_numpy(), texts

@@ -1,0 +1,222 @@
+"""Given rows: features that came with the data, under the names that they have there."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import MOST_FEATURES, Sparse, as_matrix, describe_not_finite, is_sparse
+from markone.data.source import Batch, Column, GivenRows, Names
+from markone.errors import DataError
+from markone.features.moments import Floats, Moments
+from markone.features.part import Matrix, Part
+from markone.features.spec import Rows
+
+UNKNOWN = np.iinfo(np.uint32).max
+
+
+class Collected(NamedTuple):
+    matrix: Any
+    """A dense array, or a CSR matrix in which a row names each feature once."""
+    names: Names
+    columns: NDArray[Any] | None
+    """The columns of which there are moments; None where they are all."""
+    moments: Moments | None
+    """Only where they are needed for scaling. Of a sparse matrix: of the values that are stored."""
+
+
+class Given(Part):
+    """Rows as they came: dense ones in the order of their columns, sparse ones with the frequent features first.
+
+    Frequent features with neighbouring numbers have neighbouring weights, which stay near the processor. The rows of
+    another source are matched by the names of their columns; what training did not meet is left out.
+    """
+
+    def __init__(self, column: Column, settings: Rows) -> None:
+        self.column = column
+        self.settings = settings
+        self.dense: bool | None = None
+        self.source: Names | None = None
+        self.rows = 0
+        self.counts = np.zeros(0, np.int64)
+        """How often each of a sparse source's columns was met."""
+        self.order: list[NDArray[Any]] = []
+        """A sparse source's columns as they were met first."""
+        self.moments = Moments.none(0)
+        self.names: list[str] = []
+        self.center: Floats = np.zeros(0)
+        self.spread: Floats = np.zeros(0)
+        self.number_of: dict[str, int] = {}
+        self.numbers: tuple[Names | None, NDArray[np.uint32]] = (None, np.zeros(0, np.uint32))
+        """The numbers of the features of the names that were last met. They may have grown since."""
+
+    def collect(self, batch: Batch) -> Collected:
+        matrix, names = self.read(batch)
+        scaled = self.settings.scale != "none"
+        if not is_sparse(matrix):
+            return Collected(matrix, names, None, Moments.of(matrix.T) if scaled else None)
+        if not scaled:
+            return Collected(matrix, names, None, None)
+        columns, local = np.unique(matrix.indices, return_inverse=True)
+        return Collected(matrix, names, columns, Moments.of_sparse(len(columns), local, matrix.data))
+
+    def absorb(self, collected: Collected, labels: NDArray[np.int32] | None = None) -> Any:
+        matrix, names, columns, moments = collected
+        if self.dense is None:
+            self.dense, self.source = not is_sparse(matrix), names
+        if self.dense == is_sparse(matrix):
+            raise DataError(f"the rows of {self.column.name!r} are dense in one batch and sparse in another")
+        self.rows += matrix.shape[0]
+        if self.dense:
+            if not self.names:
+                self.names, self.moments = names.since(0), Moments.none(matrix.shape[1])
+            self.check_width(matrix.shape[1])
+            if moments is not None:
+                self.moments = self.moments.merged(moments)
+            return matrix
+        most = int(matrix.indices.max(initial=-1)) + 1
+        if most > len(self.counts):
+            size = max(most, 2 * len(self.counts))
+            self.counts = np.concatenate([self.counts, np.zeros(size - len(self.counts), np.int64)])
+            self.moments = self.moments.widened(size)
+        new = matrix.indices[self.counts[matrix.indices] == 0]
+        if len(new):
+            distinct, first = np.unique(new, return_index=True)
+            self.order.append(distinct[np.argsort(first)])
+        np.add.at(self.counts, matrix.indices, 1)
+        if columns is not None and moments is not None:
+            self.moments.put(columns, self.moments.take(columns).merged(moments))
+        return matrix
+
+    def finish(self) -> None:
+        if self.dense is not False:
+            self.center, self.spread = self.scaling(self.moments)
+        else:
+            met = np.concatenate([np.zeros(0, np.int64), *self.order])
+            met = met[np.argsort(-self.counts[met], kind="stable")]
+            if len(met) > MOST_FEATURES:
+                raise DataError(f"there are {len(met)} features in {self.column.name!r}; there may be {MOST_FEATURES}")
+            names = self.source.since(0) if self.source is not None else []
+            numbers = np.full(len(names), UNKNOWN, np.uint32)
+            numbers[met] = np.arange(len(met))
+            self.names = [names[number] for number in met.tolist()]
+            self.numbers = (self.source, numbers)
+            moments = self.moments.take(met)
+            self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
+        self.number_of = {name: number for number, name in enumerate(self.names)}
+        if len(self.number_of) < len(self.names):
+            twice = next(name for number, name in enumerate(self.names) if self.number_of[name] != number)
+            raise DataError(f"two columns of {self.column.name!r} are named {twice!r}; names must differ")
+
+    def scaling(self, moments: Moments) -> tuple[Floats, Floats]:
+        """What is taken from each feature, and what it is then divided by."""
+        nothing = np.zeros(len(moments.count))
+        if self.settings.scale == "none":
+            return nothing, nothing + 1
+        center, spread = nothing, moments.largest
+        if self.settings.scale == "standard":
+            center, spread = moments.mean, moments.deviation
+        if not self.dense:
+            # A sparse feature that never differs cannot become 0 without being moved: it stays as it is.
+            return nothing, np.where(spread > 0, spread, 1)
+        return center, np.where(spread > 0, spread, np.inf)
+
+    def refine(self, draft: Any) -> Matrix:
+        return self.scale_dense(draft) if self.dense else self.scale_sparse(draft, self.numbers_of(self.source))
+
+    def transform(self, batch: Batch) -> Matrix:
+        matrix, names = self.read(batch)
+        if not self.dense:
+            return self.scale_sparse(matrix if is_sparse(matrix) else as_sparse(matrix), self.numbers_of(names))
+        if is_sparse(matrix):
+            return self.scale_dense(self.as_dense(matrix, self.numbers_of(names)))
+        self.check_width(matrix.shape[1])
+        if names is not self.source and (other := names.since(0)) != self.names:
+            place_of = {name: place for place, name in enumerate(other)}
+            for name in self.names:
+                if name not in place_of:
+                    raise DataError(f"the model needs the column {name!r}, which is not in these rows")
+            matrix = matrix[:, [place_of[name] for name in self.names]]
+        return self.scale_dense(matrix)
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    def name(self, number: int) -> str:
+        return self.names[number]
+
+    def read(self, batch: Batch) -> tuple[Any, Names]:
+        given: GivenRows = batch.columns[self.column.name]
+        matrix: Any = given.matrix if isinstance(given.matrix, Sparse) else as_matrix(given.matrix)
+        if not is_sparse(matrix):
+            if not np.isfinite(matrix).all():
+                raise DataError(describe_not_finite(matrix))
+            return matrix, given.names
+        if not isinstance(matrix, Sparse) and not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        if not np.isfinite(matrix.data).all():
+            at = int(np.argmin(np.isfinite(matrix.data)))
+            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+            name = given.names.since(int(matrix.indices[at]))[0]
+            raise DataError(f"the feature {name!r} is {matrix.data[at]} in row {row} of a batch; it must be finite")
+        return matrix, given.names
+
+    def check_width(self, width: int) -> None:
+        if width != len(self.names):
+            raise DataError(f"the rows have {width} columns here, but {len(self.names)} in training")
+
+    def numbers_of(self, names: Names | None) -> NDArray[np.uint32]:
+        """The number of the feature that each of the names is; UNKNOWN where it is none."""
+        last, numbers = self.numbers
+        if last is not names:
+            numbers = numbers[:0]
+        if names is not None and len(numbers) < len(names):
+            more = [self.number_of.get(name, UNKNOWN) for name in names.since(len(numbers))]
+            numbers = np.concatenate([numbers, np.array(more, np.uint32)])
+            self.numbers = (names, numbers)
+        return numbers
+
+    def scale_dense(self, matrix: NDArray[Any]) -> NDArray[np.float32]:
+        with np.errstate(over="ignore"):
+            if self.settings.scale != "none":
+                matrix = (matrix - self.center) / self.spread
+            rows = np.ascontiguousarray(matrix, np.float32)
+        self.check_finite(rows)
+        return rows
+
+    def scale_sparse(self, matrix: Any, numbers: NDArray[np.uint32]) -> Sparse:
+        indices, values, indptr = numbers[matrix.indices], matrix.data, matrix.indptr
+        known = indices != UNKNOWN
+        if not known.all():
+            indices, values = indices[known], values[known]
+            indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
+        with np.errstate(over="ignore"):
+            if self.settings.scale != "none":
+                values = values / self.spread[indices]
+            values = np.ascontiguousarray(values, np.float32)
+        self.check_finite(values)
+        return Sparse(np.ascontiguousarray(indptr, np.int64), indices, values, self.width)
+
+    def check_finite(self, values: NDArray[np.float32]) -> None:
+        if not np.isfinite(values).all():
+            raise DataError(
+                f"the rows of {self.column.name!r} have values too large for 32-bit floats; divide them beforehand"
+            )
+
+    def as_dense(self, matrix: Any, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
+        dense = np.zeros((matrix.shape[0], self.width))
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        columns = numbers[matrix.indices]
+        known = columns != UNKNOWN
+        dense[rows[known], columns[known]] = matrix.data[known]
+        return dense
+
+
+def as_sparse(matrix: NDArray[Any]) -> Sparse:
+    rows, columns = np.nonzero(matrix)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(matrix)))])
+    return Sparse(indptr, columns.astype(np.uint32), matrix[rows, columns], matrix.shape[1])

@@ -1,0 +1,178 @@
+"""Images: pixels, and the patterns that neighbouring pixels make."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import MOST_FEATURES, Sparse
+from markone.data.source import Batch, Column
+from markone.errors import DataError, SettingsError
+from markone.features.part import Matrix, Part
+from markone.features.spec import Image
+
+Bytes = NDArray[np.uint8]
+BRIGHTEST = 255
+
+
+def image_parts(column: Column, settings: Image) -> list[Part]:
+    """The parts that a column of images becomes."""
+    parts: list[Part] = []
+    if settings.pixels != "none":
+        parts.append(Pixels(column, settings))
+    if settings.patches is not None:
+        parts.append(Patches(column, settings))
+    if not parts:
+        raise SettingsError("image.pixels", f"is 'none', and so nothing is left of {column.name!r}; set image.patches")
+    return parts
+
+
+class ImagePart(Part):
+    """What is made of images that are all of one size. They are their own draft."""
+
+    def __init__(self, column: Column, settings: Image) -> None:
+        self.column = column
+        self.settings = settings
+        self.size: tuple[int, int] | None = None
+        """Height and width."""
+
+    @property
+    def level(self) -> int:
+        """The brightness from which a pixel is on."""
+        return math.ceil(self.settings.threshold * BRIGHTEST)
+
+    def finish(self) -> None: ...
+
+    def transform(self, batch: Batch) -> Matrix:
+        images = self.read(batch)
+        self.check_size(images)
+        return self.refine(images)
+
+    def read(self, batch: Batch) -> Bytes:
+        images = np.asarray(batch.columns[self.column.name])
+        if images.dtype != np.uint8 or images.ndim != 3:
+            raise DataError(
+                f"the images of {self.column.name!r} must be an array of bytes: examples × height × width, "
+                f"not of {images.dtype} and shape {images.shape}"
+            )
+        return np.ascontiguousarray(images)
+
+    def check_size(self, images: Bytes) -> None:
+        height, width = images.shape[1:]
+        if self.size is None:
+            self.size = (height, width)
+        if self.size != (height, width):
+            raise DataError(
+                f"the images of {self.column.name!r} must all be of one size: the first were of {self.size[0]} × "
+                f"{self.size[1]} pixels (height × width), these are of {height} × {width}"
+            )
+
+
+class Pixels(ImagePart):
+    """Each pixel is a feature, `pixel 3,4` by its row and column from 0: its brightness from 0 to 1, or 1 if it is on.
+
+    Brightness makes dense rows; pixels that are on make sparse ones.
+    """
+
+    def collect(self, batch: Batch) -> Bytes:
+        return self.read(batch)
+
+    def absorb(self, collected: Bytes, labels: NDArray[np.int32] | None = None) -> Bytes:
+        self.check_size(collected)
+        return collected
+
+    def refine(self, draft: Bytes) -> Matrix:
+        pixels = draft.reshape(len(draft), self.width)
+        if self.settings.pixels == "grey":
+            return np.divide(pixels, np.float32(BRIGHTEST), dtype=np.float32)
+        on = pixels >= self.level
+        indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(on, axis=1))])
+        indices = np.nonzero(on)[1].astype(np.uint32)
+        return Sparse(indptr, indices, np.ones(len(indices), np.float32), self.width)
+
+    @property
+    def width(self) -> int:
+        return math.prod(self.size or (0,))
+
+    def name(self, number: int) -> str:
+        row, column = divmod(number, (self.size or (0, 1))[1])
+        return f"pixel {row},{column}"
+
+
+class Patterns(ImagePart):
+    """What neighbouring pixels have in common: each pattern, at each place where training met it, is a feature.
+
+    The core counts and finds patterns by keys. A subclass says which patterns, and how a key is called.
+    """
+
+    def __init__(self, column: Column, settings: Image) -> None:
+        super().__init__(column, settings)
+        self.patterns = _core.Patterns()
+        self.keys: NDArray[np.uint64] = self.patterns.keys
+
+    @abstractmethod
+    def count(self, images: Bytes) -> _core.Patterns:
+        """The patterns of some images, and how often each occurs."""
+
+    @abstractmethod
+    def find(self, images: Bytes) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """The numbers of the known patterns of each image: where its numbers begin, and the numbers."""
+
+    def collect(self, batch: Batch) -> tuple[Bytes, _core.Patterns]:
+        images = self.read(batch)
+        return images, self.count(images)
+
+    def absorb(self, collected: tuple[Bytes, _core.Patterns], labels: NDArray[np.int32] | None = None) -> Bytes:
+        images, patterns = collected
+        self.check_size(images)
+        self.patterns.add(patterns)
+        return images
+
+    def finish(self) -> None:
+        """The most frequent pattern is the first feature."""
+        if len(self.patterns) > MOST_FEATURES:
+            raise DataError(f"there are {len(self.patterns)} patterns in the images; there may be {MOST_FEATURES}")
+        self.patterns.reorder(np.argsort(-self.patterns.counts, kind="stable"))
+        self.keys = self.patterns.keys
+
+    def refine(self, draft: Bytes) -> Sparse:
+        indptr, indices = self.find(draft)
+        return Sparse(indptr, indices, np.ones(len(indices), np.float32), self.width)
+
+    @property
+    def width(self) -> int:
+        return len(self.keys)
+
+
+class Patches(Patterns):
+    """Squares of pixels, by which of them are on: `patch 3,4 010/111/000` has its upper left corner in row 3, column 4.
+
+    A square in which all pixels are off is no feature.
+    """
+
+    @property
+    def side(self) -> int:
+        return self.settings.patches or 0
+
+    def count(self, images: Bytes) -> _core.Patterns:
+        if min(images.shape[1:]) < self.side:
+            raise DataError(
+                f"images of {images.shape[1]} × {images.shape[2]} pixels are too small for patches of "
+                f"{self.side} × {self.side}"
+            )
+        patterns = _core.Patterns()
+        patterns.count_patches(images, size=self.side, level=self.level)
+        return patterns
+
+    def find(self, images: Bytes) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        return self.patterns.find_patches(images, size=self.side, level=self.level)
+
+    def name(self, number: int) -> str:
+        place, pattern = divmod(int(self.keys[number]), 1 << self.side**2)
+        row, column = divmod(place, (self.size or (0, 0))[1] - self.side + 1)
+        bits = f"{pattern:0{self.side**2}b}"
+        return f"patch {row},{column} " + "/".join(bits[i : i + self.side] for i in range(0, len(bits), self.side))

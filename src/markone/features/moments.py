@@ -1,0 +1,104 @@
+"""Moments: what scaling must know of columns of numbers, batch by batch, without losing digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Of each column: the number of its values, their mean, the sum of their squared distances from it, and bounds.
+
+    The squares are never a difference of large sums (Chan, Golub & LeVeque 1979), so that years or timestamps, far from
+    0 and near each other, have the right deviation.
+    """
+
+    count: Floats
+    mean: Floats
+    squares: Floats
+    least: Floats
+    greatest: Floats
+
+    @classmethod
+    def none(cls, columns: int) -> Moments:
+        """No values yet: without any, the bounds are NaN."""
+        return cls(*np.zeros((3, columns)), *np.full((2, columns), np.nan))
+
+    @classmethod
+    def of(cls, columns: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Moments:
+        """Of columns that are the first dimension of an array."""
+        count = np.full(len(columns), float(columns.shape[1]))
+        known = columns
+        if missing is not None:
+            count -= missing.sum(axis=1)
+            known = np.where(missing, 0, columns)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = known.sum(axis=1, dtype=np.float64) / np.maximum(count, 1)
+            away = columns - mean[:, None]
+            if missing is not None:
+                away[missing] = 0
+            squares = np.square(away, out=away).sum(axis=1)
+        least = np.fmin.reduce(columns, axis=1, initial=np.nan)
+        greatest = np.fmax.reduce(columns, axis=1, initial=np.nan)
+        return cls(count, mean, squares, least.astype(np.float64), greatest.astype(np.float64))
+
+    @classmethod
+    def of_sparse(cls, columns: int, indices: NDArray[Any], values: NDArray[Any]) -> Moments:
+        """Of the values that are stored."""
+        count = np.bincount(indices, minlength=columns).astype(np.float64)
+        mean = np.bincount(indices, values, minlength=columns) / np.maximum(count, 1)
+        away = values - mean[indices]
+        squares = np.bincount(indices, away * away, minlength=columns).astype(np.float64)
+        least, greatest = np.full((2, columns), np.nan)
+        np.fmin.at(least, indices, values)
+        np.fmax.at(greatest, indices, values)
+        return cls(count, mean, squares, least, greatest)
+
+    def merged(self, more: Moments) -> Moments:
+        """Of the values of both."""
+        count = self.count + more.count
+        share = more.count / np.maximum(count, 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = more.mean - self.mean
+            squares = self.squares + more.squares + apart * apart * self.count * share
+        least, greatest = np.fmin(self.least, more.least), np.fmax(self.greatest, more.greatest)
+        return Moments(count, self.mean + apart * share, squares, least, greatest)
+
+    def with_zeros(self, count: Floats) -> Moments:
+        """As if there were so many zeros more."""
+        none = Moments.none(len(count))
+        bound = np.where(count > 0, 0, np.nan)
+        return self.merged(Moments(count, none.mean, none.squares, bound, bound))
+
+    def take(self, columns: NDArray[Any]) -> Moments:
+        return Moments(*(values[columns] for values in self.arrays))
+
+    def put(self, columns: NDArray[Any], moments: Moments) -> None:
+        """In place, for columns that are few among many."""
+        for values, new in zip(self.arrays, moments.arrays, strict=True):
+            values[columns] = new
+
+    def widened(self, columns: int) -> Moments:
+        """With columns after the last one, of which nothing is known yet."""
+        none = Moments.none(columns - len(self.count))
+        return Moments(*map(np.concatenate, zip(self.arrays, none.arrays, strict=True)))
+
+    @property
+    def arrays(self) -> tuple[Floats, ...]:
+        return self.count, self.mean, self.squares, self.least, self.greatest
+
+    @property
+    def deviation(self) -> Floats:
+        """The standard deviation. It is 0 only where all values are the same, and there exactly."""
+        return np.where(self.least < self.greatest, np.sqrt(self.squares / np.maximum(self.count, 1)), 0)
+
+    @property
+    def largest(self) -> Floats:
+        """The largest absolute value; 0 where there is none."""
+        return np.nan_to_num(np.maximum(np.abs(self.least), np.abs(self.greatest)), nan=0.0)

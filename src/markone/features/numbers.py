@@ -1,0 +1,196 @@
+"""Numbers: numeric and boolean columns, scaled, with their gaps filled; and products of them."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import Batch, Column
+from markone.errors import DataError, SettingsError
+from markone.features.moments import Moments
+from markone.features.part import Part
+from markone.features.spec import Numeric
+
+MOST_PRODUCTS = 1_000_000
+
+
+class Collected(NamedTuple):
+    columns: NDArray[Any]
+    """The first dimension is the columns; NaN is where a number is missing."""
+    missing: NDArray[np.bool_] | None
+    moments: Moments
+
+
+class Product(NamedTuple):
+    """The features from number `at` on: those from `begin` to `end`, times that of a column."""
+
+    column: int
+    begin: int
+    end: int
+    at: int
+
+
+class Numbers(Part):
+    """A dense row of all numeric and boolean columns, then which of them are missing, then their products.
+
+    A boolean is 0 or 1, and is not scaled. A gap becomes the mean of what is there, or 0, and in columns that have gaps
+    in training `age is missing` is a feature, too. With a degree of 2 come `a*a`, `a*b` and so on, of the numbers as
+    they are scaled, and with 3 `a*a*a`, `a*a*b`; a boolean times itself is itself, and left out.
+    """
+
+    def __init__(self, columns: Sequence[tuple[Column, Numeric]], degree: int = 1) -> None:
+        self.columns = [column for column, _ in columns]
+        self.settings = [settings for _, settings in columns]
+        self.degree = degree
+        count = sum(math.comb(len(columns) + d - 1, d) for d in range(2, degree + 1))
+        if count > MOST_PRODUCTS:
+            raise SettingsError(
+                "degree",
+                f"of {degree} makes {count} products of {len(columns)} numeric columns; there may be {MOST_PRODUCTS}. "
+                "Take a lower degree, or name the products that matter as conjunctions",
+            )
+        self.moments = Moments.none(len(columns))
+        self.gaps = np.zeros(len(columns), np.int64)
+        self.finish()
+
+    def collect(self, batch: Batch) -> Collected:
+        columns = self.read(batch)
+        missing = self.find_missing(columns)
+        return Collected(columns, missing, Moments.of(columns, missing))
+
+    def absorb(self, collected: Collected, labels: NDArray[np.int32] | None = None) -> NDArray[Any]:
+        self.moments = self.moments.merged(collected.moments)
+        if collected.missing is not None:
+            self.gaps += collected.missing.sum(axis=1)
+        return collected.columns
+
+    def finish(self) -> None:
+        self.center, self.spread = np.zeros(len(self.columns)), np.ones(len(self.columns))
+        self.fill = self.moments.mean.copy()
+        for i, (column, settings) in enumerate(zip(self.columns, self.settings, strict=True)):
+            if settings.missing == "zero":
+                self.fill[i] = 0
+            if column.kind == "boolean" or settings.scale == "none":
+                continue
+            if settings.scale == "standard":
+                self.center[i], self.spread[i] = self.moments.mean[i], self.moments.deviation[i]
+            else:
+                self.spread[i] = self.moments.largest[i]
+            if not np.isfinite(self.spread[i]):
+                raise DataError(f"column {column.name!r} has numbers too large to be scaled; divide them beforehand")
+            # Divided by infinity, a column in which nothing differs is 0, whatever comes later.
+            self.spread[i] = self.spread[i] or np.inf
+        self.indicators = np.flatnonzero(self.gaps)
+        self.products = plan_products(
+            [column.kind == "boolean" for column in self.columns], len(self.columns) + len(self.indicators), self.degree
+        )
+
+    def refine(self, draft: NDArray[Any]) -> NDArray[np.float32]:
+        width, missing = len(self.columns), self.find_missing(draft)
+        rows = np.zeros((draft.shape[1], self.width), np.float32)
+        with np.errstate(over="ignore"):
+            rows[:, :width] = self.scale(draft, missing).T
+            if missing is not None:
+                rows[:, width : width + len(self.indicators)] = missing[self.indicators].T
+            for column, begin, end, at in self.products:
+                np.multiply(rows[:, column, None], rows[:, begin:end], out=rows[:, at : at + end - begin])
+        self.check_finite(rows)
+        return rows
+
+    def transform(self, batch: Batch) -> NDArray[np.float32]:
+        return self.refine(self.read(batch))
+
+    @property
+    def width(self) -> int:
+        *_, (_, begin, end, at) = [(0, 0, len(self.columns) + len(self.indicators), 0), *self.products]
+        return at + end - begin
+
+    def name(self, number: int) -> str:
+        if number < len(self.columns):
+            return self.columns[number].name
+        if number < len(self.columns) + len(self.indicators):
+            return f"{self.columns[self.indicators[number - len(self.columns)]].name} is missing"
+        column, begin, _, at = self.products[bisect_right(self.products, number, key=lambda product: product.at) - 1]
+        return f"{self.columns[column].name}*{self.name(begin + number - at)}"
+
+    def read(self, batch: Batch) -> NDArray[Any]:
+        """The columns of a batch as they are; NaN where a number is missing."""
+        arrays = [read_numbers(column.name, batch.columns[column.name]) for column in self.columns]
+        columns = np.empty((len(arrays), len(batch)), np.result_type(np.float32, *(array.dtype for array in arrays)))
+        for i, array in enumerate(arrays):
+            columns[i] = array
+        return columns
+
+    def find_missing(self, columns: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Where numbers are missing; None where there is nothing to find."""
+        if np.isfinite(columns).all():
+            return None
+        missing: NDArray[np.bool_] = np.isnan(columns)
+        for i, row in np.argwhere(np.isinf(columns)):
+            raise DataError(
+                f"column {self.columns[i].name!r} has {columns[i, row]} in row {row} of a batch; "
+                "put a finite number there, or nothing where it is not known"
+            )
+        for i, row in np.argwhere(missing):
+            if self.settings[i].missing == "error":
+                raise DataError(
+                    f"column {self.columns[i].name!r} has no number in row {row} of a batch; remove such rows, "
+                    "or fill the gaps by numeric.missing = 'mean' or 'zero'"
+                )
+        return missing
+
+    def scale(self, columns: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        known = columns if missing is None else np.where(missing, self.fill[:, None], columns)
+        scaled: NDArray[np.float64] = (known - self.center[:, None]) / self.spread[:, None]
+        return scaled
+
+    def check_finite(self, rows: NDArray[np.float32]) -> None:
+        finite = np.isfinite(rows)
+        if not finite.all():
+            number = int(np.argmin(finite.all(axis=0)))
+            raise DataError(
+                f"{self.name(number)!r} is too large for a 32-bit float in row {np.argmin(finite[:, number])} of a "
+                "batch; scale such columns: numeric.scale = 'standard' or 'max-abs'"
+            )
+
+
+def read_numbers(name: str, array: Any) -> NDArray[Any]:
+    """An Arrow array of numbers or booleans, in place where that is possible; NaN where there is none."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_null(kind):
+        return np.full(len(array), np.nan, np.float32)
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.uint8())
+    elif pa.types.is_decimal(kind):
+        array = array.cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise DataError(f"column {name!r} must have numbers, but here it has values of type {kind}")
+    numbers: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def plan_products(boolean: Sequence[bool], at: int, degree: int) -> list[Product]:
+    """How features come from features: each column times all products of one factor less that do not start before it.
+
+    `starts[i]` is the first of the features of the last degree whose first factor is column i or a later one.
+    """
+    plan: list[Product] = []
+    starts, end = list(range(len(boolean) + 1)), len(boolean)
+    for _ in range(1, degree):
+        begins = [starts[i + 1 if boolean[i] else i] for i in range(len(boolean))]
+        starts = []
+        for column, begin in enumerate(begins):
+            starts.append(at)
+            if begin < end:
+                plan.append(Product(column, begin, end, at))
+                at += end - begin
+        starts.append(at)
+        end = at
+    return plan
