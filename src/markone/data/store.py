@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,12 @@ class RowStore:
         self._whole: Block | None = None
         self.labels = np.zeros(0, np.int32)
         self.importance: NDArray[np.float64] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # ---- filling
 
@@ -173,7 +179,7 @@ class RowStore:
     def _fill(self, array: NDArray[Any], offset: int) -> int:
         """Reads an array from the file, and says where it ends there."""
         assert self._file is not None
-        view = memoryview(array).cast("B")
+        view = memoryview(array.data).cast("B")
         while len(view) > 0:
             read = os.preadv(self._file.fileno(), [view], offset)
             if read == 0:

@@ -13,11 +13,11 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
-from markone.features.conjunctions import Conjunction
+from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
 from markone.features.functions import Functions
 from markone.features.given import Given
-from markone.features.images import Pixels
+from markone.features.images import image_parts
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
@@ -95,30 +95,26 @@ class FeatureMap(Part):
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
     """One part for all numbers, one for all categories, and at least one for each other column."""
-    of_kind = {kind: [column for column in columns if column.kind in kinds] for kind, kinds in KINDS.items()}
+    settled = [(column, spec.for_column(column)) for column in columns]
+    numbers = [(column, how) for column, how in settled if column.kind in ("numeric", "boolean")]
+    categories = [(column, how) for column, how in settled if column.kind == "categorical"]
     parts: list[Part] = []
-    if of_kind["numbers"]:
-        parts.append(Numbers([(column, spec.for_column(column)) for column in of_kind["numbers"]], spec.degree))
-    if of_kind["categories"]:
-        parts.append(Categories([(column, spec.for_column(column)) for column in of_kind["categories"]]))
-    parts += [Conjunction(conjunction, columns, spec) for conjunction in spec.conjunctions]
-    for column in of_kind["texts"]:
-        prefix = "" if len(columns) == 1 else f"{column.name}:"
-        parts += text_parts(column.name, spec.for_column(column), prefix)
-    parts += [Pixels(column, spec.for_column(column)) for column in of_kind["images"]]
-    parts += [Given(column, spec.for_column(column)) for column in of_kind["rows"]]
+    if numbers:
+        parts.append(Numbers(numbers, spec.degree))
+    if categories:
+        parts.append(Categories(categories))
+    if spec.conjunctions:
+        parts.append(Conjunctions(spec.conjunctions, settled))
+    for column, how in settled:
+        if column.kind == "text":
+            parts += text_parts(column.name, how, "" if len(columns) == 1 else f"{column.name}:")
+        elif column.kind == "image":
+            parts += image_parts(column, how)
+        elif column.kind == "rows":
+            parts.append(Given(column, how))
     if spec.functions:
         parts.append(Functions(spec.functions, columns))
     return parts
-
-
-KINDS = {
-    "numbers": ("numeric", "boolean"),
-    "categories": ("categorical",),
-    "texts": ("text",),
-    "images": ("image",),
-    "rows": ("rows",),
-}
 
 
 def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:

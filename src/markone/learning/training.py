@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from markone.data.blocks import is_sparse
 from markone.data.memory import memory_budget
 from markone.data.read import read
 from markone.data.source import Label, Source
@@ -63,15 +64,11 @@ def train(
         raise DataError("there is nothing to predict; say which column is the target: target=...")
     progress = progress or Silence()
     feature_map = FeatureMap(spec, source.columns)
-    store = RowStore(budget)
-    try:
+    with RowStore(budget) as store:
         classes = fill(store, source, feature_map, workers, budget, progress)
         linear = Linear(how, features=feature_map.width, classes=len(classes), dtype=np.float32)
         history = make_passes(linear, StoredExamples(store, how), callback=callback, progress=progress)
-    finally:
-        store.close()
-    weights = linear.weights()
-    return Model(features=feature_map, classes=classes, weights=weights, settings=how, history=history)
+    return Model(features=feature_map, classes=classes, weights=linear.weights(), settings=how, history=history)
 
 
 def settings_of(rule: Rule, settings: dict[str, Any]) -> Settings:
@@ -129,6 +126,8 @@ def size_of(draft: Any) -> int:
     """The bytes of the arrays in it."""
     if isinstance(draft, list | tuple):
         return sum(map(size_of, draft))
+    if is_sparse(draft):
+        return size_of([draft.indptr, draft.indices, draft.data])
     return int(getattr(draft, "nbytes", 0))
 
 

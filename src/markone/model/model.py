@@ -32,7 +32,7 @@ class Model:
         *,
         features: FeatureMap,
         classes: list[Label],
-        weights: _core.Weights32,
+        weights: _core.Weights32 | _core.Weights64,
         settings: Settings,
         history: History,
     ) -> None:
