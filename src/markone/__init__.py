@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markone.errors import DataError, MarkoneError, SettingsError
     from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.features.map import FeatureMap
+    from markone.features.spec import Features
     from markone.learning.settings import Settings
+    from markone.learning.training import train
+    from markone.model.model import Model
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
     "DataError",
+    "FeatureMap",
+    "Features",
     "LinearSVM",
     "LogisticRegression",
     "MarkoneError",
+    "Model",
     "Perceptron",
     "Settings",
     "SettingsError",
     "__version__",
+    "train",
 ]
 
 # Where the public names live. They are imported when first used, so that `import markone` costs nothing.
@@ -30,7 +38,11 @@ HOMES = {
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "FeatureMap": "markone.features.map",
+    "Features": "markone.features.spec",
+    "Model": "markone.model.model",
     "Settings": "markone.learning.settings",
+    "train": "markone.learning.training",
     "DataError": "markone.errors",
     "MarkoneError": "markone.errors",
     "SettingsError": "markone.errors",
