@@ -61,6 +61,16 @@ class ngram_collector {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;  // of the texts, in tokens
 
+    // Ready for other texts, with the room that it has.
+    void clear() {
+        words.clear();
+        grams.clear();
+        rows = {};
+        lengths = {};
+        singles.clear();
+        pairs.clear();
+    }
+
     void add_row(std::string_view text) {
         said.clear();
         tokens(text, [&](std::string_view token) { said.push_back(words.find_or_add(token)); });

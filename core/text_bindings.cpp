@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <span>
@@ -29,10 +30,43 @@ void bind_text(nb::module_& m);
 
 namespace {
 
+using collector = std::unique_ptr<ngram_collector>;
+
+// Collectors that have done their work and can do it again: the room that they have is dear.
+class idle_collectors {
+  public:
+    collector take(const ngram_settings& how) {
+        const std::lock_guard guard(busy);
+        if (idle.empty()) return std::make_unique<ngram_collector>(how);
+        collector one = std::move(idle.back());
+        idle.pop_back();
+        return one;
+    }
+    void give(collector one) {
+        one->clear();
+        const std::lock_guard guard(busy);
+        idle.push_back(std::move(one));
+    }
+    void clear() {
+        const std::lock_guard guard(busy);
+        idle.clear();
+    }
+
+  private:
+    std::mutex busy;
+    std::vector<collector> idle;
+};
+
+// What a collector has collected, until a vocabulary takes it in.
+struct ngram_batch {
+    collector collected;
+};
+
 // A vocabulary that several threads of Python may hold: any number of them read, or one of them changes it.
 template <class Vocabulary>
 struct shared_vocabulary : Vocabulary {
     mutable std::shared_mutex busy;
+    mutable idle_collectors idle;
     using Vocabulary::Vocabulary;
 };
 template <class Vocabulary, class Do>
@@ -62,19 +96,33 @@ void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& by
         use(std::string_view(all + starts[i - 1], static_cast<std::size_t>(starts[i] - starts[i - 1])));
 }
 
-template <class Vocabulary, class Offset>
-ngram_collector collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
-    nb::gil_scoped_release unlocked;
-    ngram_collector batch(self.how);
-    each_text(offsets, bytes, [&](std::string_view text) { batch.add_row(text); });
-    return batch;
-}
-
 // The rows' arrays, and the length of each text in tokens.
 using read_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>, numpy<std::uint32_t>>;
 read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
     return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values)),
             own(std::move(lengths))};
+}
+
+template <class Vocabulary, class Offset>
+ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    nb::gil_scoped_release unlocked;
+    collector collected = self.idle.take(self.how);
+    each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
+    return {std::move(collected)};
+}
+
+template <class Vocabulary>
+read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
+    if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
+    growing_rows rows;
+    std::vector<std::uint32_t> lengths;
+    changing(self, [&] {
+        self.absorb(*batch.collected);
+        rows = std::move(batch.collected->rows);
+        lengths = std::move(batch.collected->lengths);
+        self.idle.give(std::move(batch.collected));
+    });
+    return as_read(std::move(rows), std::move(lengths));
 }
 
 template <class Vocabulary, class Offset>
@@ -99,13 +147,7 @@ void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
     vocabulary_class.def_prop_ro("features", [](const Vocabulary& self) { return self.features(); })
-        .def(
-            "absorb",
-            [](Vocabulary& self, ngram_collector& batch) {
-                changing(self, [&] { self.absorb(batch); });
-                return as_read(std::exchange(batch.rows, {}), std::exchange(batch.lengths, {}));
-            },
-            "batch"_a)
+        .def("absorb", &absorb<Vocabulary>, "batch"_a)
         .def("counts",
              [](const Vocabulary& self) {
                  return own(reading(self, [&] {
@@ -152,7 +194,7 @@ void bind_text(nb::module_& m) {
             return found;
         },
         "settings"_a, "text"_a);
-    nb::class_<ngram_collector>(m, "NgramBatch");
+    nb::class_<ngram_batch>(m, "NgramBatch");
 
     using exact = shared_vocabulary<ngram_vocabulary>;
     auto exact_class = nb::class_<exact>(m, "NgramVocabulary")
@@ -168,6 +210,7 @@ void bind_text(nb::module_& m) {
                                "keep",
                                [](exact& self, const array<std::uint32_t, 1>& chosen) {
                                    changing(self, [&] { self.keep(view(chosen)); });
+                                   self.idle.clear();
                                },
                                "chosen"_a.noconvert())
                            .def(

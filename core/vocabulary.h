@@ -55,6 +55,13 @@ class word_table {
         return {bytes.data() + begin, ends[word] - begin};
     }
 
+    // Forgets all words, and keeps the room that they had.
+    void clear() {
+        bytes.clear();
+        ends.clear();
+        std::fill(slots.begin(), slots.end(), slot{});
+    }
+
     std::uint32_t find(std::string_view word) const { return find(word, hash_of(word)); }
     std::uint32_t find_or_add(std::string_view word) { return find_or_add(word, hash_of(word)); }
 
@@ -150,6 +157,9 @@ class gram_table {
         if (at.number == nobody) at = {key, number, 0};
         return at.number;
     }
+
+    // Forgets all n-grams, and keeps the room that they had.
+    void clear() { std::fill(slots.begin(), slots.end(), slot{}); }
 
     // So that `more` can be added to the `there` that are there, and half of the slots stay empty.
     void make_room(std::size_t there, std::size_t more) {

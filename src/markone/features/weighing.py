@@ -18,19 +18,17 @@ def inverse_document_frequency(examples_with: NDArray[Any], examples: int) -> ND
 
 
 def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
-    """Naive Bayes' log odds ratio of each feature, from its counts in each class (classes × features).
+    """How much each feature speaks for the class that it speaks for most, from its counts in each class.
 
-    The odds are those of a class against all others, ln P(f|class) - ln P(f|others), with `smoothing` added to each
-    count. With more than two classes, a feature has the largest of its ratios by absolute value.
+    For a class that is naive Bayes' log odds ratio, ln P(feature|class) - ln P(feature|all others), with `smoothing`
+    added to each count. Of two classes one has the ratio r and the other -r, so that the weight is |r|.
 
     >>> log_odds(np.array([[3, 1], [1, 3]]), 1)
-    array([-0.6931472,  0.6931472], dtype=float32)
+    array([0.6931472, 0.6931472], dtype=float32)
     """
-    smoothed = counts.astype(np.float64) + smoothing
-    total = smoothed.sum(axis=0)
+    total = counts.sum(axis=0, dtype=np.float64)
     best = np.zeros(counts.shape[1])
-    for one in smoothed[1:] if len(smoothed) == 2 else smoothed:
-        others = total - one
-        ratio = np.log(one / one.sum()) - np.log(others / others.sum())
-        best = np.where(np.abs(ratio) > np.abs(best), ratio, best)
+    for one in counts:
+        inside, outside = one + smoothing, total - one + smoothing
+        np.maximum(best, np.log(inside / inside.sum()) - np.log(outside / outside.sum()), out=best)
     return best.astype(np.float32)
