@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement, product
 from typing import Any, TypeVar
 
 Number = Any  # int, float or Fraction
@@ -53,6 +54,55 @@ def softmax(scores: Sequence[float]) -> list[float]:
 def cross_entropy(z: float, y: int) -> float:
     """The loss of the probability σ(z) of a yes, when the truth y is 1 or 0."""
     return -math.log(sigmoid(z) if y == 1 else 1 - sigmoid(z))
+
+
+# ---- tables and images
+
+
+def one_hot(example: Mapping[str, str | None]) -> dict[str, int]:
+    """Each categorical column becomes an indicator of its value.
+
+    >>> one_hot({"make": "asia", "origin": None})
+    {'make=asia': 1, 'origin is missing': 1}
+    """
+    return {f"{name} is missing" if value is None else f"{name}={value}": 1 for name, value in example.items()}
+
+
+def products(x: Mapping[str, Number], degree: int) -> dict[str, Number]:
+    """All products of up to so many features, in which what is curved becomes linear.
+
+    >>> products({"x1": 3, "x2": 5}, 2)
+    {'x1': 3, 'x2': 5, 'x1*x1': 9, 'x1*x2': 15, 'x2*x2': 25}
+    """
+    chosen = (factors for size in range(1, degree + 1) for factors in combinations_with_replacement(x, size))
+    return {"*".join(factors): math.prod(x[name] for name in factors) for factors in chosen}
+
+
+def conjunction(*factors: Mapping[str, Number]) -> dict[str, Number]:
+    """Each feature of one column times each of the next.
+
+    >>> conjunction(one_hot({"make": "asia"}), {"weight": 2.5})
+    {'make=asia*weight': 2.5}
+    """
+    return {
+        "*".join(names): math.prod(factor[name] for factor, name in zip(factors, names, strict=True))
+        for names in product(*factors)
+    }
+
+
+def patches(on: Sequence[Sequence[bool]], size: int) -> dict[str, int]:
+    """The squares of an image in which something is on, each named by its upper left corner and its pixels.
+
+    >>> patches([[0, 1, 0], [0, 1, 1]], 2)
+    {'patch 0,0 01/01': 1, 'patch 0,1 10/11': 1}
+    """
+    found = {}
+    for row in range(len(on) - size + 1):
+        for column in range(len(on[0]) - size + 1):
+            square = ["".join("01"[bool(pixel)] for pixel in on[row + i][column : column + size]) for i in range(size)]
+            if "1" in "".join(square):
+                found[f"patch {row},{column} {'/'.join(square)}"] = 1
+    return found
 
 
 # ---- text

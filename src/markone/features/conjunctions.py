@@ -57,11 +57,12 @@ class Combinations:
         return [keys >> shift & (1 << self.bits) - 1 for shift in shifts]
 
     def absorb(self, codes: list[Codes], categories: Categories) -> NDArray[np.int32]:
+        most = (1 << self.bits) - 2  # beside them there are the missing and another
         for column in self.columns:
-            if len(categories.met[column]) + 1 >= 1 << self.bits:
+            if len(categories.met[column]) - 1 > most:
                 raise DataError(
-                    f"column {categories.columns[column].name!r} has too many categories, more than {1 << self.bits}, "
-                    f"for a conjunction of {len(self.columns)} categorical columns"
+                    f"column {categories.columns[column].name!r} has more than {most} categories, too many for a "
+                    f"conjunction of {len(self.columns)} categorical columns"
                 )
         local, keys = distinct(self.pack([codes[column] for column in self.columns]))
         numbers = np.array([self.met.setdefault(key, len(self.met)) for key in keys.tolist()], np.int32)[local]

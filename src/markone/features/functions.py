@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -101,10 +100,12 @@ def as_number(value: Any, feature: str, row: int) -> float:
             f"the function's feature {feature!r} is {value!r} in row {row} of a batch; "
             "it must be a number, a boolean, a dict of them, or None"
         )
-    number = float(value)
-    if not math.isfinite(number) or abs(number) > LARGEST:
-        raise DataError(f"the function's feature {feature!r} is {number} in row {row} of a batch; it must be finite")
-    return number
+    if not abs(value) <= LARGEST:  # NaN neither
+        raise DataError(
+            f"the function's feature {feature!r} is {value} in row {row} of a batch; it must be finite, and small "
+            "enough for a 32-bit float"
+        )
+    return float(value)
 
 
 def values_of(column: Column, values: Any) -> Any:

@@ -76,7 +76,7 @@ class Given(Part):
             if moments is not None:
                 self.moments = self.moments.merged(moments)
             return matrix
-        most = int(matrix.indices.max(initial=-1)) + 1
+        most = int(matrix.indices.max(initial=0)) + 1
         if most > len(self.counts):
             size = max(most, 2 * len(self.counts))
             self.counts = np.concatenate([self.counts, np.zeros(size - len(self.counts), np.int64)])

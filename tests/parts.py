@@ -1,0 +1,70 @@
+"""What the tests of the parts of a feature map share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from markone.data.blocks import Sparse
+from markone.data.source import Batch
+from markone.features.part import Matrix, Part
+
+Row = dict[str, float]
+
+
+def batch_of(columns: Mapping[str, Any]) -> Batch:
+    """Lists become Arrow arrays; all else stays."""
+    arrays = {name: pa.array(values) if isinstance(values, list) else values for name, values in columns.items()}
+    return Batch(arrays, len(next(iter(arrays.values()))))
+
+
+def cut(batch: Batch, ends: Sequence[int]) -> list[Batch]:
+    """The batch in pieces, some of which may be empty."""
+    places = [0, *sorted(min(end, len(batch)) for end in ends), len(batch)]
+    return [
+        Batch({name: values[begin:end] for name, values in batch.columns.items()}, end - begin)
+        for begin, end in pairwise(places)
+    ]
+
+
+def learn(part: Part, *batches: Batch) -> list[Row]:
+    """The rows of the batches, by the features' names, after training on them; what is 0 is left out.
+
+    The batches are transformed, too, and must give the same rows.
+    """
+    drafts = [part.absorb(part.collect(batch), None) for batch in batches]
+    part.finish()
+    rows = [row for draft in drafts for row in named(part, part.refine(draft))]
+    assert rows == [row for batch in batches for row in named(part, part.transform(batch))]
+    return rows
+
+
+def transform(part: Part, batch: Batch) -> list[Row]:
+    return named(part, part.transform(batch))
+
+
+def names_of(part: Part) -> list[str]:
+    names = [part.name(number) for number in range(part.width)]
+    assert len({*names}) == len(names)
+    return names
+
+
+def named(part: Part, matrix: Matrix) -> list[Row]:
+    names = names_of(part)
+    assert matrix.shape[1] == part.width
+    if not isinstance(matrix, Sparse):
+        assert matrix.dtype == np.float32 and matrix.flags.c_contiguous
+        return [{name: x for name, x in zip(names, row, strict=True) if x != 0} for row in matrix.tolist()]
+    assert matrix.indptr.dtype == np.int64 and matrix.indices.dtype == np.uint32 and matrix.data.dtype == np.float32
+    assert matrix.indptr[0] == 0 and matrix.indptr[-1] == len(matrix.indices) == len(matrix.data)
+    rows = []
+    for begin, end in pairwise(matrix.indptr.tolist()):
+        indices = matrix.indices[begin:end].tolist()
+        assert len({*indices}) == len(indices)  # each feature once
+        values = zip(indices, matrix.data[begin:end].tolist(), strict=True)
+        rows.append({names[i]: x for i, x in values if x != 0})
+    return rows
