@@ -22,8 +22,9 @@ using namespace nanobind::literals;
 
 namespace markone {
 
-void bind_text(nb::module_& m);   // text_bindings.cpp
-void bind_lines(nb::module_& m);  // line_bindings.cpp
+void bind_text(nb::module_& m);    // text_bindings.cpp
+void bind_lines(nb::module_& m);   // line_bindings.cpp
+void bind_tables(nb::module_& m);  // table_bindings.cpp
 
 namespace {
 
@@ -355,6 +356,7 @@ NB_MODULE(_core, m) {
     bind_arithmetic<double>(m, "64");
     bind_text(m);
     bind_lines(m);
+    bind_tables(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {
