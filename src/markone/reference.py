@@ -320,6 +320,92 @@ def read_tab(line: bytes) -> tuple[bytes | None, bytes]:
     return label or None, text
 
 
+def read_table(chunk: bytes, separator: bytes, quote: bytes | None) -> tuple[list[tuple[int, list[bytes]]], list[int]]:
+    """The rows of a table, each with the number of the line where it starts, and the numbers of those that are bad.
+
+    >>> read_table(b"a, 'b, ''c'''\\n\\n'd' ,e", b",", b"'")
+    ([(1, [b'a', b"b, 'c'"]), (3, [b'd', b'e'])], [])
+    """
+    rows, bad, line = [], [], 1
+    while chunk:
+        fields, size = read_row(chunk, separator, quote)
+        if fields is None:
+            bad.append(line)
+        elif fields:
+            rows.append((line, fields))
+        line += chunk.count(b"\n", 0, size)
+        chunk = chunk[size:]
+    return rows, bad
+
+
+def read_row(text: bytes, separator: bytes, quote: bytes | None) -> tuple[list[bytes] | None, int]:
+    """The fields of the row at the start of a text, None if it is bad, and its length with the end of its line.
+
+    A space as the separator stands for runs of white space. A blank line has no fields.
+
+    >>> read_row(b"  3.5   'a  b'\\nnext", b" ", b"'")
+    ([b'3.5', b'a  b'], 15)
+    """
+    runs = separator == b" "
+    between = b" \t" if runs else separator
+    around = b"" if runs else b" \t".replace(separator, b"")
+    fields: list[bytes] = []
+    good, quoted, at = True, False, 0
+
+    def skip(these: bytes) -> None:
+        nonlocal at
+        while at < len(text) and text[at] in these:
+            at += 1
+
+    def skip_to(these: bytes) -> None:
+        nonlocal at
+        while at < len(text) and text[at] not in these:
+            at += 1
+
+    def skip_return() -> None:
+        nonlocal at
+        at += text[at : at + 2] in (b"\r", b"\r\n")
+
+    def at_end() -> bool:
+        return text[at : at + 1] in (b"", b"\n")
+
+    if runs:
+        skip(between)
+    while True:
+        skip(around)
+        start = at
+        if quote is not None and text[at : at + 1] == quote:
+            quoted = True
+            at += 1
+            skip_to(quote)
+            while text[at : at + 2] == quote + quote:
+                at += 2
+                skip_to(quote)
+            fields.append(text[start + 1 : at].replace(quote + quote, quote))
+            good = good and at < len(text)
+            at += 1
+            skip(around)
+            skip_return()
+            start = at
+            skip_to(between + b"\n")
+            good = good and at == start
+        else:
+            skip_to(between + b"\n")
+            field = text[start:at].removesuffix(b"\r") if at_end() else text[start:at]
+            fields.append(field.rstrip(around) if around else field)
+        if at_end():
+            break
+        at += 1
+        if runs:
+            skip(between)
+            skip_return()
+            if at_end():
+                break
+    if fields == [b""] and not quoted:
+        fields = []
+    return fields if good else None, min(at + 1, len(text))
+
+
 def words_of(line: bytes) -> list[bytes]:
     return [word for word in re.split(rb"[ \t]", line) if word]
 
