@@ -35,7 +35,6 @@ class ngram_vocabulary {
             word_of[word] = words.find_or_add(batch.words[word]);
         if (singles.size() < words.size()) singles.resize(words.size(), nobody);
         pairs.make_room(grams.size(), batch.grams.size());
-        constexpr std::size_t ahead = 16;
         for (std::size_t i = 0; i < number_of.size(); ++i) {
             if (i + ahead < number_of.size()) {
                 const auto [first, last] = batch.grams[i + ahead];
@@ -103,14 +102,21 @@ class ngram_vocabulary {
             if (first != nobody && renumbered[first] == nobody) take(first);
         }
         ngram_vocabulary slim(how);
-        slim.pairs.make_room(0, order.size());
-        slim.grams.reserve(order.size());
+        std::vector<std::uint32_t> word_of(words.size(), nobody);
+        std::vector<gram> parts;  // with their new numbers
+        parts.reserve(order.size());
         for (const std::uint32_t number : order) {
             const auto [first, last] = grams[number];
-            const std::uint32_t word = slim.words.find_or_add(words[last]);
-            if (word == slim.singles.size()) slim.singles.push_back(nobody);
-            slim.add(first == nobody ? nobody : renumbered[first], word);
+            if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
+            parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
             slim.rows_with.push_back(rows_with[number]);
+        }
+        slim.singles.resize(slim.words.size(), nobody);
+        slim.pairs.make_room(0, order.size());
+        slim.grams.reserve(order.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i + ahead < parts.size()) slim.pairs.expect(parts[i + ahead].first, parts[i + ahead].last);
+            slim.add(parts[i].first, parts[i].last);
         }
         words = std::move(slim.words);
         singles = std::move(slim.singles);
@@ -141,8 +147,7 @@ class ngram_vocabulary {
         };
         for (std::size_t i = 0; i < size; ++i) meet(i, 1, by.said[i] == nobody ? nobody : singles[by.said[i]]);
         for (std::size_t length = 2; length <= std::min(how.longest, size); ++length) {
-            constexpr std::size_t ahead = 16;
-            const std::size_t count = size - length + 1;
+                const std::size_t count = size - length + 1;
             const std::uint32_t* const last = by.said.data() + length - 1;
             for (std::size_t i = 0; i < count; ++i) {
                 if (i + ahead < count) pairs.expect(by.current[i + ahead], last[i + ahead]);
@@ -155,6 +160,8 @@ class ngram_vocabulary {
     }
 
   private:
+    static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
+
     void must_collect() const {
         if (!collecting) throw std::logic_error("the features are chosen already");
     }
