@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
+from markone.features.examples import batches_of, is_one
 from markone.features.functions import Functions
 from markone.features.given import Given
 from markone.features.images import image_parts
@@ -83,6 +85,21 @@ class FeatureMap(Part):
     def names(self) -> list[str]:
         """The names of all features, by number."""
         return [part.name(i) for part in self.parts for i in range(part.width)]
+
+    def batches(self, examples: Any) -> Iterator[Batch]:
+        """What a user may give, as batches with the columns that the features are made of."""
+        return batches_of(examples, self.columns)
+
+    def named(self, examples: Any) -> Any:
+        """The features of each example by name, where they are not 0; a single dict for one text or one dict."""
+        found: list[dict[str, float]] = []
+        for batch in self.batches(examples):
+            matrix = self.transform(batch)
+            sparse = matrix if isinstance(matrix, Sparse) else thin(matrix)
+            for begin, end in pairwise(sparse.indptr.tolist()):
+                numbers, values = sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist()
+                found.append({self.name(i): value for i, value in zip(numbers, values, strict=True)})
+        return found[0] if is_one(examples) else found
 
     def report(self) -> list[str]:
         """What is to be said about the features, in sentences."""

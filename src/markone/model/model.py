@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import as_rows
-from markone.data.read import read
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import DataError
+from markone.features.examples import is_one
 from markone.features.map import FeatureMap
-from markone.features.texts import Texts
 from markone.parallel import count_threads, in_order
 
 if TYPE_CHECKING:
@@ -47,8 +46,6 @@ class Model:
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = np.array(classes, dtype=None if len({type(label) for label in classes}) == 1 else object)
-        text = features.columns[0] if len(features.columns) == 1 and features.columns[0].kind == "text" else None
-        self._text_column = None if text is None else text.name
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """The label of each example; a single label for one text or one dict."""
@@ -68,12 +65,15 @@ class Model:
             raise DataError("accuracy needs labels; open the data with markone.read(..., target=...)")
         right = total = 0
         for labels, scores in self._score_batches(examples.batches(), count_threads(threads)):
-            known = self._numbers(examples.labels)
-            mine = known[labels[labels != UNLABELLED]]
-            right += int((_core.winners(scores, self._tie)[labels != UNLABELLED] == mine).sum())
-            total += len(mine)
+            labelled = labels != UNLABELLED
+            truth = self._numbers(examples.labels)[labels[labelled]]
+            right += int((_core.winners(scores, self._tie)[labelled] == truth).sum())
+            total += len(truth)
         if total == 0:
             raise DataError("there are no labelled examples to measure accuracy on")
+        if (self._numbers(examples.labels) == len(self.classes)).all():
+            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (examples.labels, self.classes))
+            raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
         return right / total
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
@@ -89,27 +89,10 @@ class Model:
         return np.array([mine.get(str(label), len(mine)) for label in labels], np.int64)
 
     def _each(self, examples: Any, threads: int | None) -> Iterator[NDArray[np.float32]]:
-        return (scores for _, scores in self._score_batches(self._batches(examples), count_threads(threads)))
+        return (scores for _, scores in self._score_batches(self.features.batches(examples), count_threads(threads)))
 
     def _score_batches(self, batches: Iterator[Batch], threads: int) -> Iterator[tuple[Any, NDArray[np.float32]]]:
         def score(batch: Batch) -> tuple[Any, NDArray[np.float32]]:
             return batch.labels, self._weights.scores(as_rows(self.features.transform(batch)))
 
         return in_order(score, batches, threads)
-
-    def _batches(self, examples: Any) -> Iterator[Batch]:
-        """What a user may give, as batches with the columns that the features need."""
-        if isinstance(examples, Source):
-            return examples.batches()
-        if isinstance(examples, str | Mapping):
-            examples = [examples]
-        if self._text_column is not None and isinstance(examples, list) and all(type(one) is str for one in examples):
-            return iter([Batch({self._text_column: Texts.of(examples)}, len(examples))])
-        kinds = {column.name: column.kind for column in self.features.columns}
-        return read(examples, kinds=kinds).batches()
-
-
-def is_one(examples: Any) -> bool:
-    return isinstance(examples, str) or (
-        isinstance(examples, Mapping) and not any(isinstance(value, list | np.ndarray) for value in examples.values())
-    )
