@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from markone.data.read import read
+    from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
     from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
     from markone.learning.settings import Settings
@@ -21,7 +23,9 @@ __all__ = [
     "Perceptron",
     "Settings",
     "SettingsError",
+    "Source",
     "__version__",
+    "read",
 ]
 
 # Where the public names live. They are imported when first used, so that `import markone` costs nothing.
@@ -31,6 +35,8 @@ HOMES = {
     "LogisticRegression": "markone.estimators",
     "Perceptron": "markone.estimators",
     "Settings": "markone.learning.settings",
+    "Source": "markone.data.source",
+    "read": "markone.data.read",
     "DataError": "markone.errors",
     "MarkoneError": "markone.errors",
     "SettingsError": "markone.errors",
