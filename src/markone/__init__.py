@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from markone.data.read import read
+    from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
     from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
     from markone.features.map import FeatureMap
@@ -28,7 +30,9 @@ __all__ = [
     "Perceptron",
     "Settings",
     "SettingsError",
+    "Source",
     "__version__",
+    "read",
     "train",
 ]
 
@@ -43,6 +47,8 @@ HOMES = {
     "Model": "markone.model.model",
     "Settings": "markone.learning.settings",
     "train": "markone.learning.training",
+    "Source": "markone.data.source",
+    "read": "markone.data.read",
     "DataError": "markone.errors",
     "MarkoneError": "markone.errors",
     "SettingsError": "markone.errors",
