@@ -130,12 +130,12 @@ def test_ctrl_c_ends_quietly():
 
 
 def test_an_interrupted_training_ends_the_command_with_130(monkeypatch):
-    from markone.learning import training
+    from markone.learning import passes
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "make_pass", interrupt)  # training itself ends and keeps the weights so far
+    monkeypatch.setattr(passes, "make_pass", interrupt)  # training itself ends and keeps the weights so far
     assert main(["demo"]) == 130
 
 

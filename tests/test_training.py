@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from markone import DataError
 from markone.data.blocks import Block
-from markone.learning import training
+from markone.learning import passes
 from markone.learning.history import Pass
 from markone.learning.linear import Linear
 from markone.learning.passes import BlockExamples, split, train_linear
@@ -79,8 +79,8 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
     block = noisy()
     whole, cut = learner(block), learner(block)
     one = train_linear(whole, block)
-    monkeypatch.setattr(training, "VALUES_BETWEEN_LOOKS", 100)
-    assert len(list(training.parts(None, block, 1))) == 25 and len(list(training.parts(None, block, 2))) == 50
+    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 100)
+    assert len(list(passes.parts(None, block, 1))) == 25 and len(list(passes.parts(None, block, 2))) == 50
     two = train_linear(cut, block)
     np.testing.assert_array_equal(whole.weights().matrix(), cut.weights().matrix())
     assert [p.mistakes for p in one] == [p.mistakes for p in two]
@@ -205,7 +205,7 @@ def test_interruption_keeps_the_model_so_far(monkeypatch: pytest.MonkeyPatch) ->
                 raise KeyboardInterrupt
 
     block = noisy()
-    monkeypatch.setattr(training, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
+    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
     linear = learner(block, epochs=100)
     history = train_linear(linear, block, progress=Impatient())
     assert history.stopped == "interrupted" and len(history) == 1

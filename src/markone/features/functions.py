@@ -15,6 +15,7 @@ from markone.data.source import Batch, Column, GivenRows
 from markone.errors import DataError
 from markone.features.part import Part
 from markone.features.spec import Function
+from markone.features.texts import as_texts
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -100,7 +101,7 @@ def as_number(value: Any, feature: str, row: int) -> float:
             f"the function's feature {feature!r} is {value!r} in row {row} of a batch; "
             "it must be a number, a boolean, a dict of them, or None"
         )
-    if not abs(value) <= LARGEST:  # NaN neither
+    if not abs(float(value)) <= LARGEST:  # NaN neither
         raise DataError(
             f"the function's feature {feature!r} is {value} in row {row} of a batch; it must be finite, and small "
             "enough for a 32-bit float"
@@ -114,7 +115,7 @@ def values_of(column: Column, values: Any) -> Any:
         return values
     if column.kind == "rows":
         return given_values(values)
-    return values.to_pylist()
+    return as_texts(values).to_pylist() if column.kind == "text" else values.to_pylist()
 
 
 def given_values(given: GivenRows) -> list[dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,11 @@ class Texts(NamedTuple):
         offsets = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(offsets, np.frombuffer(b"".join(parts), np.uint8))
+
+    def to_pylist(self) -> list[str]:
+        """The texts once more; what is no UTF-8 is replaced."""
+        data = self.data.tobytes()
+        return [data[begin:end].decode("utf-8", "replace") for begin, end in pairwise(self.offsets.tolist())]
 
 
 def as_texts(array: Any) -> Texts:
