@@ -50,7 +50,6 @@ class hashed_vocabulary {
         }
         std::vector<bool> counted(batch.grams.size());  // beginnings of n-grams need not be features
         for (const std::uint32_t index : batch.rows.indices) counted[index] = true;
-        constexpr std::size_t ahead = 16;
         for (std::size_t i = 0; i < hashes.size(); ++i) {
             if (i + ahead < hashes.size()) __builtin_prefetch(&places[place_of[i + ahead]]);
             if (!counted[i]) continue;
@@ -102,19 +101,20 @@ class hashed_vocabulary {
     std::size_t read(std::string_view text, ngram_reader& by, growing_rows& rows) const {
         by.hashes.clear();
         by.tokens(text, [&](std::string_view token) { by.hashes.push_back(hash_of(token)); });
+        by.joined = by.hashes;
         const std::size_t size = by.hashes.size();
         by.counter.begin_row(size * how.longest, rows);
-        const auto meet = [&](std::uint64_t hash) {
-            const std::uint32_t number = place(hash);
-            const owner& at = places[number];
-            if (at.tag == many || (at.name != nobody && at.tag == tag_of(hash))) by.counter.add(number, 1, rows);
-        };
-        for (std::size_t i = 0; i < size; ++i) {
-            std::uint64_t hash = by.hashes[i];
-            if (how.shortest == 1) meet(hash);
-            for (std::size_t length = 2; length <= how.longest && i + length <= size; ++length) {
-                hash = joined(hash, by.hashes[i + length - 1]);
-                if (length >= how.shortest) meet(hash);
+        for (std::size_t length = 1; length <= std::min(how.longest, size); ++length) {
+            const std::size_t count = size - length + 1;
+            if (length > 1)
+                for (std::size_t i = 0; i < count; ++i) by.joined[i] = joined(by.joined[i], by.hashes[i + length - 1]);
+            if (length < how.shortest) continue;
+            for (std::size_t i = 0; i < count; ++i) {
+                if (i + ahead < count) __builtin_prefetch(&places[place(by.joined[i + ahead])]);
+                const std::uint32_t number = place(by.joined[i]);
+                const owner& at = places[number];
+                if (at.tag == many || (at.name != nobody && at.tag == tag_of(by.joined[i])))
+                    by.counter.add(number, 1, rows);
             }
         }
         rows.end_row();
@@ -127,6 +127,7 @@ class hashed_vocabulary {
         std::uint32_t name = nobody;
     };
     static constexpr std::uint32_t many = 0xffffffff;
+    static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
 
     static std::uint64_t joined(std::uint64_t first, std::uint64_t word) {
         return mix(first * 0x9e3779b97f4a7c15 + word);

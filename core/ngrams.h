@@ -46,7 +46,7 @@ struct ngram_reader {
     token_stream tokens;
     row_counter counter;
     std::vector<std::uint32_t> said, current;
-    std::vector<std::uint64_t> hashes;
+    std::vector<std::uint64_t> hashes, joined;
 
     explicit ngram_reader(const ngram_settings& how) : tokens(how.tokens) {}
 };
