@@ -6,6 +6,7 @@ import doctest
 import inspect
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn import linear_model, svm
 
 import markone
 from markone.cli import main, make_app
+from markone.features.spec import GROUPS, Features
 from markone.learning.settings import CHOICES
 
 ROOT = Path(__file__).parents[1]
@@ -115,6 +117,15 @@ def test_every_public_name_is_documented() -> None:
 def test_every_choice_is_documented(setting: str) -> None:
     choices = ", ".join(f"`{choice}`" for choice in CHOICES[setting])
     assert f"| `{setting}` | {choices} |" in PAGES["docs/api.md"]
+
+
+@pytest.mark.parametrize("group", [*GROUPS, "all"])
+def test_every_setting_of_a_spec_is_documented(group: str) -> None:
+    settings = [*{*Features.KEYS} - {*GROUPS, "columns"}] if group == "all" else [f.name for f in fields(GROUPS[group])]
+    tables = {
+        frozenset(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) for part in PAGES["docs/features.md"].split("\n#")
+    }
+    assert frozenset(settings) in tables
 
 
 @pytest.mark.parametrize(
