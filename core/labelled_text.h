@@ -57,12 +57,13 @@ class fasttext_reader {
 };
 
 // spam<tab>free money. Nothing is quoted: the text ends where the line ends, whatever is in it. A line that starts with
-// the tab has no label.
+// the tab has no label; an empty line is passed over.
 class tab_reader {
   public:
     word_table labels;
 
     void read(std::string_view line, const char* chunk, labelled_texts& texts) {
+        if (line.empty()) return;
         const std::size_t tab = line.find('\t');
         if (tab == line.npos) refuse(line, "there is no tab between label and text in ", "");
         const std::string_view label = line.substr(0, tab);

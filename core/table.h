@@ -6,11 +6,13 @@
 // one. White space around a field is no part of it unless it is in the quotes. Lines that are blank are passed over.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -115,7 +117,9 @@ class table_reader {
   public:
     table_reader(const table_form& form, std::vector<std::string> missing, std::vector<table_kind> kinds,
                  std::vector<std::string> names)
-        : form(form), missing(std::move(missing)), kinds(std::move(kinds)), names(std::move(names)) {}
+        : form(form), missing(std::move(missing)), kinds(std::move(kinds)), names(std::move(names)) {
+        for (const std::string& mark : this->missing) longest_mark = std::max(longest_mark, mark.size());
+    }
 
     // Whole rows; the last one may lack the end of its line.
     line_tally read(std::string_view chunk, bool skip_bad, table_rows& rows) const {
@@ -141,6 +145,7 @@ class table_reader {
                 if (row.fields.empty()) continue;
                 if (row.fields.size() != kinds.size()) refuse_count(row);
                 if (!plain) check_encoding(row.whole());
+                if (rows.lines.empty()) make_room(rows, chunk.size() / row.whole().size() + 1);
                 add(row, rows, line);
             } catch (const bad_piece& wrong) {
                 if (!skip_bad) throw bad_line(line, wrong.at - chunk.data(), wrong.problem);
@@ -286,7 +291,17 @@ class table_reader {
                                        std::to_string(kinds.size()) + " in " + quoted(row.whole())};
     }
 
+    // For about as many rows as there will be.
+    void make_room(table_rows& rows, std::size_t count) const {
+        rows.lines.reserve(count);
+        for (table_column& column : rows.columns) {
+            if (column.kind == table_kind::number) column.numbers.reserve(count);
+            if (column.kind == table_kind::text || column.kind == table_kind::word) column.offsets.reserve(count + 1);
+        }
+    }
+
     bool is_missing(std::string_view value) const {
+        if (value.size() > longest_mark) return false;
         for (const std::string& mark : missing)
             if (value == mark) return true;
         return false;
@@ -330,6 +345,7 @@ class table_reader {
 
     table_form form;
     std::vector<std::string> missing;
+    std::size_t longest_mark = 0;
     std::vector<table_kind> kinds;   // by column
     std::vector<std::string> names;  // of the columns, for sentences
 };

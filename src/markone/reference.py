@@ -308,12 +308,14 @@ def read_fasttext(line: bytes) -> tuple[bytes | None, bytes]:
     return label, text
 
 
-def read_tab(line: bytes) -> tuple[bytes | None, bytes]:
-    """The label before the first tab and the text after it.
+def read_tab(line: bytes) -> tuple[bytes | None, bytes] | None:
+    """The label before the first tab and the text after it; None where the line is empty.
 
     >>> read_tab(b'spam\\t"free" money')
     (b'spam', b'"free" money')
     """
+    if not line:
+        return None
     label, tab, text = line.partition(b"\t")
     if not tab:
         raise ValueError("no tab")

@@ -8,11 +8,12 @@ from typing import Any
 
 from markone.data.files import File, open_plain, open_seekable, readable
 from markone.data.options import Options
-from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Rows, Table
+from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Rows, Table, listed
 from markone.errors import DataError
 from markone.parallel import count_threads
 
 ARROW_FILE_MAGIC = b"ARROW1"
+BUFFER = 2**20  # so that a column of a large group of rows is not read as a whole
 
 
 class FrameTable(Table):
@@ -22,7 +23,7 @@ class FrameTable(Table):
         self.frame = frame
         self.name = name
         if len(set(frame.column_names)) < len(frame.column_names):
-            raise DataError(f"{name} has two columns of the same name: {', '.join(frame.column_names)}")
+            raise DataError(f"{name} has two columns of the same name: {listed(frame.column_names)}")
         if frame.num_columns == 0 or frame.num_rows == 0:
             raise DataError(f"{name} has no {'rows' if frame.num_columns else 'columns'}")
 
@@ -54,7 +55,7 @@ class ArrowFileTable(Table):
             for batch in self.batches_of(file, None):
                 names = batch.schema.names
                 if len(set(names)) < len(names):
-                    raise DataError(f"{file.name} has two columns of the same name: {', '.join(names)}")
+                    raise DataError(f"{file.name} has two columns of the same name: {listed(names)}")
                 if len(batch) > 0:
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
         raise DataError(f"{self.name} has no rows")
@@ -76,15 +77,16 @@ class ArrowFileTable(Table):
                 if batch is None:
                     return
                 batch.validate(full=True)
-                str(batch.schema)  # an error if there are names in it that are no text
-                if names is not None and set(names) - set(batch.schema.names):
-                    raise DataError(f"{file.name} has no column {(set(names) - set(batch.schema.names)).pop()!r}")
+                there = batch.schema.names  # read here, since they may be no text
+                lacks = [] if names is None else sorted(set(names) - set(there))
+            if lacks:
+                raise DataError(f"{file.name} has no column {lacks[0]!r}")
             yield batch if names is None else batch.select(names)
 
     def open_parquet(self, file: File, names: list[str] | None) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
-        with open_seekable(file) as opened, pq.ParquetFile(opened) as whole:
+        with open_seekable(file) as opened, pq.ParquetFile(opened, buffer_size=BUFFER) as whole:
             yield from whole.iter_batches(BATCH_ROWS, columns=names, use_threads=self.threads > 1)
 
     def open_arrow(self, file: File, names: list[str] | None) -> Iterator[Any]:

@@ -11,7 +11,7 @@ from markone import _core
 from markone.data.chunks import Chunk, chunks
 from markone.data.files import File
 from markone.data.options import WHITE_SPACE, Options
-from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table
+from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
 from markone.errors import DataError
 from markone.parallel import count_threads, in_order
 
@@ -98,7 +98,9 @@ class DelimitedTable(Table):
             return
         names = [name or f"c{i}" for i, name in enumerate(self.fields_of(header))]
         if names and names != self.names:
-            raise DataError(f"{file} has other columns than {self.files[0].name}: {names} instead of {self.names}")
+            raise DataError(
+                f"{file} has other columns than {self.files[0].name}: {listed(names)} instead of {listed(self.names)}"
+            )
 
     # ---- rows
 

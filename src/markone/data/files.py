@@ -66,13 +66,13 @@ class NamedFile:
         return pa.OSFile(self.path)
 
 
-class StandardInput:
-    """Standard input, kept in a temporary file without a name while it is first read, so that it can be read again."""
+class KeptFile:
+    """What can be read only once, such as a pipe: it is kept in a temporary file without a name while it is first read,
+    so that it can be read again."""
 
-    name = "standard input"
-
-    def __init__(self) -> None:
-        self.stream: BinaryIO = sys.stdin.buffer
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.stream = stream
+        self.name = name
         self.kept = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
         weakref.finalize(self, self.kept.close)
         self.size = 0
@@ -82,7 +82,7 @@ class StandardInput:
     def open(self) -> Any:
         import pyarrow as pa
 
-        return pa.PythonFile(KeptInput(self), mode="r")
+        return pa.PythonFile(KeptReading(self), mode="r")
 
     def read_at(self, place: int, size: int) -> bytes:
         with self.lock:
@@ -102,10 +102,10 @@ class StandardInput:
         return self.size
 
 
-class KeptInput:
-    """One reading of standard input."""
+class KeptReading:
+    """One reading of such a file."""
 
-    def __init__(self, source: StandardInput) -> None:
+    def __init__(self, source: KeptFile) -> None:
         self.source = source
         self.place = 0
         self.closed = False
@@ -136,6 +136,24 @@ class KeptInput:
 
     def close(self) -> None:
         self.closed = True
+
+
+def standard_input() -> File:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise DataError("there is no standard input")
+    return KeptFile(stream, "standard input")
+
+
+def file_at(path: str) -> File:
+    """The file of that name, which may be a pipe."""
+    if os.path.isfile(path):
+        return NamedFile(path)
+    with readable(path):
+        stream = open(path, "rb")  # noqa: SIM115 - it is closed together with what is kept of it
+    kept = KeptFile(stream, path)
+    weakref.finalize(kept, stream.close)
+    return kept
 
 
 # ---- opening

@@ -11,7 +11,6 @@ import numpy as np
 from markone.data.files import NamedFile, files_in, open_plain, readable
 from markone.data.labels import Labels
 from markone.data.options import Options
-from markone.data.overview import Look, overview
 from markone.data.source import BadLines, Batch, Column, Source
 from markone.errors import DataError
 from markone.parallel import count_threads, in_order
@@ -26,7 +25,6 @@ class FolderSource(Source):
     columns = (Column("text", "text"),)
 
     def __init__(self, folder: str, options: Options) -> None:
-        self.folder = folder
         self.options = options
         self.bad = BadLines()
         self.target = "label"
@@ -34,6 +32,7 @@ class FolderSource(Source):
         self.labels = self.known_labels.values
         self.classes = {os.path.basename(path): files_in(path)[0] for path in files_in(folder)[1]}
         self.classes = {name: files for name, files in self.classes.items() if files}
+        self.name = f"{folder}, texts of the classes {', '.join(self.classes)}"
         if not self.classes:
             raise DataError(f"{folder} has no folders with files in them, one for each class")
 
@@ -75,7 +74,3 @@ class FolderSource(Source):
             if codecs.lookup(self.options.encoding).name != "utf-8":
                 data = data.decode(self.options.encoding).encode()
         return data.removeprefix(codecs.BOM_UTF8)
-
-    def __str__(self) -> str:
-        looks = [Look("text", "text"), Look(f"label ({', '.join(self.classes)})", "target")]
-        return overview(f"{self.folder}, {len(self.classes)} folders of texts", looks, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, open_plain, readable
 from markone.data.labels import Labels
-from markone.data.overview import Look, overview
 from markone.data.source import BadLines, Batch, Column, Source
 from markone.errors import DataError
 
@@ -31,6 +31,7 @@ class ImageSource(Source):
         self.known_labels = Labels("label")
         self.labels = self.known_labels.values
         self.images = IdxFile.of(images, dimensions=3)
+        self.name = "{}, {:,} images of {} × {} pixels".format(images.name, *self.images.shape)
         self.marks = None if labels is None else IdxFile.of(labels, dimensions=1)
         if self.marks is not None and self.marks.shape[0] != self.images.shape[0]:
             raise DataError(
@@ -42,7 +43,7 @@ class ImageSource(Source):
         self.bad = BadLines()
         count, *shape = self.images.shape
         rows = max(1, BATCH_BYTES // int(np.prod(shape)))
-        with self.images.open() as pictures, Nothing() if self.marks is None else self.marks.open() as marks:
+        with self.images.open() as pictures, nullcontext() if self.marks is None else self.marks.open() as marks:
             for start in range(0, count, rows):
                 size = min(rows, count - start)
                 pixels = np.frombuffer(self.images.take(pictures, size), np.uint8).reshape(size, *shape)
@@ -51,21 +52,6 @@ class ImageSource(Source):
                     values = np.frombuffer(self.marks.take(marks, size), np.uint8)
                     numbers = self.known_labels.numbers_of(values)
                 yield Batch({"image": pixels}, size, numbers)
-
-    def __str__(self) -> str:
-        count, height, width = self.images.shape
-        looks = [Look("image", f"image of {height} × {width}")]
-        if self.marks is not None:
-            looks.append(Look("label", "target"))
-        return overview(f"{self.images.file.name}, {count:,} images", looks, None)
-
-
-class Nothing:
-    """What is opened where there are no labels."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from markone.data.chunks import Chunk, chunks
 from markone.data.files import File
 from markone.data.labels import Labels, canonical
 from markone.data.options import Options
-from markone.data.overview import Look, overview
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
 from markone.errors import DataError
 from markone.parallel import count_threads, in_order
@@ -84,10 +83,6 @@ class LineSource(Source):
             fresh = [self.known_labels.number(rule(name)) for name in names]
             self.label_numbers = np.array([*self.label_numbers[:-1], *fresh, UNLABELLED], np.int32)
         return self.label_numbers[labels]
-
-    def __str__(self) -> str:
-        looks = [Look(column.name, column.kind) for column in self.columns]
-        return overview(f"{self.name}, lines of {self.format}", [*looks, Look("label", "target")], None)
 
 
 class TextLines(LineSource):

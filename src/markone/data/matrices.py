@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import MOST_FEATURES, Sparse, as_matrix, is_sparse
 from markone.data.labels import Labels
-from markone.data.overview import Look, overview
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source
 from markone.data.tables import BATCH_ROWS
 from markone.errors import DataError
@@ -32,22 +31,17 @@ class MatrixSource(Source):
         self.given_labels = None if labels is None else self.known_labels.numbers_of(labels)
         self.given_importance = importance
         self.names = NumberedNames(self.matrix.shape[1])
+        form = "sparse" if isinstance(self.matrix, Sparse) else "dense"
+        self.name = "a {} matrix of {:,} rows and {:,} columns".format(form, *self.matrix.shape)
 
     def batches(self) -> Iterator[Batch]:
+        self.bad = BadLines()
         for start in range(0, self.matrix.shape[0], BATCH_ROWS):
             stop = min(start + BATCH_ROWS, self.matrix.shape[0])
             part = rows_between(self.matrix, start, stop)
             labels = None if self.given_labels is None else self.given_labels[start:stop]
             importance = None if self.given_importance is None else self.given_importance[start:stop]
             yield Batch({"features": GivenRows(part, self.names)}, stop - start, labels, importance)
-
-    def __str__(self) -> str:
-        rows, width = self.matrix.shape
-        form = "sparse" if isinstance(self.matrix, Sparse) else "dense"
-        looks = [Look("features", f"rows of {width:,} numbers, x0 to x{width - 1}")]
-        if self.target is not None:
-            looks.append(Look(self.target, "target"))
-        return overview(f"a {form} matrix of {rows:,} rows", looks, None)
 
 
 class NumberedNames(Names):

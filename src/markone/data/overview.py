@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 EXAMPLES = 3
+EXAMPLES_FROM = 60
 EXAMPLE_WIDTH = 24
+KIND_WIDTH = 60
+NAME_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +24,31 @@ class Look:
 
     @classmethod
     def of(cls, name: str, kind: str, array: Any) -> Look:
-        distinct = array.drop_null()[: 20 * EXAMPLES].unique()[:EXAMPLES].to_pylist() if can_show(array.type) else []
-        return cls(name, kind, array.null_count, ", ".join(map(shortened, distinct)))
+        import pyarrow as pa
+
+        missing = array.null_count
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        can_show = not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
+        values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
+        distinct = list(dict.fromkeys(values))[:EXAMPLES]
+        return cls(name, kind, missing, ", ".join(map(shortened, distinct)))
 
 
-def can_show(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return not (pa.types.is_nested(kind) or pa.types.is_null(kind) or pa.types.is_dictionary(kind))
-
-
-def shortened(value: object) -> str:
+def shortened(value: object, width: int = EXAMPLE_WIDTH) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    line = "".join(c if c.isprintable() else " " for c in text)
-    return line if len(line) <= EXAMPLE_WIDTH else line[: EXAMPLE_WIDTH - 1] + "…"
+    line = "".join(c if c.isprintable() else " " for c in text[: width + 1])
+    return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def overview(name: str, looks: Sequence[Look], rows: int | None) -> str:
-    """A small table."""
-    lines = [("column", "kind", "missing", "examples")] if rows is not None else [("column", "kind", "", "")]
-    lines += [
-        (shortened(look.name), look.kind, "" if look.missing is None else str(look.missing), look.examples)
-        for look in looks
-    ]
+def overview(name: str, looks: Sequence[Look], rows: int | None = None) -> str:
+    """A small table; `rows` is how many were looked at."""
+    if rows is not None:
+        name += f", by its first {rows:,} rows" if rows > 1 else ", by its first row"
+    lines = [("column", "kind", "", "") if rows is None else ("column", "kind", "missing", "examples")]
+    for look in looks:
+        missing = "" if look.missing is None else str(look.missing)
+        lines.append((shortened(look.name), shortened(look.kind, KIND_WIDTH), missing, look.examples))
     widths = [max(len(line[i]) for line in lines) for i in range(3)]
     table = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in lines]
-    head = name if rows is None else f"{name}, by its first {rows:,} rows" if rows > 1 else f"{name}, by its first row"
-    return "\n".join([head, *table])
+    return "\n".join([shortened(name, NAME_WIDTH), *table])

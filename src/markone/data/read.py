@@ -15,11 +15,12 @@ from markone.data.files import (
     STANDARD_INPUT,
     File,
     NamedFile,
-    StandardInput,
     common_format,
+    file_at,
     files_in,
     find,
     format_of,
+    standard_input,
 )
 from markone.data.kinds import can_be, is_number
 from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
@@ -111,7 +112,7 @@ def read_path(path: str, options: Options) -> Source:
     if path == STANDARD_INPUT:
         if options.format is None or options.format in ("folders", "idx"):
             raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
-        return open_files([StandardInput()], StandardInput.name, options, options.format)
+        return open_files([standard_input()], "standard input", options, options.format)
     if "\0" in path:
         raise DataError(f"{path!r} is no path")
     paths = find(path)
@@ -144,7 +145,7 @@ def read_files(paths: Sequence[str], name: str, options: Options) -> Source:
     format = options.format or common_format(paths)
     if format == "folders":
         raise DataError(f"{name} is a file, not a folder with a folder for each class")
-    return open_files([NamedFile(path) for path in paths], name, options, format)
+    return open_files([file_at(path) for path in paths], name, options, format)
 
 
 def open_files(files: Sequence[File], name: str, options: Options, format: str) -> Source:

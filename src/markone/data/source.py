@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.overview import Look, overview
+
 Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
 """What a column holds. `rows` are features already: numbers in a matrix, each with a name of its own."""
 
@@ -85,6 +87,8 @@ class BadLines:
 class Source(ABC):
     """Examples with columns of known kinds and, where they are labelled, labels."""
 
+    name: str = "the data"
+    """What people see it is."""
     columns: tuple[Column, ...]
     """What features can be made of; target and importance are not among them."""
     target: str | None
@@ -98,9 +102,12 @@ class Source(ABC):
     def batches(self) -> Iterator[Batch]:
         """All examples from the first; can be called again."""
 
-    @abstractmethod
     def __str__(self) -> str:
         """The columns and their kinds, as a small table."""
+        looks = [Look(column.name, column.kind) for column in self.columns]
+        if self.target is not None:
+            looks.append(Look(self.target, "target"))
+        return overview(self.name, looks)
 
     def __repr__(self) -> str:
         return str(self)

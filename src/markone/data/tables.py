@@ -64,6 +64,7 @@ class TableSource(Source):
     ) -> None:
         """`labels` and `importance` stand in for columns of the table."""
         self.table = table
+        self.name = table.name
         self.options = options
         self.bad = BadLines()
         self.sampled = table.sample()
@@ -262,7 +263,7 @@ class TableSource(Source):
             looks.append(Look.of(self.importance, "importance", self.sampled[self.importance]))
         looks += [Look.of(name, f"ignored: {why}", self.sampled[name]) for name, why in self.ignored.items()]
         rows = len(next(iter(self.sampled.values())))
-        return overview(self.table.name, looks, rows)
+        return overview(self.name, looks, rows)
 
 
 def is_encoded(array: Any) -> bool:
@@ -292,8 +293,11 @@ def among(name: str, names: Sequence[str]) -> str:
     guess = did_you_mean(name, names)
     if guess:
         return guess
-    listed = ", ".join(names[:20])
-    return f" It has {listed}" + (" and others" if len(names) > 20 else "")
+    return f" It has {listed(names)}"
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    return ", ".join(map(shown, names[:most])) + (" and others" if len(names) > most else "")
 
 
 def shown(value: object) -> str:
