@@ -189,6 +189,22 @@ def test_names_must_differ_and_batches_agree() -> None:
         learn(Given(ROWS, Rows()), *batches)
 
 
+@pytest.mark.parametrize("form", [np.array, scipy.sparse.csr_matrix])
+def test_numbers_too_large_to_be_scaled_are_refused(form: Any) -> None:
+    batch = given_batch(form([[1.0, -1e200], [1.0, 1e200]]), ListedNames("a", "b"))
+    with pytest.raises(DataError, match="'b' has numbers too large to be scaled"):
+        learn(Given(ROWS, Rows(scale="standard")), batch)
+
+
+def test_columns_that_are_not_met_are_no_features() -> None:
+    listed = ListedNames(*(str(i) for i in range(1000)))
+    part = Given(ROWS, Rows(scale="standard"))
+    rows = [{"999": 1.0, "5": 1.0}, {"7": 2.0}, {"5": 3.0}, {"7": 2.0, "0": 2.0}]
+    found = learn(part, *sparse_batches(rows, listed, [1, 2, 3], as_ours))
+    assert names_of(part) == ["5", "7", "999", "0"]
+    assert found == [pytest.approx(row, rel=1e-6) for row in sparse_twin(rows, "standard")]
+
+
 # ---- functions
 
 
