@@ -20,6 +20,7 @@ from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.numbers import Numbers
 from markone.features.spec import Categorical, Numeric, Text
+from markone.parallel import in_order
 from parts import Row, batch_of, cut, learn, names_of, transform
 
 A, B, FLAG = Column("a", "numeric"), Column("b", "numeric"), Column("flag", "boolean")
@@ -186,6 +187,18 @@ def test_drafts_are_small_where_that_loses_nothing() -> None:
         assert part.collect(batch_of({"a": pa.array([1, 2], kind)})).columns.dtype == dtype
 
 
+def test_threads_change_nothing() -> None:
+    random = np.random.default_rng(1)
+    batch = batch_of({"a": random.normal(size=999).tolist(), "make": random.choice(list("abcde"), 999).tolist()})
+    for make_part in (lambda: Numbers([(A, Numeric())]), lambda: Categories([(MAKE, Categorical())])):
+        one, many = make_part(), make_part()
+        learn(one, *cut(batch, range(0, 999, 50)))
+        for collected in in_order(many.collect, cut(batch, range(0, 999, 50)), threads=3):
+            many.absorb(collected, None)
+        many.finish()
+        assert transform(one, batch) == transform(many, batch)
+
+
 # ---- categories
 
 
@@ -216,7 +229,9 @@ def as_dictionary(array: pa.Array) -> pa.Array:
     cuts,
     st.integers(1, 3),
     st.one_of(st.none(), st.integers(1, 3)),
-    st.sampled_from([lambda a: a, lambda a: a.cast(pa.large_string()), lambda a: a.dictionary_encode(), as_dictionary]),
+    st.sampled_from([pa.string(), pa.large_string(), pa.string_view()]).flatmap(
+        lambda kind: st.sampled_from([lambda a: a.cast(kind), as_dictionary, lambda a: a.dictionary_encode()])
+    ),
 )
 def test_categories_are_one_hot(
     values: list[str | None], ends: list[int], min_count: int, most: int | None, form: Any

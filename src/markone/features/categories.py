@@ -122,19 +122,21 @@ def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
     """
     import pyarrow as pa
 
-    if len(array) <= FEW and pa.types.is_string(array.type):
+    has_dictionary = pa.types.is_dictionary(array.type)
+    kind = array.type.value_type if has_dictionary else array.type
+    if len(array) <= FEW and kind in (pa.string(), pa.large_string(), pa.string_view()):
         return np.arange(len(array), dtype=np.int32), array.to_pylist()
     try:
-        if pa.types.is_dictionary(array.type):
+        if has_dictionary:
             encoded = array.indices.dictionary_encode()
             values = array.dictionary.take(encoded.dictionary)
         else:
             encoded = array.dictionary_encode()
             values = encoded.dictionary
-        texts: list[str | None] = (values if pa.types.is_string(values.type) else values.cast(pa.string())).to_pylist()
+        texts: list[str | None] = (values if kind == pa.string() else values.cast(pa.string())).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DataError(f"column {name!r} has values of type {array.type}, which cannot be categories") from None
-    if pa.types.is_floating(values.type):
+    if pa.types.is_floating(kind):
         texts = [None if text == "nan" else text for text in texts]
     codes = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
     return codes.to_numpy(), texts
