@@ -337,6 +337,9 @@ def test_frequent_pairs_come_first_and_unseen_ones_are_nothing() -> None:
     assert names_of(part) == ["make=ameri*cylinders=8", "make=asia*cylinders=4"]
     others = batch_of({"make": ["asia", "asia", "mars", None], "cylinders": ["8", "4", "4", "4"]})
     assert transform(part, others) == [{}, {"make=asia*cylinders=4": 1}, {}, {}]
+    two = conjunctions("a*a", "make*cylinders")
+    learn(two, batch_of({"make": ["asia"], "cylinders": ["4"], "a": [1]}))
+    assert transform(two, batch_of({"make": ["asia"], "cylinders": ["8"], "a": [3]})) == [{"a*a": 9}]
 
 
 def test_rare_categories_are_one_in_conjunctions_too() -> None:
