@@ -124,7 +124,7 @@ def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
 
     has_dictionary = pa.types.is_dictionary(array.type)
     kind = array.type.value_type if has_dictionary else array.type
-    if len(array) <= FEW and kind in (pa.string(), pa.large_string(), pa.string_view()):
+    if len(array) <= FEW and kind in (pa.string(), pa.large_string()):
         return np.arange(len(array), dtype=np.int32), array.to_pylist()
     try:
         if has_dictionary:
