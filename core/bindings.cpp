@@ -22,9 +22,11 @@ using namespace nanobind::literals;
 
 namespace markone {
 
+void bind_rows(nb::module_& m);    // row_bindings.cpp
 void bind_text(nb::module_& m);    // text_bindings.cpp
 void bind_lines(nb::module_& m);   // line_bindings.cpp
 void bind_images(nb::module_& m);  // image_bindings.cpp
+void bind_tables(nb::module_& m);  // table_bindings.cpp
 
 namespace {
 
@@ -354,9 +356,11 @@ NB_MODULE(_core, m) {
     nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
     bind_arithmetic<float>(m, "32");
     bind_arithmetic<double>(m, "64");
+    bind_rows(m);
     bind_text(m);
     bind_lines(m);
     bind_images(m);
+    bind_tables(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

@@ -70,6 +70,11 @@ class index_table {
     table<slot> slots;
 };
 
+// What find_or_add finds the name by.
+inline std::uint32_t key_of(const index_table& names, std::uint32_t number) {
+    return names[number];
+}
+
 inline std::string name_of(const index_table& names, std::uint32_t number) {
     return std::to_string(names[number]);
 }

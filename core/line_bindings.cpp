@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <limits>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -90,6 +92,33 @@ texts_read read_texts(Reader& self, const bytes& chunk, bool skip_bad) {
             nb::cast(own(std::move(texts.ends))), std::move(tally)};
 }
 
+// The texts one after the other, without what is between them: text i is data[offsets[i] : offsets[i + 1]].
+std::pair<numpy<std::int32_t>, numpy<std::uint8_t>> gather(const bytes& chunk, const array<std::int64_t, 1>& starts,
+                                                           const array<std::int64_t, 1>& ends) {
+    std::vector<std::int32_t> offsets;
+    std::unique_ptr<std::uint8_t[]> data;
+    std::size_t size = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        const auto from = view(starts), to = view(ends);
+        if (from.size() != to.size()) throw std::invalid_argument("there are more starts than ends, or fewer");
+        offsets.reserve(from.size() + 1);
+        offsets.push_back(0);
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            if (from[i] < 0 || to[i] < from[i] || static_cast<std::size_t>(to[i]) > chunk.size())
+                throw std::invalid_argument("a text is not within the chunk");
+            size += static_cast<std::size_t>(to[i] - from[i]);
+            if (size > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+                throw std::length_error("the texts are longer than 2 GiB");
+            offsets.push_back(static_cast<std::int32_t>(size));
+        }
+        data = std::make_unique_for_overwrite<std::uint8_t[]>(size);
+        for (std::size_t i = 0; i < from.size(); ++i)
+            std::copy(chunk.data() + from[i], chunk.data() + to[i], data.get() + offsets[i]);
+    }
+    return {own(std::move(offsets)), own(std::move(data), {size})};
+}
+
 // ---- names: bytes to us; where Python wants text, what is none is escaped
 
 template <class Names>
@@ -110,13 +139,13 @@ nb::object shown(const Names& names, std::uint32_t number, std::mutex& busy) {
 using name_arrays = std::pair<numpy<std::int64_t>, numpy<std::uint8_t>>;
 
 template <class Names>
-name_arrays all_names(const Names& names, std::mutex& busy) {
+name_arrays names_since(const Names& names, std::size_t start, std::mutex& busy) {
     std::vector<std::int64_t> offsets{0};
     std::vector<std::uint8_t> data;
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(busy);
-        for (std::size_t i = 0; i < names.size(); ++i) {
+        for (std::size_t i = start; i < names.size(); ++i) {
             const std::string name = name_of(names, static_cast<std::uint32_t>(i));
             data.insert(data.end(), name.begin(), name.end());
             offsets.push_back(static_cast<std::int64_t>(data.size()));
@@ -159,12 +188,50 @@ void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names
         .def((what + "_name").c_str(),
              [names](const Reader& self, std::uint32_t number) { return shown(names(self), number, self.busy); },
              "number"_a)
-        .def((what + "_names").c_str(), [names](const Reader& self) { return all_names(names(self), self.busy); })
+        .def((what + "_names").c_str(),
+             [names](const Reader& self, std::size_t start) { return names_since(names(self), start, self.busy); },
+             "start"_a = 0)
         .def(("add_" + what + "s").c_str(),
              [names](Reader& self, const array<std::int64_t, 1>& offsets, const bytes& data) {
                  add_names(names(self), offsets, data, self.busy);
              },
              "offsets"_a.noconvert(), "data"_a.noconvert());
+}
+
+// ---- several readers: what one has read becomes part of what another has, with other numbers
+
+// One at a time is locked, so that two threads that merge two readers into each other do not wait for ever.
+template <class Reader, class Copy>
+auto copy_of(const Reader& other, Copy copy) {
+    const std::lock_guard guard(other.busy);
+    return copy(other);
+}
+
+template <class Reader>
+std::pair<numpy<std::uint32_t>, numpy<std::int32_t>> merge_rows(Reader& self, const Reader& other) {
+    std::vector<std::uint32_t> features;
+    std::vector<std::int32_t> labels;
+    {
+        nb::gil_scoped_release unlocked;
+        const auto [names, label_names] =
+            copy_of(other, [](const Reader& from) { return std::pair(from.features, from.labels); });
+        const std::lock_guard guard(self.busy);
+        features = merge_names<std::uint32_t>(self.features, names);
+        labels = merge_names<std::int32_t>(self.labels, label_names);
+    }
+    return {own(std::move(features)), own(std::move(labels))};
+}
+
+template <class Reader>
+numpy<std::int32_t> merge_labels(Reader& self, const Reader& other) {
+    std::vector<std::int32_t> labels;
+    {
+        nb::gil_scoped_release unlocked;
+        const word_table names = copy_of(other, [](const Reader& from) { return from.labels; });
+        const std::lock_guard guard(self.busy);
+        labels = merge_names<std::int32_t>(self.labels, names);
+    }
+    return own(std::move(labels));
 }
 
 // ---- the readers
@@ -175,7 +242,8 @@ void bind_row_reader(nb::module_& m, const char* name) {
     auto reader_class = nb::class_<reader>(m, name)
                             .def(nb::init<>())
                             .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
-                            .def("freeze", [](reader& self) { inside(self, [&] { self.freeze(); }); });
+                            .def("freeze", [](reader& self) { inside(self, [&] { self.freeze(); }); })
+                            .def("merge", &merge_rows<reader>, "other"_a);
     bind_names(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
     bind_names(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
 }
@@ -186,7 +254,8 @@ void bind_text_reader(nb::module_& m, const char* name) {
     auto reader_class =
         nb::class_<reader>(m, name)
             .def(nb::init<>())
-            .def("read", &read_texts<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
+            .def("read", &read_texts<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
+            .def("merge", &merge_labels<reader>, "other"_a);
     bind_names(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
 }
 
@@ -232,6 +301,7 @@ void bind_lines(nb::module_& m) {
     bind_row_reader<vw_reader>(m, "VWReader");
     bind_text_reader<fasttext_reader>(m, "FastTextReader");
     bind_text_reader<tab_reader>(m, "TabReader");
+    m.def("gather", &gather, "chunk"_a.noconvert(), "starts"_a.noconvert(), "ends"_a.noconvert());
 }
 
 }  // namespace markone

@@ -45,6 +45,8 @@ def main() -> None:
     print(table("words", "range", ranges(lambda c: category(c) in "LNM")), end="\n\n")
     print("// Punctuation and symbols.")
     print(table("signs", "range", ranges(lambda c: category(c) in "PS")), end="\n\n")
+    print("// Letters that have a lower case other than themselves.")
+    print(table("capitals", "range", ranges(lambda c: c.lower() != c)), end="\n\n")
     rows = (f"{{0x{row[0]:x}, {{{', '.join(f'0x{point:x}' for point in row[1:])}}}}}" for row in folded)
     print("inline constexpr folding foldings[] = {")
     line = "   "

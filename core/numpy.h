@@ -8,8 +8,11 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "growing_rows.h"
 
 namespace markone {
 
@@ -36,6 +39,12 @@ numpy<T> own(std::vector<T>&& numbers) {
     auto* kept = new std::vector<T>(std::move(numbers));
     return numpy<T>(kept->data(), {kept->size()},
                     nb::capsule(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); }));
+}
+
+// Rows as three arrays: where each starts, features, values.
+using row_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>>;
+inline row_arrays own(growing_rows&& rows) {
+    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values))};
 }
 
 }  // namespace markone

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "growing_rows.h"
 #include "lines.h"
-#include "ngrams.h"
 #include "numbers.h"
 #include "vocabulary.h"
 

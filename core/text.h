@@ -2,9 +2,11 @@
 // UTF-8 separates, like a space.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +26,13 @@ class characters {
     }
 
     kind of(std::uint32_t point) const { return point < kinds.size() ? kinds[point] : gap; }
+
+    static bool is_capital(std::uint32_t point) {
+        const auto* const after =
+            std::upper_bound(std::begin(unicode::capitals), std::end(unicode::capitals), point,
+                             [](std::uint32_t here, const unicode::range& range) { return here < range.first; });
+        return after != std::begin(unicode::capitals) && point <= after[-1].last;
+    }
 
     // Writes the character, folded if asked for, as UTF-8; returns the end. Needs room for 12 bytes.
     char* write(std::uint32_t point, bool folded, char* out) const {

@@ -1,12 +1,24 @@
 // What Python sees of the work on text.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <shared_mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "hashed_vocabulary.h"
+#include "ngram_vocabulary.h"
 #include "ngrams.h"
 #include "numpy.h"
 
@@ -18,64 +30,205 @@ void bind_text(nb::module_& m);
 
 namespace {
 
-// A counter that several threads of Python may hold: one of them at a time is inside.
-struct shared_counter : ngram_counter {
-    mutable std::mutex busy;
-    using ngram_counter::ngram_counter;
+using collector = std::unique_ptr<ngram_collector>;
+
+// Collectors that have done their work and can do it again: the room that they have is dear.
+class idle_collectors {
+  public:
+    collector take(const ngram_settings& how) {
+        const std::lock_guard guard(busy);
+        if (idle.empty()) return std::make_unique<ngram_collector>(how);
+        collector one = std::move(idle.back());
+        idle.pop_back();
+        return one;
+    }
+    void give(collector one) {
+        one->clear();
+        const std::lock_guard guard(busy);
+        idle.push_back(std::move(one));
+    }
+    void clear() {
+        const std::lock_guard guard(busy);
+        idle.clear();
+    }
+
+  private:
+    std::mutex busy;
+    std::vector<collector> idle;
 };
 
-// Text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
-template <class Offset>
-std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>> count(shared_counter& self,
-                                                                          const array<Offset, 1>& offsets,
-                                                                          const array<std::uint8_t, 1>& bytes) {
+// What a collector has collected, until a vocabulary takes it in.
+struct ngram_batch {
+    collector collected;
+};
+
+// A vocabulary that several threads of Python may hold: any number of them read, or one of them changes it.
+template <class Vocabulary>
+struct shared_vocabulary : Vocabulary {
+    mutable std::shared_mutex busy;
+    mutable idle_collectors idle;
+    using Vocabulary::Vocabulary;
+};
+template <class Vocabulary, class Do>
+auto changing(shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    return act();
+}
+template <class Vocabulary, class Do>
+auto reading(const shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    const std::shared_lock guard(self.busy);
+    return act();
+}
+
+// Calls use(text) for each text: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
+template <class Offset, class Use>
+void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes, Use use) {
+    const auto starts = view(offsets);
+    if (starts.empty() || starts.front() < 0) throw std::invalid_argument("the texts start before their bytes");
+    if (!std::is_sorted(starts.begin(), starts.end()))
+        throw std::invalid_argument("the starts of the texts are not in order");
+    if (static_cast<std::size_t>(starts.back()) > bytes.size())
+        throw std::invalid_argument("the texts end after their bytes");
+    const auto* all = reinterpret_cast<const char*>(bytes.data());
+    for (std::size_t i = 1; i < starts.size(); ++i)
+        use(std::string_view(all + starts[i - 1], static_cast<std::size_t>(starts[i] - starts[i - 1])));
+}
+
+// The rows' arrays, and the length of each text in tokens.
+using read_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>, numpy<std::uint32_t>>;
+read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
+    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values)),
+            own(std::move(lengths))};
+}
+
+template <class Vocabulary, class Offset>
+ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    nb::gil_scoped_release unlocked;
+    collector collected = self.idle.take(self.how);
+    each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
+    return {std::move(collected)};
+}
+
+template <class Vocabulary>
+read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
+    if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
     growing_rows rows;
-    {
-        nb::gil_scoped_release unlocked;
-        const std::lock_guard guard(self.busy);
-        const auto starts = view(offsets);
-        if (starts.empty() || starts.front() < 0) throw std::invalid_argument("the texts start before their bytes");
-        for (std::size_t i = 1; i < starts.size(); ++i)
-            if (starts[i] < starts[i - 1]) throw std::invalid_argument("the starts of the texts are not in order");
-        if (static_cast<std::size_t>(starts.back()) > bytes.size())
-            throw std::invalid_argument("the texts end after their bytes");
-        const auto* all = reinterpret_cast<const char*>(bytes.data());
-        for (std::size_t i = 1; i < starts.size(); ++i)
-            self.add_row({all + starts[i - 1], static_cast<std::size_t>(starts[i] - starts[i - 1])}, rows);
-    }
-    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values))};
+    std::vector<std::uint32_t> lengths;
+    changing(self, [&] {
+        self.absorb(*batch.collected);
+        rows = std::move(batch.collected->rows);
+        lengths = std::move(batch.collected->lengths);
+        self.idle.give(std::move(batch.collected));
+    });
+    return as_read(std::move(rows), std::move(lengths));
+}
+
+template <class Vocabulary, class Offset>
+read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    growing_rows rows;
+    std::vector<std::uint32_t> lengths;
+    reading(self, [&] {
+        ngram_reader by(self.how);
+        each_text(offsets, bytes, [&](std::string_view text) {
+            lengths.push_back(static_cast<std::uint32_t>(self.read(text, by, rows)));
+        });
+    });
+    return as_read(std::move(rows), std::move(lengths));
+}
+
+template <class Vocabulary>
+void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
+    const auto bind_offsets = [&]<class Offset>(Offset) {
+        vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert())
+            .def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert());
+    };
+    bind_offsets(std::int32_t{});
+    bind_offsets(std::int64_t{});
+    vocabulary_class.def_prop_ro("features", [](const Vocabulary& self) { return self.features(); })
+        .def("absorb", &absorb<Vocabulary>, "batch"_a)
+        .def("counts",
+             [](const Vocabulary& self) {
+                 return own(reading(self, [&] {
+                     const auto counts = self.counts();
+                     return std::vector<std::uint32_t>(counts.begin(), counts.end());
+                 }));
+             })
+        .def(
+            "name",
+            [](const Vocabulary& self, std::uint32_t number) {
+                const std::string name = reading(self, [&] { return self.name(number); });
+                return nb::str(name.data(), name.size());
+            },
+            "number"_a);
+}
+
+ngram_settings settings_of(bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
+                           std::size_t longest, bool characters) {
+    const stream_settings words{{fold, signs}, negation, choice, 0, 0};
+    if (!characters) return {words, shortest, longest};
+    return {{{fold, signs}, negation, choice, shortest, longest}, 1, 1};
 }
 
 }  // namespace
 
 void bind_text(nb::module_& m) {
-    nb::class_<shared_counter>(m, "NgramCounter")
+    nb::enum_<token_choice>(m, "TokenChoice")
+        .value("all", token_choice::all)
+        .value("lower", token_choice::lower)
+        .value("negated", token_choice::negated);
+    nb::class_<ngram_settings>(m, "NgramSettings")
         .def(
             "__init__",
-            [](shared_counter* self, bool fold, bool signs, std::size_t shortest, std::size_t longest) {
-                new (self) shared_counter(ngram_settings{{fold, signs}, shortest, longest});
+            [](ngram_settings* self, bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
+               std::size_t longest, bool characters) {
+                new (self) ngram_settings(settings_of(fold, signs, negation, choice, shortest, longest, characters));
             },
-            nb::kw_only(), "fold"_a, "signs"_a, "shortest"_a, "longest"_a)
-        .def_prop_ro("known", [](const shared_counter& self) { return self.known(); })
-        .def_prop_ro("features", [](const shared_counter& self) { return self.features(); })
-        .def("count", &count<std::int32_t>, "offsets"_a.noconvert(), "data"_a.noconvert())
-        .def("count", &count<std::int64_t>, "offsets"_a.noconvert(), "data"_a.noconvert())
-        .def(
-            "keep",
-            [](shared_counter& self, const array<std::uint32_t, 1>& chosen) {
-                nb::gil_scoped_release unlocked;
-                const std::lock_guard guard(self.busy);
-                self.keep(view(chosen));
-            },
-            "chosen"_a.noconvert())
-        .def(
-            "name",
-            [](const shared_counter& self, std::uint32_t number) {
-                const std::lock_guard guard(self.busy);
-                const std::string name = self.name(number);
-                return nb::str(name.data(), name.size());
-            },
-            "number"_a);
+            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a);
+    m.def(
+        "tokens",
+        [](const ngram_settings& how, const std::string& text) {
+            std::vector<std::string> found;
+            token_stream{how.tokens}(text, [&](std::string_view token) { found.emplace_back(token); });
+            return found;
+        },
+        "settings"_a, "text"_a);
+    nb::class_<ngram_batch>(m, "NgramBatch");
+
+    using exact = shared_vocabulary<ngram_vocabulary>;
+    auto exact_class = nb::class_<exact>(m, "NgramVocabulary")
+                           .def(nb::init<const ngram_settings&>(), "settings"_a)
+                           .def_prop_ro("known", [](const exact& self) { return self.known(); })
+                           .def(
+                               "frequent",
+                               [](const exact& self, std::uint32_t min_count, std::size_t most) {
+                                   return own(reading(self, [&] { return self.frequent(min_count, most); }));
+                               },
+                               "min_count"_a, "most"_a)
+                           .def(
+                               "keep",
+                               [](exact& self, const array<std::uint32_t, 1>& chosen) {
+                                   changing(self, [&] { self.keep(view(chosen)); });
+                                   self.idle.clear();
+                               },
+                               "chosen"_a.noconvert())
+                           .def(
+                               "add_name",
+                               [](exact& self, const std::string& name) {
+                                   return changing(self, [&] { return self.add_name(name); });
+                               },
+                               "name"_a);
+    bind_uses(exact_class);
+
+    using hashed = shared_vocabulary<hashed_vocabulary>;
+    auto hashed_class = nb::class_<hashed>(m, "HashedVocabulary")
+                            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+                            .def_prop_ro("used", [](const hashed& self) { return self.used(); })
+                            .def_prop_ro("shared", [](const hashed& self) { return self.shared(); })
+                            .def_prop_ro("values", [](const hashed& self) { return self.values(); })
+                            .def_prop_ro("strangers", [](const hashed& self) { return self.strangers(); });
+    bind_uses(hashed_class);
     m.attr("UNICODE_VERSION") = unicode::version;
 }
 

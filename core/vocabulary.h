@@ -55,6 +55,13 @@ class word_table {
         return {bytes.data() + begin, ends[word] - begin};
     }
 
+    // Forgets all words, and keeps the room that they had.
+    void clear() {
+        bytes.clear();
+        ends.clear();
+        std::fill(slots.begin(), slots.end(), slot{});
+    }
+
     std::uint32_t find(std::string_view word) const { return find(word, hash_of(word)); }
     std::uint32_t find_or_add(std::string_view word) { return find_or_add(word, hash_of(word)); }
 
@@ -129,12 +136,30 @@ class gram_table {
         for (std::size_t i = 0; i < first.size(); ++i) {
             if (i + ahead < first.size()) __builtin_prefetch(&slots[start(i + ahead)]);
             const std::uint64_t key = key_of(first[i], last[i]);
-            std::size_t at = start(i);
-            while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
-            use(i, slots[at]);
-            if (slots[at].number != nobody) slots[at].key = key;
+            slot& at = slots[place(key)];
+            use(i, at);
+            if (at.number != nobody) at.key = key;
         }
     }
+
+    // The number of an n-gram, or nobody; `expect` asks for its place in memory ahead.
+    std::uint32_t find(std::uint32_t first, std::uint32_t last) const {
+        if (slots.empty()) return nobody;
+        return slots[place(key_of(first, last))].number;
+    }
+    void expect(std::uint32_t first, std::uint32_t last) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[mix(key_of(first, last)) & (slots.size() - 1)]);
+    }
+    // The same, added with the given number if it was not there. There must be room.
+    std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
+        const std::uint64_t key = key_of(first, last);
+        slot& at = slots[place(key)];
+        if (at.number == nobody) at = {key, number, 0};
+        return at.number;
+    }
+
+    // Forgets all n-grams, and keeps the room that they had.
+    void clear() { std::fill(slots.begin(), slots.end(), slot{}); }
 
     // So that `more` can be added to the `there` that are there, and half of the slots stay empty.
     void make_room(std::size_t there, std::size_t more) {
@@ -153,6 +178,14 @@ class gram_table {
 
   private:
     static std::uint64_t key_of(std::uint32_t first, std::uint32_t last) { return std::uint64_t{first} << 32 | last; }
+
+    // Where the n-gram is, or would be.
+    std::size_t place(std::uint64_t key) const {
+        const std::size_t mask = slots.size() - 1;
+        std::size_t at = mix(key) & mask;
+        while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
+        return at;
+    }
 
     table<slot> slots;
 };

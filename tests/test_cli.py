@@ -130,12 +130,12 @@ def test_ctrl_c_ends_quietly():
 
 
 def test_an_interrupted_training_ends_the_command_with_130(monkeypatch):
-    from markone.learning import training
+    from markone.learning import passes
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training, "make_pass", interrupt)  # training itself ends and keeps the weights so far
+    monkeypatch.setattr(passes, "make_pass", interrupt)  # training itself ends and keeps the weights so far
     assert main(["demo"]) == 130
 
 
@@ -163,8 +163,8 @@ def test_demo_shows_what_training_measured(capsys):
 
     from markone.data.blocks import Block
     from markone.learning.linear import Linear
+    from markone.learning.passes import train_linear
     from markone.learning.settings import Settings
-    from markone.learning.training import train_linear
 
     X, y = load_digits(return_X_y=True)
     linear = Linear(Settings(rule="mira", epochs=12, holdout=0.3), features=64, classes=10)

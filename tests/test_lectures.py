@@ -12,8 +12,8 @@ import scipy.sparse
 from markone import reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
+from markone.learning.passes import train_linear
 from markone.learning.settings import Settings
-from markone.learning.training import train_linear
 
 # ---- representation
 

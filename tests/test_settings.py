@@ -12,8 +12,8 @@ import pytest
 from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
+from markone.learning.passes import train_linear
 from markone.learning.settings import RULES, Rule, Settings
-from markone.learning.training import train_linear
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "preceptron"}, "rule must be one of .* Did you mean 'perceptron'"),

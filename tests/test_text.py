@@ -19,22 +19,54 @@ pytestmark = pytest.mark.skipif(
 )
 
 Options = dict[str, Any]
+
+
+def how_of(drawn: Options) -> Options:
+    more = drawn.pop("more")
+    return {**drawn, "longest": drawn["shortest"] + more}
+
+
 options = st.fixed_dictionaries(
-    {"fold": st.booleans(), "signs": st.booleans(), "shortest": st.integers(1, 3), "more": st.integers(0, 3)}
-).map(
-    lambda o: {"fold": o["fold"], "signs": o["signs"], "shortest": o["shortest"], "longest": o["shortest"] + o["more"]}
-)
+    {
+        "fold": st.booleans(),
+        "signs": st.booleans(),
+        "negation": st.booleans(),
+        "choice": st.sampled_from(["all", "all", "lower", "negated"]),
+        "characters": st.booleans(),
+        "shortest": st.integers(1, 3),
+        "more": st.integers(0, 3),
+    }
+).map(how_of)
+PLAIN = {"fold": True, "signs": False, "negation": False, "choice": "all", "characters": False}
 
 # Mostly few words, so that they repeat; sometimes anything.
-texts = st.one_of(
-    st.lists(st.sampled_from(["a", "B", "not", "Good", "ß", "é!", "ﬁn", "\u0130x", "''", "日本", "x-y", "\0"])).map(
-        " ".join
-    ),
-    st.text(),
-)
+WORDS = [
+    "a",
+    "B",
+    "not",
+    "NO",
+    "Good",
+    "ß",
+    "é!",
+    "ﬁn",
+    "\u0130x",
+    "''",
+    "日本",
+    "x-y",
+    "\0",
+    "don't",
+    "N’T",
+    ".",
+    "。",
+]
+texts = st.one_of(st.lists(st.sampled_from(WORDS)).map(" ".join), st.text())
 broken = st.one_of(
     texts.map(str.encode), st.binary(), st.lists(st.one_of(texts.map(str.encode), st.binary())).map(b"".join)
 )
+
+
+def settings_of(how: Options) -> _core.NgramSettings:
+    return _core.NgramSettings(**{**how, "choice": _core.TokenChoice[how["choice"]]})
 
 
 def arrow(documents: list[bytes], dtype: Any = np.int32) -> tuple[np.ndarray, np.ndarray]:
@@ -42,32 +74,50 @@ def arrow(documents: list[bytes], dtype: Any = np.int32) -> tuple[np.ndarray, np
     return offsets, np.frombuffer(b"".join(documents), np.uint8)
 
 
-def counted(counter: _core.NgramCounter, documents: list[bytes], dtype: Any = np.int32) -> list[dict[str, float]]:
-    indptr, indices, values = counter.count(*arrow(documents, dtype))
-    rows = []
+def as_dicts(vocabulary: Any, rows: Any) -> list[dict[str, float]]:
+    indptr, indices, values, lengths = rows
+    assert len(lengths) == len(indptr) - 1
+    found = []
     for begin, end in pairwise(indptr.tolist()):
-        names = [counter.name(int(number)) for number in indices[begin:end]]
+        names = [vocabulary.name(int(number)) for number in indices[begin:end]]
         assert len({*names}) == len(names)  # each feature once
-        rows.append(dict(zip(names, values[begin:end].tolist(), strict=True)))
-    return rows
+        found.append(dict(zip(names, values[begin:end].tolist(), strict=True)))
+    return found
+
+
+def tokens_of(document: bytes, how: Options) -> list[str]:
+    text = document.decode("utf-8", errors="replace")
+    fold, signs = how["fold"], how["signs"]
+    if how["choice"] == "lower":
+        return reference.without_capitals(text, fold=fold)
+    if how["choice"] == "negated":
+        return [f"NOT_{token}" for token, inside in reference.negated(text, fold=fold) if inside]
+    if how["negation"]:
+        return reference.mark_negated(text, fold=fold, signs=signs)
+    return reference.tokenize(text, fold=fold, signs=signs)
 
 
 def expected(document: bytes, how: Options) -> Counter[str]:
-    text = document.decode("utf-8", errors="replace")
-    tokens = reference.tokenize(text, fold=how["fold"], signs=how["signs"])
-    return Counter(reference.ngrams(tokens, how["shortest"], how["longest"]))
+    cut = reference.runs if how["characters"] else reference.ngrams
+    return Counter(cut(tokens_of(document, how), how["shortest"], how["longest"]))
 
 
 @given(st.lists(broken, max_size=5), options, st.sampled_from([np.int32, np.int64]))
-@example([b"a b a b", b"", b"b a", b"a b a b"], {"fold": True, "signs": False, "shortest": 1, "longest": 3}, np.int32)
+@example([b"a b a b", b"", b"b a", b"a b a b"], {**PLAIN, "shortest": 1, "longest": 3}, np.int32)
 @example(
     [b"\xed\xa0\x80x \xc0\x80y \xf4\x90\x80\x80z \xe2\x82A \xf0\x9f\x98"],
-    {"fold": True, "signs": True, "shortest": 1, "longest": 1},
+    {**PLAIN, "signs": True, "shortest": 1, "longest": 1},
     np.int32,
 )
 def test_every_text_is_counted_as_by_its_twin(documents: list[bytes], how: Options, dtype: Any) -> None:
-    counter = _core.NgramCounter(**how)
-    assert counted(counter, documents, dtype) == [expected(document, how) for document in documents]
+    vocabulary = _core.NgramVocabulary(settings_of(how))
+    rows = vocabulary.absorb(vocabulary.collect(*arrow(documents, dtype)))
+    assert as_dicts(vocabulary, rows) == [expected(document, how) for document in documents]
+    if not how["characters"]:
+        assert rows[3].tolist() == [len(tokens_of(document, how)) for document in documents]
+        for document in documents:
+            text = document.decode("utf-8", errors="replace")
+            assert _core.tokens(settings_of(how), text) == tokens_of(text.encode(), how)
 
 
 @given(
@@ -76,41 +126,115 @@ def test_every_text_is_counted_as_by_its_twin(documents: list[bytes], how: Optio
 def test_what_is_kept_is_read_and_all_else_passed_over(
     documents: list[bytes], others: list[bytes], how: Options, random: Any
 ) -> None:
-    counter = _core.NgramCounter(**how)
-    _, indices, _ = counter.count(*arrow(documents))
+    vocabulary = _core.NgramVocabulary(settings_of(how))
+    _, indices, _, _ = vocabulary.absorb(vocabulary.collect(*arrow(documents)))
     met = sorted({*indices.tolist()})
     chosen = random.sample(met, random.randint(0, len(met)))
-    names = [counter.name(number) for number in chosen]
-    counter.keep(np.array(chosen, np.uint32))
-    assert counter.features == len(chosen) <= counter.known
-    assert [counter.name(i) for i in range(len(chosen))] == names
-    for document in [*documents, *others]:
-        whole = expected(document, how)
-        assert counted(counter, [document]) == [{name: whole[name] for name in names if name in whole}]
+    names = [vocabulary.name(number) for number in chosen]
+    vocabulary.keep(np.array(chosen, np.uint32))
+    assert vocabulary.features == len(chosen) <= vocabulary.known
+    assert [vocabulary.name(i) for i in range(len(chosen))] == names
+    whole = [expected(document, how) for document in [*documents, *others]]
+    kept = [{name: counts[name] for name in names if name in counts} for counts in whole]
+    assert as_dicts(vocabulary, vocabulary.read(*arrow([*documents, *others]))) == kept
     with pytest.raises(RuntimeError, match="already"):
-        counter.keep(np.array([], np.uint32))
+        vocabulary.keep(np.array([], np.uint32))
+    # The same from the names alone.
+    again = _core.NgramVocabulary(settings_of(how))
+    again.keep(np.array([again.add_name(name) for name in names], np.uint32))
+    assert as_dicts(again, again.read(*arrow([*documents, *others]))) == kept
+
+
+@given(st.lists(broken, max_size=8), options, st.integers(0, 8))
+def test_batches_cut_anywhere_give_the_same_numbers(documents: list[bytes], how: Options, cut: int) -> None:
+    found = []
+    for batches in ([documents], [documents[:cut], documents[cut:]], [[document] for document in documents]):
+        vocabulary = _core.NgramVocabulary(settings_of(how))
+        rows = [vocabulary.absorb(vocabulary.collect(*arrow(batch))) for batch in batches]
+        found.append(([row.tolist() for _, row, _, _ in rows], vocabulary.counts().tolist(), vocabulary.known))
+    flat = [[number for row in rows for number in row] for rows, _, _ in found]
+    assert flat[0] == flat[1] == flat[2]
+    assert found[0][1:] == found[1][1:] == found[2][1:]
+
+
+@given(st.lists(broken, max_size=8), options, st.integers(1, 3), st.integers(1, 10))
+def test_the_most_frequent_come_first(documents: list[bytes], how: Options, min_count: int, most: int) -> None:
+    vocabulary = _core.NgramVocabulary(settings_of(how))
+    vocabulary.absorb(vocabulary.collect(*arrow(documents)))
+    counts = Counter(name for document in documents for name in expected(document, how))
+    chosen = vocabulary.frequent(min_count, most).tolist()
+    names = [vocabulary.name(number) for number in chosen]
+    assert [counts[name] for name in names] == sorted((n for n in counts.values() if n >= min_count), reverse=True)[
+        :most
+    ]
+    for one, other in pairwise(chosen):
+        assert counts[vocabulary.name(one)] > counts[vocabulary.name(other)] or one < other  # of equals the first met
+
+
+def test_counts_beyond_sixteen_bits_are_sorted_too() -> None:
+    vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1}))
+    vocabulary.absorb(vocabulary.collect(*arrow([b"rare often"] * 3 + [b"often"] * 70_000 + [b"some"] * 65_536)))
+    assert [vocabulary.name(number) for number in vocabulary.frequent(1, 9)] == ["often", "some", "rare"]
+
+
+@given(st.lists(broken, max_size=6), st.lists(broken, max_size=3), options, st.sampled_from([1, 3, 20]))
+def test_places_of_a_hashed_table_add_up(documents: list[bytes], others: list[bytes], how: Options, bits: int) -> None:
+    vocabulary = _core.HashedVocabulary(settings_of(how), bits)
+    assert vocabulary.features == 2**bits
+    indptr, indices, values, _ = vocabulary.absorb(vocabulary.collect(*arrow(documents)))
+    for row, document in enumerate(documents):
+        here = indices[indptr[row] : indptr[row + 1]].tolist()
+        assert len({*here}) == len(here)
+        assert values[indptr[row] : indptr[row + 1]].sum() == sum(expected(document, how).values())
+    names = {name for document in documents for name in expected(document, how)}
+    assert vocabulary.used == len({*indices.tolist()})
+    assert vocabulary.values == sum(len(expected(document, how)) for document in documents)
+    if bits == 20 and vocabulary.used == len(names):  # no two came to one place
+        assert vocabulary.shared == vocabulary.strangers == 0
+        assert as_dicts(vocabulary, vocabulary.read(*arrow([*documents, *others]))) == [
+            {name: n for name, n in expected(document, how).items() if name in names}
+            for document in [*documents, *others]
+        ]
+    if len(names) > 2**bits:
+        assert 0 < vocabulary.shared <= vocabulary.used and vocabulary.strangers > 0
+    again = vocabulary.read(*arrow(documents))
+    assert again[0].tolist() == indptr.tolist()
+    for begin, end in pairwise(indptr.tolist()):
+        assert sorted(zip(indices[begin:end], values[begin:end], strict=True)) == sorted(
+            zip(again[1][begin:end], again[2][begin:end], strict=True)
+        )
 
 
 def test_all_characters_are_what_python_says() -> None:
     for fold in (False, True):
-        counter = _core.NgramCounter(fold=fold, signs=True, shortest=1, longest=1)
+        how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1}
         everything = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
         step = 4096
-        documents = [" ".join(everything[i : i + step]) for i in range(0, len(everything), step)]
-        how = {"fold": fold, "signs": True, "shortest": 1, "longest": 1}
-        assert counted(counter, [d.encode() for d in documents]) == [expected(d.encode(), how) for d in documents]
+        documents = [" ".join(everything[i : i + step]).encode() for i in range(0, len(everything), step)]
+        for choice in ("all", "lower"):
+            how["choice"] = choice
+            vocabulary = _core.NgramVocabulary(settings_of(how))
+            rows = vocabulary.absorb(vocabulary.collect(*arrow(documents)))
+            assert as_dicts(vocabulary, rows) == [expected(document, how) for document in documents]
 
 
 def test_bad_arrays_are_refused() -> None:
-    counter = _core.NgramCounter(fold=True, signs=False, shortest=1, longest=2)
+    vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 2}))
     for offsets in ([], [-1, 0], [0, 5], [0, 3, 2]):
         with pytest.raises(ValueError, match="texts"):
-            counter.count(np.array(offsets, np.int32), np.zeros(4, np.uint8))
+            vocabulary.collect(np.array(offsets, np.int32), np.zeros(4, np.uint8))
+        with pytest.raises(ValueError, match="texts"):
+            vocabulary.read(np.array(offsets, np.int32), np.zeros(4, np.uint8))
     for lengths in ((0, 1), (2, 1)):
-        with pytest.raises(ValueError, match="lengths"):
-            _core.NgramCounter(fold=True, signs=False, shortest=lengths[0], longest=lengths[1])
+        for characters in (False, True):
+            how = {**PLAIN, "shortest": lengths[0], "longest": lengths[1], "characters": characters}
+            with pytest.raises(ValueError, match="lengths"):
+                _core.NgramVocabulary(settings_of(how)).collect(*arrow([b"a"]))
     for chosen in ([0], [7]):
         with pytest.raises(ValueError, match="choice"):
-            counter.keep(np.array(chosen, np.uint32))
+            vocabulary.keep(np.array(chosen, np.uint32))
     with pytest.raises(IndexError):
-        counter.name(3)
+        vocabulary.name(3)
+    for bits in (0, 31):
+        with pytest.raises(ValueError, match="bits"):
+            _core.HashedVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1}), bits)

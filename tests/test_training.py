@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from markone import DataError
 from markone.data.blocks import Block
-from markone.learning import training
+from markone.learning import passes
 from markone.learning.history import Pass
 from markone.learning.linear import Linear
+from markone.learning.passes import BlockExamples, split, train_linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.learning.settings import RULES, Settings
-from markone.learning.training import orders, split, train_linear
 
 
 def noisy(rows: int = 300, classes: int = 2, seed: int = 0) -> Block:
@@ -51,12 +51,18 @@ def test_given_order_is_storage_order() -> None:
 
 
 def test_shuffled_once_keeps_its_order_and_shuffled_each_pass_does_not() -> None:
-    rows = np.arange(50)
-    once = list(orders(rows, 50, Settings(order="once", epochs=3)))
-    each = list(orders(rows, 50, Settings(order="each", epochs=3)))
-    assert all(sorted(order) == rows.tolist() for order in [*once, *each])
-    assert once[0].tolist() == once[1].tolist() == once[2].tolist() != rows.tolist()
-    assert len({tuple(order.tolist()) for order in each}) == 3
+    block = noisy()
+    rows = np.arange(len(block)).tolist()
+
+    def orders(how: str) -> list[list[int]]:
+        settings = Settings(order=how, epochs=3)
+        examples = BlockExamples(block, settings)
+        return [order.tolist() for epoch in (1, 2, 3) for _, order in examples.visits(settings, epoch)]
+
+    once, each = orders("once"), orders("each")
+    assert all(sorted(order) == rows for order in [*once, *each])
+    assert once[0] == once[1] == once[2] != rows
+    assert len({tuple(order) for order in each}) == 3
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
@@ -73,8 +79,8 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
     block = noisy()
     whole, cut = learner(block), learner(block)
     one = train_linear(whole, block)
-    monkeypatch.setattr(training, "VALUES_BETWEEN_LOOKS", 100)
-    assert len(list(training.parts(None, block, 1))) == 25 and len(list(training.parts(None, block, 2))) == 50
+    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 100)
+    assert len(list(passes.parts(None, block, 1))) == 25 and len(list(passes.parts(None, block, 2))) == 50
     two = train_linear(cut, block)
     np.testing.assert_array_equal(whole.weights().matrix(), cut.weights().matrix())
     assert [p.mistakes for p in one] == [p.mistakes for p in two]
@@ -199,7 +205,7 @@ def test_interruption_keeps_the_model_so_far(monkeypatch: pytest.MonkeyPatch) ->
                 raise KeyboardInterrupt
 
     block = noisy()
-    monkeypatch.setattr(training, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
+    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
     linear = learner(block, epochs=100)
     history = train_linear(linear, block, progress=Impatient())
     assert history.stopped == "interrupted" and len(history) == 1

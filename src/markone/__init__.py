@@ -6,22 +6,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from markone.data.read import read
+    from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
     from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.features.map import FeatureMap
+    from markone.features.spec import Features
     from markone.learning.settings import Settings
+    from markone.learning.training import train
+    from markone.model.model import Model
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
     "DataError",
+    "FeatureMap",
+    "Features",
     "LinearSVM",
     "LogisticRegression",
     "MarkoneError",
+    "Model",
     "Perceptron",
     "Settings",
     "SettingsError",
+    "Source",
     "__version__",
+    "read",
+    "train",
 ]
 
 # Where the public names live. They are imported when first used, so that `import markone` costs nothing.
@@ -30,7 +42,13 @@ HOMES = {
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "FeatureMap": "markone.features.map",
+    "Features": "markone.features.spec",
+    "Model": "markone.model.model",
     "Settings": "markone.learning.settings",
+    "train": "markone.learning.training",
+    "Source": "markone.data.source",
+    "read": "markone.data.read",
     "DataError": "markone.errors",
     "MarkoneError": "markone.errors",
     "SettingsError": "markone.errors",

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import TypeVar
 
 from markone.errors import SettingsError
@@ -29,13 +30,15 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int
     >>> list(in_order(abs, [-1, 2, -3], threads=2))
     [1, 2, 3]
     """
-    if threads == 1:
-        yield from map(work, tasks)
+    rest = iter(tasks)
+    first = list(islice(rest, 2))
+    if threads == 1 or len(first) < 2:
+        yield from map(work, chain(first, rest))
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="markone")
     under_way: deque[Future[Result]] = deque()
     try:
-        for task in tasks:
+        for task in chain(first, rest):
             under_way.append(pool.submit(work, task))
             if len(under_way) > 2 * threads:
                 yield under_way.popleft().result()

@@ -129,6 +129,65 @@ def tokenize(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
     return tokens
 
 
+NEGATIONS = {"cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without"}
+ENDS = set('.,;:!?()[]{}"…—–“”«»。，、；：！？।،؛؟')
+
+
+def negated(text: str, *, fold: bool = True) -> list[tuple[str, bool]]:
+    """Words and signs, each with whether it is negated: a word between a negation and the next punctuation.
+
+    >>> [token for token, is_negated in negated("I don't like it. You do!") if is_negated]
+    ['like', 'it']
+    """
+    found, inside = [], False
+    tokens = tokenize(text, fold=fold, signs=True)
+    for i, token in enumerate(tokens):
+        is_sign = unicodedata.category(token[0])[0] in "PS"
+        found.append((token, inside and not is_sign))
+        if is_sign:
+            inside = inside and token not in ENDS
+            continue
+        plain = ascii_lower(token)
+        after = i >= 2 and tokens[i - 1] in ("'", "’") and ascii_lower(tokens[i - 2]).endswith("n")
+        inside = inside or plain in NEGATIONS or (plain == "t" and after)
+    return found
+
+
+def ascii_lower(word: str) -> str:
+    return "".join(letter.lower() if letter.isascii() else letter for letter in word)
+
+
+def mark_negated(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
+    """The tokens, with NOT_ before those that are negated.
+
+    >>> mark_negated("not very good, but cheap")
+    ['not', 'NOT_very', 'NOT_good', 'but', 'cheap']
+    """
+    shown = [(f"NOT_{token}" if inside else token) for token, inside in negated(text, fold=fold)]
+    return shown if signs else [token for token in shown if unicodedata.category(token[0])[0] not in "PS"]
+
+
+def without_capitals(text: str, *, fold: bool = True) -> list[str]:
+    """The words that have no capital letter.
+
+    >>> without_capitals("Free money, FREE Money")
+    ['money']
+    """
+    words = [word for word in tokenize(text, fold=False) if all(letter.lower() == letter for letter in word)]
+    return ["".join(letter.casefold() for letter in word) if fold else word for word in words]
+
+
+def runs(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
+    """All runs of `shortest` to `longest` characters of the tokens, with single spaces around them.
+
+    >>> runs(["a", "bc"], 3, 4)
+    [' a ', 'a b', ' bc', 'bc ', ' a b', 'a bc', ' bc ']
+    """
+    line = f" {' '.join(tokens)} " if tokens else ""
+    lengths = range(shortest, longest + 1)
+    return [line[i : i + n] for n in lengths for i in range(len(line) - n + 1)]
+
+
 def ngrams(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
     """All runs of `shortest` to `longest` tokens.
 
@@ -259,6 +318,92 @@ def read_tab(line: bytes) -> tuple[bytes | None, bytes]:
     if not tab:
         raise ValueError("no tab")
     return label or None, text
+
+
+def read_table(chunk: bytes, separator: bytes, quote: bytes | None) -> tuple[list[tuple[int, list[bytes]]], list[int]]:
+    """The rows of a table, each with the number of the line where it starts, and the numbers of those that are bad.
+
+    >>> read_table(b"a, 'b, ''c'''\\n\\n'd' ,e", b",", b"'")
+    ([(1, [b'a', b"b, 'c'"]), (3, [b'd', b'e'])], [])
+    """
+    rows, bad, line = [], [], 1
+    while chunk:
+        fields, size = read_row(chunk, separator, quote)
+        if fields is None:
+            bad.append(line)
+        elif fields:
+            rows.append((line, fields))
+        line += chunk.count(b"\n", 0, size)
+        chunk = chunk[size:]
+    return rows, bad
+
+
+def read_row(text: bytes, separator: bytes, quote: bytes | None) -> tuple[list[bytes] | None, int]:
+    """The fields of the row at the start of a text, None if it is bad, and its length with the end of its line.
+
+    A space as the separator stands for runs of white space. A blank line has no fields.
+
+    >>> read_row(b"  3.5   'a  b'\\nnext", b" ", b"'")
+    ([b'3.5', b'a  b'], 15)
+    """
+    runs = separator == b" "
+    between = b" \t" if runs else separator
+    around = b"" if runs else b" \t".replace(separator, b"")
+    fields: list[bytes] = []
+    good, quoted, at = True, False, 0
+
+    def skip(these: bytes) -> None:
+        nonlocal at
+        while at < len(text) and text[at] in these:
+            at += 1
+
+    def skip_to(these: bytes) -> None:
+        nonlocal at
+        while at < len(text) and text[at] not in these:
+            at += 1
+
+    def skip_return() -> None:
+        nonlocal at
+        at += text[at : at + 2] in (b"\r", b"\r\n")
+
+    def at_end() -> bool:
+        return text[at : at + 1] in (b"", b"\n")
+
+    if runs:
+        skip(between)
+    while True:
+        skip(around)
+        start = at
+        if quote is not None and text[at : at + 1] == quote:
+            quoted = True
+            at += 1
+            skip_to(quote)
+            while text[at : at + 2] == quote + quote:
+                at += 2
+                skip_to(quote)
+            fields.append(text[start + 1 : at].replace(quote + quote, quote))
+            good = good and at < len(text)
+            at += 1
+            skip(around)
+            skip_return()
+            start = at
+            skip_to(between + b"\n")
+            good = good and at == start
+        else:
+            skip_to(between + b"\n")
+            field = text[start:at].removesuffix(b"\r") if at_end() else text[start:at]
+            fields.append(field.rstrip(around) if around else field)
+        if at_end():
+            break
+        at += 1
+        if runs:
+            skip(between)
+            skip_return()
+            if at_end():
+                break
+    if fields == [b""] and not quoted:
+        fields = []
+    return fields if good else None, min(at + 1, len(text))
 
 
 def words_of(line: bytes) -> list[bytes]:

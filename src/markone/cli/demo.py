@@ -94,7 +94,7 @@ def load() -> Block:
 def learn(settings: Settings, digits: Block) -> tuple[Curve, Curve]:
     """One training, seen by its last and by its averaged weights."""
     from markone.learning.linear import Linear
-    from markone.learning.training import train_linear
+    from markone.learning.passes import train_linear
 
     linear = Linear(settings, features=digits.matrix.shape[1], classes=10)
     history = train_linear(linear, digits)

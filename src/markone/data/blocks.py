@@ -20,6 +20,26 @@ MOST_FEATURES = 2**31
 
 
 @dataclass(frozen=True, slots=True)
+class Sparse:
+    """A CSR matrix of 32-bit floats, in SciPy's words but without SciPy, in which a row names each feature once."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.uint32]
+    data: NDArray[np.float32]
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.indptr) - 1, self.width
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, which: NDArray[np.int64]) -> Sparse:
+        return Sparse(*_core.take_rows(self.indptr, self.indices, self.data, self.width, which), self.width)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Rows with the number of each one's class and, where they differ, how much each one counts."""
 
@@ -47,6 +67,8 @@ class Block:
 
     def without_repeats(self) -> Block:
         """The same block, in which a feature that a row names twice counts once, with the sum of its values."""
+        if isinstance(self.matrix, Sparse):
+            return self
         if not (isinstance(self.rows, _core.SparseRows32 | _core.SparseRows64) and self.rows.names_twice()):
             return self
         matrix = self.matrix.copy()
@@ -60,20 +82,6 @@ class Block:
         return Block(as_rows(matrix), matrix, self.labels[which], importance)
 
 
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """A CSR matrix of 32-bit floats, in SciPy's words but without SciPy, in which a row names each feature once."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.uint32]
-    data: NDArray[np.float32]
-    width: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.indptr) - 1, self.width
-
-
 def is_sparse(matrix: object) -> bool:
     """Whether it is a SciPy matrix, without importing SciPy for the answer."""
     return hasattr(matrix, "indptr") or (hasattr(matrix, "tocsr") and hasattr(matrix, "nnz"))
@@ -81,6 +89,8 @@ def is_sparse(matrix: object) -> bool:
 
 def as_matrix(matrix: Any, dtype: Any = None) -> Any:
     """A dense C-contiguous array or a CSR matrix, of 32- or 64-bit floats: `dtype` or the nearest to what it has."""
+    if isinstance(matrix, Sparse):
+        return matrix
     if is_sparse(matrix):
         matrix = matrix.tocsr()
         wanted = float_like(matrix.dtype) if dtype is None else np.dtype(dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -30,8 +30,10 @@ class Column:
 class Batch:
     """Some examples, column by column.
 
-    A column of kind numeric, boolean, categorical or text is an Arrow array. A column of images is an array of bytes
-    (examples × height × width). A column of rows is a `GivenRows`.
+    A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
+    float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary, since
+    what is read from lines may be no UTF-8. A column of images is an array of bytes (examples × height × width). A
+    column of rows is a `GivenRows`.
     """
 
     columns: dict[str, Any]
@@ -72,9 +74,12 @@ class BadLines:
     """Sentences about the first few: file, line and what is wrong."""
 
     def add(self, sentence: str) -> None:
-        self.count += 1
-        if len(self.first) < BAD_LINES_SHOWN:
-            self.first.append(sentence)
+        self.add_all(1, [sentence])
+
+    def add_all(self, count: int, first: Iterable[str]) -> None:
+        """Some more, with sentences about the first of them."""
+        self.count += count
+        self.first += list(first)[: BAD_LINES_SHOWN - len(self.first)]
 
 
 class Source(ABC):
@@ -92,3 +97,10 @@ class Source(ABC):
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
         """All examples from the first; can be called again."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The columns and their kinds, as a small table."""
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -25,9 +25,9 @@ from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, 
 from markone.errors import DataError, SettingsError
 from markone.learning.history import History
 from markone.learning.linear import Linear
+from markone.learning.passes import train_linear
 from markone.learning.progress import Silence, visible_progress
 from markone.learning.settings import Settings
-from markone.learning.training import train_linear
 
 LARGEST_SEED = 2**31
 

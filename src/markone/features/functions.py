@@ -15,6 +15,7 @@ from markone.data.source import Batch, Column, GivenRows
 from markone.errors import DataError
 from markone.features.part import Part
 from markone.features.spec import Function
+from markone.features.texts import as_texts
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -118,7 +119,7 @@ def values_of(column: Column, values: Any) -> Any:
         return values
     if column.kind == "rows":
         return given_values(values)
-    return values.to_pylist()
+    return as_texts(values).to_pylist() if column.kind == "text" else values.to_pylist()
 
 
 def given_values(given: GivenRows) -> list[dict[str, float]]:

@@ -170,6 +170,15 @@ class Text(Group):
     hash_bits: int | None = checked(None, whole(1, MOST_HASH_BITS, optional=True))
     """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
 
+    def __post_init__(self) -> None:
+        Group.__post_init__(self)
+        if self.hash_bits is not None:
+            for name in ("min_count", "max_features"):
+                if getattr(self, name) not in (1, None):
+                    raise SettingsError(name, "prunes a vocabulary, and with hash_bits there is none; leave one out")
+        if self.negation and "not" in self.templates:
+            raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Numeric(Group):
@@ -395,7 +404,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def as_toml(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
     """The table, its plain settings before its sub-tables."""
-    own = [f"{key_of(name)} = {json.dumps(value)}" for name, value in table.items() if not isinstance(value, Mapping)]
+    own = [f"{key_of(name)} = {quoted(value)}" for name, value in table.items() if not isinstance(value, Mapping)]
     head = [f"[{'.'.join(map(key_of, path))}]"] if path and (own or not table) else []
     parts = ["\n".join(head + own)] if head + own else []
     parts += [as_toml(value, (*path, name)) for name, value in table.items() if isinstance(value, Mapping)]
@@ -404,4 +413,9 @@ def as_toml(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
 
 def key_of(name: str) -> str:
     bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if bare else json.dumps(name)
+    return name if bare else quoted(name)
+
+
+def quoted(value: Any) -> str:
+    """As in JSON, which TOML shares but for one character that it wants escaped and pairs that it does not know."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Protocol
+from typing import Any, Protocol
 
 from markone.learning.history import Pass
 
@@ -11,6 +11,7 @@ from markone.learning.history import Pass
 class Progress(Protocol):
     """What training tells while it works."""
 
+    def read(self, rows: int) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
     def advance(self, rows: int) -> None: ...
     def finish_pass(self, result: Pass) -> None: ...
@@ -28,6 +29,7 @@ def sentence(result: Pass) -> str:
 class Silence:
     """Says nothing."""
 
+    def read(self, rows: int) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
     def advance(self, rows: int) -> None: ...
     def finish_pass(self, result: Pass) -> None: ...
@@ -37,11 +39,10 @@ class Silence:
 class Bar:
     """A bar on the terminal's standard error: passes, rows a second, time left, and what the last pass did."""
 
-    def start(self, rows: int, epochs: int) -> None:
+    def __init__(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        self._epochs = epochs
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -50,6 +51,18 @@ class Bar:
             console=Console(stderr=True),
             transient=True,
         )
+        self._reading: Any = None
+
+    def read(self, rows: int) -> None:
+        if self._reading is None:
+            self._reading = self._progress.add_task("reading", total=None, speed="")
+            self._progress.start()
+        self._progress.update(self._reading, speed=f"{rows:,} rows")
+
+    def start(self, rows: int, epochs: int) -> None:
+        if self._reading is not None:
+            self._progress.remove_task(self._reading)
+        self._epochs = epochs
         self._task = self._progress.add_task(f"pass 1 of {epochs}", total=rows * epochs, speed="")
         self._progress.start()
 

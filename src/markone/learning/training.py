@@ -1,196 +1,139 @@
-"""Training: passes over a block until there is a reason to stop."""
+"""Training: from a source to a model."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from markone import _core
-from markone.data.blocks import Block
-from markone.errors import DataError
-from markone.learning.history import History, Pass, Stop
+from markone.data.blocks import is_sparse
+from markone.data.memory import memory_budget
+from markone.data.read import read
+from markone.data.source import Label, Source
+from markone.data.store import RowStore
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.map import FeatureMap
+from markone.features.part import Matrix
+from markone.features.spec import Features, Function
 from markone.learning.linear import Linear
+from markone.learning.passes import Callback, StoredExamples, make_passes
 from markone.learning.progress import Progress, Silence
-from markone.learning.settings import Settings
+from markone.learning.settings import Rule, Settings
+from markone.model.model import Model
+from markone.parallel import count_threads, in_order
 
-Callback = Callable[[Pass], bool | None]
-
-VALUES_BETWEEN_LOOKS = 4_000_000
-"""How many values, times weight vectors, before Python looks up: for Ctrl-C and for the progress bar."""
+DRAFTS_SHARE = 3
+"""Drafts are kept while they take less than one of so many parts of the memory: the rows made of them need as much."""
 
 
-def train_linear(
-    linear: Linear,
-    block: Block,
+def train(
+    source: Any,
     *,
-    holdout: Block | None = None,
+    target: Any = None,
+    rule: Rule = "mira",
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
     callback: Callback | None = None,
     progress: Progress | None = None,
-) -> History:
-    """Teaches `linear` the block, as its settings say, and tells how it went.
+    **settings: Any,
+) -> Model:
+    """Learns a model from a source, or from whatever `markone.read` opens.
 
-    The held-out rows are `holdout`, or a share of the block where the settings ask for one. Ctrl-C ends the training
-    with the weights so far. The callback sees every pass and ends the training by returning True.
+    `features` is a spec (a `Features`, a dict or a TOML file); by default every column is used as suits its kind.
+    `threads` read and count (all cores by default), and their number changes nothing but the time. Rows that need more
+    than `memory` (bytes, or a text such as "2 GB"; half of the machine's by default) go to a temporary file. All other
+    settings are those of `markone.Settings`: `epochs`, `C`, `holdout` and so on.
+
+    >>> model = train(["free money", "see you soon"], target=["spam", "ham"])
+    >>> model.predict("money for free")
+    'spam'
     """
-    settings = linear.settings
-    block = linear.ready(block)
-    rows = np.arange(len(block))
-    if holdout is None and settings.holdout > 0:
-        rows, kept_apart = split(block.labels, settings.holdout, settings.seed)
-        holdout = block.take(kept_apart)
-    watch = Watch(settings, linear)
-    history = History()
+    how = settings_of(rule, settings)
+    spec = Features.of(features, functions)
+    workers, budget = count_threads(threads), memory_budget(memory)
+    if not isinstance(source, Source):
+        source = read(source, target=target, threads=threads)
+    elif target is not None:
+        raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+    if source.target is None:
+        raise DataError("there is nothing to predict; say which column is the target: target=...")
     progress = progress or Silence()
-    progress.start(len(rows), settings.epochs)
-    try:
-        for epoch, order in enumerate(orders(rows, len(block), settings), start=1):
-            result = make_pass(linear, block, order, holdout, epoch, progress)
-            history.passes.append(result)
-            progress.finish_pass(result)
-            history.best_epoch = watch.look(result)
-            reason = watch.reason(result, bool(callback and callback(result)))
-            if reason is not None:
-                history.stopped = reason
-                break
-    except KeyboardInterrupt:
-        history.stopped = "interrupted"
-    finally:
-        progress.close()
-    watch.restore_best()
-    return history
+    feature_map = FeatureMap(spec, source.columns)
+    with RowStore(budget) as store:
+        classes = fill(store, source, feature_map, workers, budget, progress)
+        linear = Linear(how, features=feature_map.width, classes=len(classes), dtype=np.float32)
+        history = make_passes(linear, StoredExamples(store, how), callback=callback, progress=progress)
+    return Model(features=feature_map, classes=classes, weights=linear.weights(), settings=how, history=history)
 
 
-def make_pass(
-    linear: Linear,
-    block: Block,
-    order: NDArray[np.int64] | None,
-    holdout: Block | None,
-    epoch: int,
-    progress: Progress,
-) -> Pass:
-    start = time.perf_counter()
-    mistakes, updates, loss, importance = 0, 0, 0.0, 0.0
-    for part in parts(order, block, linear.columns):
-        tally = linear.learn(block, part)
-        mistakes += tally.mistakes
-        updates += tally.updates
-        loss += tally.loss
-        importance += tally.importance
-        progress.advance(tally.visits)
-    norm2 = linear.norm2()
-    if not (math.isfinite(loss) and math.isfinite(norm2)):
-        raise DataError(
-            f"the weights grew beyond all numbers in pass {epoch}: the features are too large for the learning rate; "
-            "scale them (to unit length, or to a standard deviation of 1) or lower the rate"
-        )
-    last = averaged = None
-    if holdout is not None:
-        last = accuracy(linear, holdout, averaged=False)
-        averaged = accuracy(linear, holdout, averaged=True) if linear.settings.average else None
-    return Pass(
-        epoch=epoch,
-        mistakes=mistakes,
-        updates=updates,
-        loss=loss / importance if importance else 0.0,
-        norm2=norm2,
-        seconds=time.perf_counter() - start,
-        holdout_last=last,
-        holdout_averaged=averaged,
+def settings_of(rule: Rule, settings: dict[str, Any]) -> Settings:
+    known = [field.name for field in fields(Settings)]
+    for name in settings:
+        if name not in known:
+            raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
+    return Settings(rule=rule, **settings)
+
+
+def fill(
+    store: RowStore, source: Source, feature_map: FeatureMap, threads: int, budget: int, progress: Progress
+) -> list[Label]:
+    """Learns the features, puts all rows into the store, and returns the classes.
+
+    The source is read once if what was drafted at the first reading can be kept, else twice.
+    """
+    drafts: deque[Any] = deque()
+    size = rows = 0
+    for batch, draft in feature_map.drafts(source, threads):
+        rows += len(batch)
+        progress.read(rows)
+        if size <= budget // DRAFTS_SHARE:
+            size += size_of(draft)
+            drafts.append((draft, batch.labels, batch.importance))
+        else:
+            drafts.clear()
+    if rows == 0:
+        raise DataError("there are no rows to learn from")
+    feature_map.finish()
+    for matrix, labels, importance in rows_of(source, feature_map, drafts, threads):
+        store.add(matrix, labels, importance)
+    classes = in_good_order(source.labels)
+    number = {label: i for i, label in enumerate(classes)}
+    store.finish(np.array([number[label] for label in source.labels], np.int32))
+    if len(store) == 0:
+        raise DataError("none of the rows has a label")
+    if len(classes) < 2:
+        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+    return classes
+
+
+def rows_of(
+    source: Source, feature_map: FeatureMap, drafts: deque[Any], threads: int
+) -> Iterator[tuple[Matrix, Any, Any]]:
+    if drafts:
+        tasks = (drafts.popleft() for _ in range(len(drafts)))
+        return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, threads)
+    return in_order(
+        lambda batch: (feature_map.transform(batch), batch.labels, batch.importance), source.batches(), threads
     )
 
 
-class Watch:
-    """Decides when to stop, and remembers the best weights."""
-
-    def __init__(self, settings: Settings, linear: Linear) -> None:
-        self.settings = settings
-        self.linear = linear
-        self.best_accuracy = -math.inf
-        self.best_epoch: int | None = None
-        self.best_state: dict[str, NDArray[np.float64]] | None = None
-        self.best_loss = math.inf
-        self.passes_without_gain = 0
-
-    def look(self, result: Pass) -> int | None:
-        tol = self.settings.tol or 0.0
-        if result.holdout is None:
-            # Where a loss has no scale of its own, what counts as better is a share of it.
-            unit = 1.0 if self.settings.traits.has_scale or math.isinf(self.best_loss) else self.best_loss
-            gained = result.loss < self.best_loss - tol * unit
-            self.best_loss = min(self.best_loss, result.loss)
-        else:
-            gained = result.holdout > self.best_accuracy + tol
-            if result.holdout > self.best_accuracy:
-                self.best_accuracy, self.best_epoch = result.holdout, result.epoch
-                self.best_state = self.linear.get_state() if self.settings.patience else None
-        self.passes_without_gain = 0 if gained else self.passes_without_gain + 1
-        return self.best_epoch
-
-    def reason(self, result: Pass, asked: bool) -> Stop | None:
-        if asked:
-            return "callback"
-        if result.updates == 0 and self.settings.traits.comes_to_rest:
-            return "converged"
-        if self.settings.patience is not None and self.passes_without_gain >= self.settings.patience:
-            if result.holdout is not None:
-                return "held-out"
-            if self.settings.tol is not None:
-                return "loss"
-        return None
-
-    def restore_best(self) -> None:
-        if self.best_state is not None:
-            self.linear.set_state(self.best_state)
+def size_of(draft: Any) -> int:
+    """The bytes of the arrays in it."""
+    if isinstance(draft, list | tuple):
+        return sum(map(size_of, draft))
+    if is_sparse(draft):
+        return size_of([draft.indptr, draft.indices, draft.data])
+    return int(getattr(draft, "nbytes", 0))
 
 
-def orders(rows: NDArray[np.int64], all_rows: int, settings: Settings) -> Iterator[NDArray[np.int64] | None]:
-    """For each pass, the rows in the order of their visits; `None` is every row as it stands."""
-    order = rows if len(rows) < all_rows else None
-    for epoch in range(settings.epochs):
-        if settings.order == "each" or (settings.order == "once" and epoch == 0):
-            order = shuffled(rows, settings.seed, epoch)
-        yield order
-
-
-def shuffled(rows: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.int64]:
-    """A copy in random order: the same for the same seed and epoch, whatever came before."""
-    order = rows.copy()
-    _core.shuffle(order, int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0]))
-    return order
-
-
-def parts(order: NDArray[np.int64] | None, block: Block, columns: int) -> Iterator[NDArray[np.int64] | None]:
-    """The order cut into pieces, each soon done."""
-    visits = len(block) if order is None else len(order)
-    size = max(1, VALUES_BETWEEN_LOOKS * len(block) // max(1, block.rows.stored * columns))
-    if visits <= size:
-        yield order
-        return
-    order = np.arange(visits) if order is None else order
-    for start in range(0, visits, size):
-        yield order[start : start + size]
-
-
-def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to learn from and rows to hold out: the same share of every class, at random, each set in storage order."""
-    random = np.random.default_rng([seed, 1])
-    apart = np.zeros(len(labels), bool)
-    mixed = random.permutation(len(labels))
-    by_class = mixed[np.argsort(labels[mixed], kind="stable")]
-    # Every 1/share-th row of that list: each class gives its share to within one row.
-    places = np.floor((np.arange(round(share * len(labels))) + random.random()) / share).astype(np.int64)
-    apart[by_class[places[places < len(labels)]]] = True
-    if not apart.any() or apart.all():
-        raise DataError(f"{len(labels)} rows are too few to hold out a share of {share:g}; hold out more, or none")
-    return np.flatnonzero(~apart), np.flatnonzero(apart)
-
-
-def accuracy(linear: Linear, block: Block, *, averaged: bool) -> float:
-    """The share of the block's importance that is classified rightly; of its rows, where none has any."""
-    right = linear.predict(block.rows, averaged) == block.labels
-    weighted = block.importance is not None and block.importance.any()
-    return float(np.average(right, weights=block.importance if weighted else None))
+def in_good_order(labels: list[Label]) -> list[Label]:
+    """Numbers by size, texts by the alphabet; what cannot be compared, by how it is written."""
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=str)

@@ -1,0 +1,129 @@
+// Work on rows between the counting of features and the learning from them: numbers that change, values that are
+// weighed, rows that are put side by side, rows of length 1; and counts of features in each class.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "growing_rows.h"
+#include "rows.h"
+#include "vocabulary.h"
+
+namespace markone {
+
+enum class counted_as : std::uint8_t { count, binary, log };
+
+struct refinement {
+    std::span<const std::uint32_t> numbers;  // the new number of each feature, or nobody; empty if all stay
+    counted_as value = counted_as::count;
+    std::span<const float> weights;  // by new number; empty if all are 1
+};
+
+inline void refine(const sparse_rows<float>& from, const refinement& how, growing_rows& rows) {
+    rows.indptr.reserve(from.size() + 1);
+    rows.indices.reserve(from.stored());
+    rows.values.reserve(from.stored());
+    for (std::size_t row = 0; row < from.size(); ++row) {
+        const sparse_row<float> x = from[row];
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const std::uint32_t number = how.numbers.empty() ? x.index[i] : how.numbers[x.index[i]];
+            if (number == nobody) continue;
+            const float count = x.value(i);
+            const float value = how.value == counted_as::count    ? count
+                                : how.value == counted_as::binary ? 1.0f
+                                                                  : std::log1p(count);
+            rows.add(number, how.weights.empty() ? value : value * how.weights[number]);
+        }
+        rows.end_row();
+    }
+}
+
+// Rows side by side: the features of each part come after all features of the parts before it.
+inline void join(std::span<const sparse_rows<float>> parts, growing_rows& rows) {
+    if (parts.empty()) throw std::invalid_argument("there are no rows to join");
+    const std::size_t count = parts.front().size();
+    std::size_t stored = 0, width = 0;
+    for (const auto& part : parts) {
+        if (part.size() != count) throw std::invalid_argument("the parts differ in rows");
+        stored += part.stored();
+        width += part.width();
+    }
+    if (width >= nobody) throw std::length_error("too many features");
+    rows.indptr.reserve(count + 1);
+    rows.indices.reserve(stored);
+    rows.values.reserve(stored);
+    for (std::size_t row = 0; row < count; ++row) {
+        std::size_t start = 0;
+        for (const auto& part : parts) {
+            const sparse_row<float> x = part[row];
+            for (std::size_t i = 0; i < x.size(); ++i)
+                rows.add(static_cast<std::uint32_t>(start + x.feature(i)), x.value(i));
+            start += part.width();
+        }
+        rows.end_row();
+    }
+}
+
+inline void take(const sparse_rows<float>& from, std::span<const std::int64_t> which, growing_rows& rows) {
+    rows.indptr.reserve(which.size() + 1);
+    for (const std::int64_t row : which) {
+        if (row < 0 || static_cast<std::size_t>(row) >= from.size()) throw std::out_of_range("no such row");
+        const sparse_row<float> x = from[static_cast<std::size_t>(row)];
+        rows.indices.insert(rows.indices.end(), x.index, x.index + x.count);
+        rows.values.insert(rows.values.end(), x.values, x.values + x.count);
+        rows.end_row();
+    }
+}
+
+// Dense rows without their zeros.
+inline void thin(const dense_rows<float>& from, growing_rows& rows) {
+    if (from.width() >= nobody) throw std::length_error("too many features");
+    rows.indptr.reserve(from.size() + 1);
+    for (std::size_t row = 0; row < from.size(); ++row) {
+        const dense_row<float> x = from[row];
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (x.value(i) != 0) rows.add(static_cast<std::uint32_t>(i), x.value(i));
+        rows.end_row();
+    }
+}
+
+// Divides each row by its length; a row of zeros stays.
+inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float> values) {
+    for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
+        const std::span<float> x = values.subspan(static_cast<std::size_t>(indptr[row]),
+                                                  static_cast<std::size_t>(indptr[row + 1] - indptr[row]));
+        double norm2 = 0;
+        for (const float value : x) norm2 += double{value} * value;
+        if (norm2 == 0) continue;
+        const double scale = 1 / std::sqrt(norm2);
+        for (float& value : x) value = static_cast<float>(value * scale);
+    }
+}
+
+// How much of each feature is in the rows of each class.
+class class_counts {
+  public:
+    std::vector<std::vector<std::uint32_t>> by_class;
+
+    // Rows without a class count nowhere. `presence` counts rows instead of values.
+    void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
+        if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            if (labels[row] < 0) continue;
+            const auto label = static_cast<std::size_t>(labels[row]);
+            if (label >= by_class.size()) by_class.resize(label + 1);
+            std::vector<std::uint32_t>& counts = by_class[label];
+            if (counts.size() < rows.width()) counts.resize(rows.width());
+            const sparse_row<float> x = rows[row];
+            for (std::size_t i = 0; i < x.size(); ++i)
+                counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
+        }
+    }
+};
+
+}  // namespace markone

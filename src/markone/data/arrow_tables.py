@@ -1,0 +1,118 @@
+"""Arrow tables: frames, and the files that keep them, Parquet and Arrow's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from markone.data.files import File, open_plain, open_seekable, readable
+from markone.data.options import Options
+from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Rows, Table
+from markone.errors import DataError
+from markone.parallel import count_threads
+
+ARROW_FILE_MAGIC = b"ARROW1"
+
+
+class FrameTable(Table):
+    """A table in memory, read where it lies."""
+
+    def __init__(self, frame: Any, name: str) -> None:
+        self.frame = frame
+        self.name = name
+        if len(set(frame.column_names)) < len(frame.column_names):
+            raise DataError(f"{name} has two columns of the same name: {', '.join(frame.column_names)}")
+        if frame.num_columns == 0 or frame.num_rows == 0:
+            raise DataError(f"{name} has no {'rows' if frame.num_columns else 'columns'}")
+
+    def sample(self) -> dict[str, Any]:
+        return arrays_of(self.frame[:SAMPLE_ROWS])
+
+    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+        start = 0
+        for batch in self.frame.select(list(wanted)).to_batches(max_chunksize=BATCH_ROWS):
+            yield rows_of(batch, self.name, start)
+            start += len(batch)
+
+
+class ArrowFileTable(Table):
+    """Parquet files, or Arrow's, that have the same columns."""
+
+    def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
+        self.files = files
+        self.name = name
+        self.threads = count_threads(options.threads)
+        self.open: Callable[[File, list[str] | None], Iterator[Any]] = (
+            self.open_parquet if format == "parquet" else self.open_arrow
+        )
+
+    def sample(self) -> dict[str, Any]:
+        import pyarrow as pa
+
+        for file in self.files:
+            for batch in self.batches_of(file, None):
+                names = batch.schema.names
+                if len(set(names)) < len(names):
+                    raise DataError(f"{file.name} has two columns of the same name: {', '.join(names)}")
+                if len(batch) > 0:
+                    return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
+        raise DataError(f"{self.name} has no rows")
+
+    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+        for file in self.files:
+            start = 0
+            for batch in self.batches_of(file, list(wanted)):
+                for at in range(0, len(batch), BATCH_ROWS):
+                    yield rows_of(batch[at : at + BATCH_ROWS], file.name, start + at)
+                start += len(batch)
+
+    def batches_of(self, file: File, names: list[str] | None) -> Iterator[Any]:
+        """Batches that are sound in every byte, since what the core reads it reads without looking."""
+        batches = self.open(file, names)
+        while True:
+            with readable(file.name):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                batch.validate(full=True)
+                str(batch.schema)  # an error if there are names in it that are no text
+                if names is not None and set(names) - set(batch.schema.names):
+                    raise DataError(f"{file.name} has no column {(set(names) - set(batch.schema.names)).pop()!r}")
+            yield batch if names is None else batch.select(names)
+
+    def open_parquet(self, file: File, names: list[str] | None) -> Iterator[Any]:
+        import pyarrow.parquet as pq
+
+        with open_seekable(file) as opened, pq.ParquetFile(opened) as whole:
+            yield from whole.iter_batches(BATCH_ROWS, columns=names, use_threads=self.threads > 1)
+
+    def open_arrow(self, file: File, names: list[str] | None) -> Iterator[Any]:
+        import pyarrow as pa
+
+        options = pa.ipc.IpcReadOptions(use_threads=self.threads > 1)
+        with open_plain(file) as start:
+            is_file = start.read(len(ARROW_FILE_MAGIC)) == ARROW_FILE_MAGIC
+        if not is_file:
+            with open_plain(file) as opened, pa.ipc.open_stream(opened, options=options) as stream:
+                yield from stream
+            return
+        with open_seekable(file) as opened, pa.ipc.open_file(opened, options=options) as whole:
+            for i in range(whole.num_record_batches):
+                yield whole.get_batch(i)
+
+
+def arrays_of(table: Any) -> dict[str, Any]:
+    return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def rows_of(batch: Any, name: str, start: int) -> Rows:
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    return Rows(columns, len(batch), lambda row: f"{name}, row {start + row}")
+
+
+def without_index(table: Any) -> Any:
+    """A table without the columns in which pandas keeps the names of rows."""
+    metadata = table.schema.metadata or {}
+    kept = json.loads(metadata[b"pandas"])["index_columns"] if b"pandas" in metadata else []
+    return table.drop_columns([name for name in kept if isinstance(name, str) and name in table.column_names])

@@ -1,0 +1,83 @@
+"""Chunks: about a megabyte of a file, ending where a line or a row ends, in UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from markone.data.files import File, open_plain, readable
+from markone.data.options import Options
+from markone.errors import DataError
+
+CHUNK = 2**20
+BYTE_ORDER_MARK = codecs.BOM_UTF8
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Whole lines of a file, and how many lines are before them."""
+
+    file: str
+    data: bytes
+    lines_before: int
+
+    def place(self, line: int) -> str:
+        """Where a line of the chunk is, counted from 1, for a sentence."""
+        return f"{self.file}, line {self.lines_before + line}"
+
+
+def last_line_end(data: bytes) -> int:
+    return data.rfind(b"\n") + 1
+
+
+def chunks(files: Iterable[File], options: Options, cut: Callable[[bytes], int] = last_line_end) -> Iterator[Chunk]:
+    """The chunks of all files in turn. `cut` says where the last whole row of some bytes ends, 0 if none is whole."""
+    for file in files:
+        yield from chunks_of(file, options, cut)
+
+
+def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iterator[Chunk]:
+    lines = 0
+    rest = b""
+    for fresh in pieces(file, options):
+        rest = rest + fresh if rest else fresh
+        end = cut(rest)
+        if end == 0 and len(rest) > options.longest_line:
+            raise DataError(
+                f"{file.name}, line {lines + 1}: the line is longer than {options.longest_line:,} bytes; is it not "
+                f"{options.format or 'a file of lines'} at all, or is a quote not closed? "
+                "If it is meant, say how long lines may be with longest_line"
+            )
+        if end > 0:
+            chunk = Chunk(file.name, rest[:end], lines)
+            lines += chunk.data.count(b"\n")
+            rest = rest[end:]
+            yield chunk
+    if rest:
+        yield Chunk(file.name, rest, lines)
+
+
+def pieces(file: File, options: Options) -> Iterator[bytes]:
+    """The bytes of a file in UTF-8, without the mark with which some programs begin it."""
+    decoder = None
+    if codecs.lookup(options.encoding).name not in ("utf-8", "ascii", "utf-8-sig"):
+        decoder = codecs.getincrementaldecoder(options.encoding)()
+    size = min(CHUNK, max(options.longest_line, len(BYTE_ORDER_MARK)))
+    at_start = True
+    with readable(file.name):
+        stream = open_plain(file)
+    try:
+        while True:
+            with readable(file.name):
+                raw: bytes = stream.read(size)
+                piece = raw if decoder is None else decoder.decode(raw, final=not raw).encode("utf-8", "surrogatepass")
+            if at_start:
+                piece = piece.removeprefix(BYTE_ORDER_MARK)
+                at_start = False
+            if piece:
+                yield piece
+            if not raw:
+                return
+    finally:
+        stream.close()

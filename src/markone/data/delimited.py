@@ -1,0 +1,171 @@
+"""Delimited tables: CSV and its relatives, with a separator, or runs of white space, between the fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from markone import _core
+from markone.data.chunks import Chunk, chunks
+from markone.data.files import File
+from markone.data.options import WHITE_SPACE, Options
+from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table
+from markone.errors import DataError
+from markone.parallel import count_threads, in_order
+
+SEPARATOR = {"csv": ",", "tsv": "\t"}
+HOW_TO_READ = {
+    "numeric": _core.TableKind.number,
+    "boolean": _core.TableKind.word,
+    "categorical": _core.TableKind.word,
+    "text": _core.TableKind.text,
+}
+
+
+class DelimitedTable(Table):
+    """CSV files that have the same columns."""
+
+    written = True
+
+    def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
+        self.files = files
+        self.name = name
+        self.options = options
+        self.separator = options.separator or SEPARATOR[format]
+        if self.separator == WHITE_SPACE:
+            self.separator = " "
+        self.has_header = options.columns is None if options.header is None else options.header
+        self.names = self.read_names()
+
+    def cut(self, data: bytes) -> int:
+        return _core.whole_rows(data, separator=self.separator, quote=self.options.quote)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks, without the headers."""
+        for chunk in chunks(self.files, self.options, self.cut):
+            if chunk.lines_before == 0 and self.has_header:
+                header, chunk = self.split_header(chunk)
+                self.check_header(header, chunk.file)
+            yield chunk
+
+    # ---- names of columns
+
+    def read_names(self) -> list[str]:
+        for chunk in chunks(self.files, self.options, self.cut):
+            fields = self.fields_of(chunk)
+            if not fields:
+                continue
+            if not self.has_header and self.options.columns is None:
+                return [f"c{i}" for i in range(len(fields))]
+            names = fields if self.options.columns is None else list(self.options.columns)
+            if len(names) != len(fields):
+                raise DataError(
+                    f"{chunk.place(1)}: there are {len(fields)} fields but columns gives {len(names)} names"
+                )
+            return [name or f"c{i}" for i, name in enumerate(no_repeats(names, chunk))]
+        raise DataError(f"{self.name} is empty")
+
+    def fields_of(self, chunk: Chunk) -> list[str]:
+        """The fields of the first row."""
+        try:
+            fields = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
+            return [field.decode() for field in fields]
+        except _core.BadLine as bad:
+            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}") from None
+        except UnicodeDecodeError:
+            raise DataError(
+                f"{chunk.place(1)}: the first row is not UTF-8; if the file has another encoding, say so, for instance "
+                "encoding='latin-1'"
+            ) from None
+
+    def split_header(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
+        """The rows of a chunk up to the first that is not blank, and the rest."""
+        end = 0
+        while end < len(chunk.data):
+            row = next_row(chunk.data, end, self.cut)
+            blank = not chunk.data[end:row].strip()
+            end = row
+            if not blank:
+                break
+        header = chunk.data[:end]
+        return Chunk(chunk.file, header, 0), Chunk(chunk.file, chunk.data[end:], header.count(b"\n"))
+
+    def check_header(self, header: Chunk, file: str) -> None:
+        """That a further file has the columns of the first."""
+        if file == self.files[0].name or self.options.columns is not None:
+            return
+        names = [name or f"c{i}" for i, name in enumerate(self.fields_of(header))]
+        if names and names != self.names:
+            raise DataError(f"{file} has other columns than {self.files[0].name}: {names} instead of {self.names}")
+
+    # ---- rows
+
+    def reader(self, how: Mapping[str, _core.TableKind]) -> _core.TableReader:
+        return _core.TableReader(
+            separator=self.separator,
+            quote=self.options.quote,
+            missing=list(self.options.missing),
+            kinds=[how.get(name, _core.TableKind.skip) for name in self.names],
+            names=self.names,
+        )
+
+    def sample(self) -> dict[str, Any]:
+        reader = self.reader(dict.fromkeys(self.names, _core.TableKind.word))
+        for chunk in self.chunks():
+            rows = self.rows_of(reader, self.start_of(chunk))
+            if rows.size > 0:
+                return {name: array[:SAMPLE_ROWS] for name, array in rows.columns.items()}
+        raise DataError(f"{self.name} has no rows")
+
+    def start_of(self, chunk: Chunk) -> Chunk:
+        """The first rows of a chunk: those in as many lines as a sample has rows, or all if a row has more."""
+        ends = np.flatnonzero(np.frombuffer(chunk.data, np.uint8) == ord("\n"))[:SAMPLE_ROWS]
+        end = self.cut(chunk.data[: ends[-1] + 1]) if len(ends) == SAMPLE_ROWS else 0
+        return Chunk(chunk.file, chunk.data[:end], chunk.lines_before) if end > 0 else chunk
+
+    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+        reader = self.reader({name: HOW_TO_READ[kind] for name, kind in wanted.items()})
+        return in_order(lambda chunk: self.rows_of(reader, chunk), self.chunks(), count_threads(self.options.threads))
+
+    def rows_of(self, reader: _core.TableReader, chunk: Chunk) -> Rows:
+        try:
+            read = reader.read(chunk.data, skip_bad=self.options.skip_bad)
+        except _core.BadLine as bad:
+            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{SKIP_ADVICE}") from None
+        size = len(read.row_lines)
+        columns = {
+            name: arrow_of(arrays, size) for name, arrays in zip(self.names, read.columns, strict=True) if arrays
+        }
+        first_bad = [f"{chunk.place(line)}: {problem}" for line, problem in read.first_bad]
+        return Rows(columns, size, lambda row: chunk.place(int(read.row_lines[row])), read.bad, first_bad)
+
+
+def no_repeats(names: list[str], chunk: Chunk) -> list[str]:
+    for name in names:
+        if name and names.count(name) > 1:
+            raise DataError(
+                f"{chunk.place(1)}: two columns are named {name!r}; if the first line is no header, say header=False, "
+                "else give the columns other names with columns=[...]"
+            )
+    return names
+
+
+def next_row(data: bytes, start: int, cut: Any) -> int:
+    """Where the row that starts at `start` ends."""
+    end = start
+    while True:
+        end = data.find(b"\n", end) + 1
+        if end == 0:
+            return len(data)
+        if cut(data[start:end]) > 0:
+            return end
+
+
+def arrow_of(arrays: Sequence[Any], size: int) -> Any:
+    """What the core gave as an Arrow array, without a copy."""
+    import pyarrow as pa
+
+    bits, *others = (None if array is None else pa.py_buffer(array) for array in arrays)
+    return pa.Array.from_buffers(pa.float64() if len(others) == 1 else pa.string(), size, [bits, *others])

@@ -1,0 +1,81 @@
+"""Folders: one for each class, in which every file is a text."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from markone.data.files import NamedFile, files_in, open_plain, readable
+from markone.data.labels import Labels
+from markone.data.options import Options
+from markone.data.overview import Look, overview
+from markone.data.source import BadLines, Batch, Column, Source
+from markone.errors import DataError
+from markone.parallel import count_threads, in_order
+
+GROUP = 256
+Group = list[tuple[str, str]]
+
+
+class FolderSource(Source):
+    """A folder of class folders. The classes come in the order of their names."""
+
+    columns = (Column("text", "text"),)
+
+    def __init__(self, folder: str, options: Options) -> None:
+        self.folder = folder
+        self.options = options
+        self.bad = BadLines()
+        self.target = "label"
+        self.known_labels = Labels(self.target)
+        self.labels = self.known_labels.values
+        self.classes = {os.path.basename(path): files_in(path)[0] for path in files_in(folder)[1]}
+        self.classes = {name: files for name, files in self.classes.items() if files}
+        if not self.classes:
+            raise DataError(f"{folder} has no folders with files in them, one for each class")
+
+    def batches(self) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        self.bad = BadLines()
+        for texts, sentences in in_order(self.read, self.groups(), count_threads(self.options.threads)):
+            self.bad.add_all(len(sentences), sentences)
+            if texts:
+                numbers = np.array([self.known_labels.number(label) for label, _ in texts], np.int32)
+                yield Batch({"text": pa.array([text for _, text in texts], pa.binary())}, len(texts), numbers)
+
+    def groups(self) -> Iterator[Group]:
+        """Some hundred files at a time."""
+        every = [(label, path) for label, paths in self.classes.items() for path in paths]
+        return (every[i : i + GROUP] for i in range(0, len(every), GROUP))
+
+    def read(self, group: Group) -> tuple[list[tuple[str, bytes]], list[str]]:
+        """The texts with their labels, and sentences about files that cannot be read."""
+        texts: list[tuple[str, bytes]] = []
+        sentences = []
+        for label, path in group:
+            try:
+                texts.append((label, self.read_text(path)))
+            except DataError as error:
+                if not self.options.skip_bad:
+                    raise
+                sentences.append(str(error))
+        return texts, sentences
+
+    def read_text(self, path: str) -> bytes:
+        longest = self.options.longest_line
+        with readable(path):
+            with open_plain(NamedFile(path)) as stream:
+                data: bytes = stream.read(longest + 1)
+            if len(data) > longest:
+                raise DataError(f"{path} is longer than {longest:,} bytes; say how long texts may be with longest_line")
+            if codecs.lookup(self.options.encoding).name != "utf-8":
+                data = data.decode(self.options.encoding).encode()
+        return data.removeprefix(codecs.BOM_UTF8)
+
+    def __str__(self) -> str:
+        looks = [Look("text", "text"), Look(f"label ({', '.join(self.classes)})", "target")]
+        return overview(f"{self.folder}, {len(self.classes)} folders of texts", looks, None)

@@ -1,0 +1,169 @@
+"""JSON lines: one object a line, whose fields are the columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from markone.data.chunks import Chunk, chunks
+from markone.data.files import File
+from markone.data.kinds import word
+from markone.data.options import Options
+from markone.data.source import BAD_LINES_SHOWN
+from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, shown
+from markone.errors import DataError
+
+Fields = dict[str, Any]
+
+
+class Refusals:
+    """The lines of a chunk that are bad: the first is an error, or all are counted."""
+
+    def __init__(self, chunk: Chunk, skip_bad: bool) -> None:
+        self.chunk = chunk
+        self.skip_bad = skip_bad
+        self.count = 0
+        self.first: list[str] = []
+
+    def __call__(self, line: int, problem: str) -> None:
+        sentence = f"{self.chunk.place(line)}: {problem}"
+        if not self.skip_bad:
+            raise DataError(sentence + SKIP_ADVICE)
+        self.count += 1
+        if self.count <= BAD_LINES_SHOWN:
+            self.first.append(sentence)
+
+
+class JsonTable(Table):
+    """Files of JSON lines. A column holds numbers, booleans, strings or, where these are mixed, all as strings."""
+
+    def __init__(self, files: Sequence[File], name: str, options: Options) -> None:
+        self.files = files
+        self.name = name
+        self.options = options
+        self.types: dict[str, str] = {}
+
+    def sample(self) -> dict[str, Any]:
+        for chunk in chunks(self.files, self.options):
+            objects = [fields for _, fields in self.objects(chunk, Refusals(chunk, self.options.skip_bad))][
+                :SAMPLE_ROWS
+            ]
+            if objects:
+                names = dict.fromkeys(name for fields in objects for name in fields)
+                self.types = {name: type_of([fields.get(name) for fields in objects]) for name in names}
+                return {name: column([fields.get(name) for fields in objects], self.types[name])[0] for name in names}
+        raise DataError(f"{self.name} is empty or has no objects")
+
+    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+        return (self.rows_of(chunk, wanted) for chunk in chunks(self.files, self.options))
+
+    def rows_of(self, chunk: Chunk, wanted: Mapping[str, str]) -> Rows:
+        import pyarrow as pa
+
+        refuse = Refusals(chunk, self.options.skip_bad)
+        objects = list(self.objects(chunk, refuse))
+        columns = {}
+        wrong: set[int] = set()
+        for name, kind in wanted.items():
+            has = self.types[name] if self.types[name] != "empty" else kind if kind in CHANGES else "mixed"
+            columns[name], others = column([fields.get(name) for _, fields in objects], has)
+            for row in sorted(others - wrong):
+                refuse(objects[row][0], f"{name!r} is not {has} as in the lines before: {shown(objects[row][1][name])}")
+            wrong |= others
+        if wrong:
+            kept = [row for row in range(len(objects)) if row not in wrong]
+            objects = [objects[row] for row in kept]
+            columns = {name: array.take(pa.array(kept, pa.int64())) for name, array in columns.items()}
+        return Rows(columns, len(objects), lambda row: chunk.place(objects[row][0]), refuse.count, refuse.first)
+
+    def objects(self, chunk: Chunk, refuse: Refusals) -> Iterator[tuple[int, Fields]]:
+        """The objects of a chunk, each with the number of its line."""
+        load = json.JSONDecoder().decode
+        for number, line in enumerate(chunk.data.split(b"\n"), start=1):
+            if not line or line.isspace():
+                continue
+            try:
+                fields = load(line.decode())
+            except UnicodeDecodeError:
+                refuse(
+                    number, "the line is not UTF-8; if the file has another encoding, say so, as in encoding='latin-1'"
+                )
+            except (ValueError, RecursionError) as error:
+                problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+                refuse(number, f"the line is not JSON ({problem}): {shown(line.decode()[:200])}")
+            else:
+                if isinstance(fields, dict):
+                    yield number, fields
+                else:
+                    refuse(number, f'the line is not an object, as in {{"text": ...}}: {shown(line.decode()[:200])}')
+
+
+def type_of(values: Sequence[Any]) -> str:
+    """What a column's first values are."""
+    types = set(map(type, values)) - {type(None)}
+    if not types:
+        return "empty"
+    if types <= {int, float}:
+        return "numeric"
+    if types == {bool}:
+        return "boolean"
+    return "nested" if types & {dict, list} else "text" if types == {str} else "mixed"
+
+
+def column(values: list[Any], kind: str) -> tuple[Any, set[int]]:
+    """The values as an Arrow array, and the numbers of the rows whose values are of another kind."""
+    import pyarrow as pa
+
+    if kind == "empty":
+        return pa.nulls(len(values)), set()
+    if kind == "nested":  # no features are made of it, whatever is inside
+        return pa.array([None if value is None else [] for value in values], pa.list_(pa.null())), set()
+    made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
+    if set(map(type, values)) <= TYPES[kind]:
+        try:
+            return pa.array(values, made), set()
+        except (UnicodeEncodeError, pa.ArrowException):
+            pass  # half of a surrogate pair, or a very large number: found below
+    changed = [None if value is None else CHANGES[kind](value) for value in values]
+    wrong = {row for row, value in enumerate(changed) if value is None and values[row] is not None}
+    return pa.array(changed, made), wrong
+
+
+def real(value: Any) -> float | None:
+    try:
+        return float(value) if type(value) in (int, float) else None
+    except OverflowError:
+        return None
+
+
+def boolean(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def text(value: Any) -> str | None:
+    """Strings, but for those with half of a surrogate pair, which is no character."""
+    return value if isinstance(value, str) and is_encodable(value) else None
+
+
+def any_text(value: Any) -> str | None:
+    return text(value) if isinstance(value, str) else None if isinstance(value, dict | list) else word(value)
+
+
+def is_encodable(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+NOTHING = type(None)
+# What Arrow takes as it is, and what is made of the rest.
+TYPES: dict[str, set[type]] = {
+    "numeric": {int, float, NOTHING},
+    "boolean": {bool, NOTHING},
+    "text": {str, NOTHING},
+    "mixed": {str, NOTHING},
+}
+CHANGES: dict[str, Callable[[Any], Any]] = {"numeric": real, "boolean": boolean, "text": text, "mixed": any_text}

@@ -1,0 +1,152 @@
+"""Kinds: what a column holds, guessed from its first rows, and its values as that kind has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import Kind
+
+TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+# A text has some words, or many letters, and seldom comes twice.
+WORDS_OF_TEXT = 2
+BYTES_OF_TEXT = 40
+DISTINCT_OF_TEXT = 0.5
+
+
+def guess(array: Any, written: bool) -> Kind | None:
+    """The kind of a column by its first values; None where there are no values, or none that features are made of.
+
+    `written` says that numbers are written as strings, as in a CSV file.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    if array.null_count == len(array):
+        return None
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if is_number(kind):
+        return "numeric"
+    if pa.types.is_dictionary(kind):
+        return "categorical" if is_words(kind.value_type) or is_number(kind.value_type) else None
+    if not is_words(kind):
+        return None
+    strings = as_strings(array).drop_null()
+    distinct = strings.unique().to_pylist()
+    if all(value.strip().lower() in TRUTH for value in distinct):
+        return "boolean"
+    if written and all(NUMBER.fullmatch(value) for value in distinct):
+        return "numeric"
+    words = pc.mean(pc.add(pc.count_substring_regex(strings, r"\S\s+\S"), 1)).as_py()
+    size = pc.mean(pc.binary_length(strings)).as_py()
+    is_text = len(distinct) >= DISTINCT_OF_TEXT * len(strings) and (words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT)
+    return "text" if is_text else "categorical"
+
+
+def is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_words(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view())
+
+
+def can_be(kind: Any, wanted: str) -> bool:
+    """Whether values of an Arrow type can be read as a kind."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    simple = is_number(kind) or is_words(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)
+    return simple or (is_bytes and wanted == "text")
+
+
+def as_strings(array: Any) -> Any:
+    """Views of strings, which few functions take yet, as strings."""
+    import pyarrow as pa
+
+    return array.cast(pa.large_string()) if array.type == pa.string_view() else array
+
+
+# ---- values
+
+
+def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
+    """The values as float64, bool, string or, for texts, string or binary; and which of them are none of this kind."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    array = as_strings(array)
+    has = array.type
+    if pa.types.is_null(has):
+        made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
+        return pa.nulls(len(array), made), None
+    if kind == "numeric":
+        if pa.types.is_boolean(has):
+            array = array.cast(pa.uint8())
+        return by_value(array, number, pa.float64()) if is_words(has) else finite(array.cast(pa.float64(), safe=False))
+    if kind == "boolean":
+        return (array, None) if pa.types.is_boolean(has) else by_value(array, truth, pa.bool_())
+    if is_words(has) or pa.types.is_binary(has) or pa.types.is_large_binary(has):
+        return array, None
+    return by_value(array, word, pa.string())
+
+
+def finite(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """NaN is a missing value; infinity is none at all."""
+    import pyarrow as pa
+
+    values = array.to_numpy(zero_copy_only=False)
+    if np.isfinite(values).all():
+        return array, None
+    infinite = np.isinf(values)
+    return pa.array(values, mask=~np.isfinite(values)), infinite if infinite.any() else None
+
+
+def by_value(array: Any, change: Callable[[Any], Any], made: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Changes each different value once. What changes to None is none of the kind."""
+    import pyarrow as pa
+
+    encoded = array.dictionary_encode(null_encoding="mask")
+    changed = pa.array([change(value) for value in encoded.dictionary.to_pylist()], made).take(encoded.indices)
+    if changed.null_count == array.null_count:
+        return changed, None
+    return changed, changed.is_null().to_numpy(zero_copy_only=False) & array.is_valid().to_numpy(zero_copy_only=False)
+
+
+def number(value: str) -> float | None:
+    value = value.strip()
+    if not NUMBER.fullmatch(value):
+        return None
+    result = float(value)
+    return result if np.isfinite(result) else None
+
+
+def truth(value: Any) -> bool | None:
+    if isinstance(value, str):
+        value = value.strip().lower()
+        return TRUTH.get(value, {"1": True, "0": False}.get(value))
+    return {0: False, 1: True}.get(value)
+
+
+def word(value: Any) -> str | None:
+    """Whole numbers without a point, whatever type holds them."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else None if np.isnan(value) else repr(value)
+    return str(value)

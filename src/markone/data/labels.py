@@ -1,0 +1,100 @@
+"""Labels: what is to be predicted, numbered in the order met."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import UNLABELLED, Label
+from markone.errors import DataError
+
+MOST_FRACTIONS = 20
+
+
+class Labels:
+    """The labels of a source. Labels that are equal but of different types, like 1 and True, are different labels."""
+
+    def __init__(self, target: str, numbers_are_texts: bool = False) -> None:
+        self.target = target
+        self.numbers_are_texts = numbers_are_texts
+        self.values: list[Label] = []
+        self.numbers: dict[tuple[bool, Label], int] = {}
+        self.fractions = 0
+
+    def number(self, value: Label | None) -> int:
+        """The number of a label, which it gets now if it is new; `UNLABELLED` for None."""
+        if value is None:
+            return UNLABELLED
+        key = (isinstance(value, bool), value)
+        number = self.numbers.get(key)
+        if number is None:
+            self.check_fraction(value)
+            number = self.numbers[key] = len(self.values)
+            self.values.append(value)
+        return number
+
+    def check_fraction(self, value: Label) -> None:
+        if self.numbers_are_texts:
+            self.fractions += is_fraction_text(str(value))
+        else:
+            self.fractions += isinstance(value, float)
+        if self.fractions > MOST_FRACTIONS:
+            raise DataError(
+                f"the target {self.target!r} has more than {MOST_FRACTIONS} different values with fractions, the last "
+                f"of them {value}. Markone classifies, it does not predict numbers; cut them into classes first"
+            )
+
+    def numbers_of(self, values: Any) -> NDArray[np.int32]:
+        """The numbers of a sequence of labels."""
+        return np.fromiter((self.number(plain(value)) for value in values), np.int32)
+
+
+def plain(value: Any) -> Label | None:
+    """A label as a text, a whole number, a boolean or a fraction; None if it is missing.
+
+    >>> plain(np.float64(2)), plain(b"spam "), plain(float("nan"))
+    (2, 'spam', None)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        if math.isinf(value):
+            raise DataError("a label is infinite")
+        return int(value) if value.is_integer() else value
+    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own words for what is missing
+        return None
+    raise DataError(f"labels are texts, whole numbers or booleans, not {type(value).__name__}: {value!r:.60}")
+
+
+def canonical(text: str) -> str:
+    """A label in a file of lines: all ways to write a number are one.
+
+    >>> canonical("+1"), canonical("1.0"), canonical("-1e0"), canonical(".50"), canonical("spam")
+    ('1', '1', '-1', '0.5', 'spam')
+    """
+    if re.fullmatch(r"[+-]?[0-9]{1,4000}", text, re.ASCII):
+        return str(int(text))
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text, re.ASCII):
+        value = float(text)
+        if math.isfinite(value):
+            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return text
+
+
+def is_fraction_text(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?", text, re.ASCII) is not None

@@ -1,0 +1,331 @@
+"""Read: the door through which all data come in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import as_importance, is_sparse
+from markone.data.files import (
+    STANDARD_INPUT,
+    File,
+    NamedFile,
+    StandardInput,
+    common_format,
+    files_in,
+    find,
+    format_of,
+)
+from markone.data.kinds import can_be, is_number
+from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
+from markone.data.source import Source
+from markone.errors import DataError, SettingsError
+
+__all__ = ["read"]
+
+
+def read(
+    what: Any,
+    *,
+    target: Any = None,
+    importance: Any = None,
+    format: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    quote: str | None = '"',
+    encoding: str = "utf-8",
+    missing: Sequence[str] = MISSING,
+    longest_line: int = LONGEST_LINE,
+    skip_bad: bool = False,
+    threads: int | None = None,
+) -> Source:
+    """Opens whatever holds examples, and looks at the first of them.
+
+    Args:
+        what: A path, a pattern such as ``"parts/*.csv.gz"``, a folder, ``"-"`` for standard input, or several paths
+            (as `pathlib.Path`); a data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a
+            list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
+        target: The column to be predicted. For what is in memory it may also be the labels themselves, for idx images
+            the path of the labels.
+        importance: A column that says how much each example counts, or for what is in memory these numbers themselves.
+        format: One of ``csv tsv jsonl parquet arrow libsvm vw fasttext tab folders idx``, where the name of the file
+            does not say it.
+        kinds: What columns hold, where the guess is wrong: ``numeric``, ``boolean``, ``categorical``, ``text`` or
+            ``ignore``, by the column's name.
+        header: Whether the first row of a CSV file names the columns. By default it does, unless `columns` names them.
+        columns: The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
+        separator: The character between the fields of a CSV file; ``"whitespace"`` for runs of spaces and tabs.
+        quote: The character around fields of a CSV file that contain separators; None if quotes are plain characters.
+        encoding: The encoding of text files, by one of the names that Python has for it.
+        missing: What stands in a CSV file where a value is missing.
+        longest_line: The most bytes that a line may have, or a text in a folder of texts.
+        skip_bad: Whether lines that cannot be read are passed over and counted in the source's `bad`. By default the
+            first of them is an error.
+        threads: How many threads read; as many as there are cores by default. The result is the same.
+
+    Returns:
+        A source, which reads anew, from the first example to the last, each time it is asked for its batches.
+
+    >>> source = read(["free money", "see you"], target=["spam", "ham"])
+    >>> [batch.labels.tolist() for batch in source.batches()], source.labels
+    ([[0, 1]], ['spam', 'ham'])
+    """
+    options = Options(
+        target=target,
+        importance=importance,
+        format=format,
+        kinds={} if kinds is None else kinds,
+        header=header,
+        columns=columns,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        missing=missing,
+        longest_line=longest_line,
+        skip_bad=skip_bad,
+        threads=threads,
+    )
+    options.check()
+    if isinstance(what, str | os.PathLike):
+        return read_path(os.fspath(what), options)
+    if isinstance(what, list | tuple) and what and all(isinstance(path, os.PathLike) for path in what):
+        paths = [path for name in what for path in find(os.fspath(name))]
+        return read_files(paths, f"{paths[0]} and {len(paths) - 1} others" if len(paths) > 1 else paths[0], options)
+    if format is not None:
+        raise SettingsError("format", "is for files; leave it out for what is in memory")
+    options.check_use("what is in memory", None)
+    return read_memory(what, options)
+
+
+# ---- files
+
+
+def read_path(path: str, options: Options) -> Source:
+    if path == STANDARD_INPUT:
+        if options.format is None or options.format in ("folders", "idx"):
+            raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
+        return open_files([StandardInput()], StandardInput.name, options, options.format)
+    if "\0" in path:
+        raise DataError(f"{path!r} is no path")
+    paths = find(path)
+    if paths == [path] and os.path.isdir(path):
+        return read_folder(path, options)
+    return read_files(paths, path, options)
+
+
+def read_folder(folder: str, options: Options) -> Source:
+    """A folder of class folders, or of files that belong together."""
+    from markone.data.folders import FolderSource
+
+    files, folders = files_in(folder)
+    known = files if options.format not in (None, "folders") else [file for file in files if format_of(file)]
+    if options.format == "folders" or (options.format is None and folders and not known):
+        options.check_use("folders of texts", "folders")
+        refuse_target(options, "folders of texts")
+        return FolderSource(folder, options)
+    if not known:
+        raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
+    if folders and options.format is None:
+        raise DataError(f"{folder} has both files and folders; say which: format='folders', or a pattern of files")
+    return read_files(known, folder, options)
+
+
+def read_files(paths: Sequence[str], name: str, options: Options) -> Source:
+    folders = [path for path in paths if os.path.isdir(path)]
+    if folders:
+        raise DataError(f"{folders[0]} is a folder, and is not read together with files")
+    format = options.format or common_format(paths)
+    if format == "folders":
+        raise DataError(f"{name} is a file, not a folder with a folder for each class")
+    return open_files([NamedFile(path) for path in paths], name, options, format)
+
+
+def open_files(files: Sequence[File], name: str, options: Options, format: str) -> Source:
+    from markone.data.tables import TableSource
+
+    options.check_use(f"{format} files", format)
+    if format in TABLES:
+        for setting in ("target", "importance"):
+            value = getattr(options, setting)
+            if value is not None and not isinstance(value, str):
+                raise SettingsError(setting, f"must be the name of a column of {name}, not {type(value).__name__}")
+        if format in DELIMITED:
+            from markone.data.delimited import DelimitedTable
+
+            return TableSource(DelimitedTable(files, name, options, format), options)
+        if format == "jsonl":
+            from markone.data.json_lines import JsonTable
+
+            return TableSource(JsonTable(files, name, options), options)
+        from markone.data.arrow_tables import ArrowFileTable
+
+        return TableSource(ArrowFileTable(files, name, options, format), options)
+    if format == "idx":
+        return open_images(files, options)
+    refuse_target(options, f"{format} files")
+    from markone.data.lines import RowLines, TextLines
+
+    return (RowLines if format in RowLines.readers else TextLines)(files, name, options, format)
+
+
+def open_images(files: Sequence[File], options: Options) -> Source:
+    from markone.data.images import ImageSource, labels_beside
+
+    if len(files) > 1:
+        raise DataError(f"of idx files one is read at a time, not {len(files)}")
+    labels = options.target
+    if labels is None:
+        labels = labels_beside(files[0].name)
+    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
+        raise SettingsError("target", f"must be the path of the file with the images' labels, not {labels!r}")
+    return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
+
+
+def refuse_target(options: Options, what: str) -> None:
+    if options.target is not None:
+        raise SettingsError("target", f"means nothing for {what}, which have their labels in them; leave it out")
+
+
+# ---- memory
+
+
+def read_memory(what: Any, options: Options) -> Source:
+    """Frames, lists, dictionaries and arrays, with labels as a column or beside them."""
+    from markone.data.arrow_tables import FrameTable
+    from markone.data.matrices import MatrixSource
+    from markone.data.tables import TableSource
+
+    what = as_table_or_matrix(what)
+    if isinstance(what, Texts):
+        what, options = what.table, replace(options, kinds={"text": "text", **options.kinds})
+    is_table = hasattr(what, "column_names")
+    rows = what.num_rows if is_table else what.shape[0]
+    labels = given(options, "target", rows)
+    weights = given(options, "importance", rows)
+    importance = None if weights is None else check_importance(weights, rows)
+    if is_table:
+        return TableSource(FrameTable(what, "the table"), options, labels, importance)
+    for setting in ("target", "importance"):
+        if isinstance(getattr(options, setting), str):
+            raise SettingsError(
+                setting, f"must be a list, one for each row: a matrix has no column {getattr(options, setting)!r}"
+            )
+    if options.kinds:
+        raise SettingsError("kinds", "are for columns of tables; a matrix holds numbers; leave it out")
+    return MatrixSource(what, labels, importance)
+
+
+class Texts:
+    """A list of texts: a table with one column, of which we know the kind."""
+
+    def __init__(self, texts: Any) -> None:
+        import pyarrow as pa
+
+        if not can_be(texts.type, "text") or is_number(texts.type):
+            raise DataError(f"a single column holds texts, not {texts.type}; give other columns names: {{'x': ...}}")
+        self.table = pa.table({"text": texts})
+
+
+def as_table_or_matrix(what: Any) -> Any:
+    """An Arrow table, texts, or a matrix of NumPy or SciPy."""
+    import pyarrow as pa
+
+    if is_sparse(what):
+        return what
+    if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":
+        return what
+    try:
+        if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
+            return frame_as_table(what)
+        if isinstance(what, Mapping):
+            return pa.table({str(name): column_as_array(name, values) for name, values in what.items()})
+        if isinstance(what, np.ndarray) or (hasattr(what, "tolist") and hasattr(what, "dtype")):
+            what = what.tolist()
+        if isinstance(what, list | tuple):
+            return list_as_table(list(what))
+    except (pa.ArrowException, UnicodeError, OverflowError, ValueError, TypeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"what was given is no table: {error}") from None
+    raise DataError(
+        f"data come as a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not as "
+        f"{type(what).__name__}"
+    )
+
+
+def frame_as_table(frame: Any) -> Any:
+    """Whoever speaks Arrow hands over a stream, which may be there only once, so it is kept; memory is shared."""
+    import pyarrow as pa
+
+    from markone.data.arrow_tables import without_index
+
+    if isinstance(frame, pa.Array | pa.ChunkedArray):
+        return Texts(frame)
+    if hasattr(frame, "__arrow_c_stream__"):
+        try:
+            return without_index(pa.table(frame))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a single column, such as a series
+            return Texts(pa.chunked_array(frame))
+    return pa.table(frame)
+
+
+def list_as_table(items: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if not items:
+        raise DataError("the list is empty")
+    if all(isinstance(item, str | bytes) for item in items):
+        return Texts(column_as_array("text", items))
+    if all(isinstance(item, Mapping) for item in items):
+        names = dict.fromkeys(name for item in items for name in item)
+        return pa.table({str(name): column_as_array(name, [item.get(name) for item in items]) for name in names})
+    if all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        matrix = np.asarray(items)
+        if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
+            return matrix
+    odd = next((item for item in items if not isinstance(item, type(items[0]))), items[0])
+    raise DataError(f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}")
+
+
+def column_as_array(name: object, values: Any) -> Any:
+    import pyarrow as pa
+
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    values = values if isinstance(values, np.ndarray) else list(values)
+    if len(values) and isinstance(values[0], bytes):
+        return pa.array(values, pa.binary())
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError) as error:
+        raise DataError(f"the column {name!r} does not hold values of one kind: {error}") from None
+
+
+def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
+    """A sequence that stands in for a column."""
+    values = getattr(options, setting)
+    if values is None or isinstance(values, str):
+        return None
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    elif hasattr(values, "tolist"):
+        values = values.tolist()
+    elif hasattr(values, "to_list"):
+        values = values.to_list()
+    if not isinstance(values, Sequence):
+        raise SettingsError(setting, f"must be a column's name or one value for each row, not {type(values).__name__}")
+    if len(values) != rows:
+        raise DataError(f"there are {rows:,} rows but {len(values):,} values in {setting}")
+    return values
+
+
+def check_importance(weights: Sequence[Any], rows: int) -> NDArray[np.float64]:
+    checked = as_importance(weights, rows)
+    return np.ones(rows) if checked is None else checked

@@ -1,0 +1,226 @@
+"""Rows to learn from, pass after pass: in memory while they fit, else in a temporary file.
+
+Rows are kept in pieces, and a pass visits the pieces in windows, some random pieces at a time, with the rows of a
+window in random order. So it reads a file in long runs, yet mixes examples from everywhere. Rows in memory are visited
+in just the same order: how much memory there is changes nothing but the time. Few rows are one window, shuffled wholly.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.source import UNLABELLED
+
+PIECE_VALUES = 2**20
+"""A piece has so many values at least."""
+WINDOW_PIECES = 16
+
+Matrix = NDArray[np.float32] | Sparse
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Where a matrix is in the file."""
+
+    offset: int
+    rows: int
+    values: int
+    width: int
+    dense: bool
+
+
+class RowStore:
+    """Rows, their labels and what they count."""
+
+    def __init__(self, memory: int, folder: str | None = None) -> None:
+        self.memory = memory
+        self.folder = folder
+        self.unlabelled = 0
+        self._pieces: list[Matrix | Filed] = []
+        self._rows: list[int] = []
+        self._waiting: list[Matrix] = []
+        self._labels: list[NDArray[np.int32]] = []
+        self._importance: list[NDArray[np.float64] | None] = []
+        self._bytes = 0
+        self._file: IO[bytes] | None = None
+        self._whole: Block | None = None
+        self.labels = np.zeros(0, np.int32)
+        self.importance: NDArray[np.float64] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- filling
+
+    def add(self, matrix: Matrix, labels: NDArray[np.int32], importance: NDArray[np.float64] | None) -> None:
+        """More rows; those without a label are left out."""
+        labelled = labels != UNLABELLED
+        if not labelled.all():
+            which = np.flatnonzero(labelled)
+            self.unlabelled += len(labels) - len(which)
+            matrix, labels = matrix[which], labels[which]
+            importance = None if importance is None else importance[which]
+        if len(labels) == 0:
+            return
+        self._waiting.append(matrix)
+        self._labels.append(labels)
+        self._importance.append(importance)
+        if sum(map(stored, self._waiting)) >= PIECE_VALUES:
+            self._end_piece()
+
+    def finish(self, numbers: NDArray[np.int32]) -> None:
+        """After the last rows: what was label i is class `numbers[i]`."""
+        self._end_piece()
+        if not self._labels:
+            return
+        self.labels = numbers[np.concatenate(self._labels)]
+        if any(one is not None for one in self._importance):
+            self.importance = np.concatenate(
+                [
+                    np.ones(len(labels)) if importance is None else importance
+                    for labels, importance in zip(self._labels, self._importance, strict=True)
+                ]
+            )
+        self._labels, self._importance = [], []
+        self.starts = np.concatenate([[0], np.cumsum(self._rows)])
+        if self._file is None:
+            whole = stack([piece for piece in self._pieces if not isinstance(piece, Filed)])
+            self._pieces = []
+            self._whole = Block(as_rows(whole), whole, self.labels, self.importance)
+
+    def _end_piece(self) -> None:
+        if not self._waiting:
+            return
+        piece = stack(self._waiting)
+        self._waiting = []
+        self._rows.append(len(piece))
+        self._bytes += size_of(piece)
+        # While the pieces are put together they are there twice.
+        if self._file is None and 2 * self._bytes > self.memory:
+            # A file without a name: it is gone with the process, however that ends.
+            self._file = tempfile.TemporaryFile(dir=self.folder, prefix="markone-")  # noqa: SIM115
+            self._pieces = [piece if isinstance(piece, Filed) else self._put(piece) for piece in self._pieces]
+        self._pieces.append(piece if self._file is None else self._put(piece))
+
+    def _put(self, piece: Matrix) -> Filed:
+        assert self._file is not None
+        offset = self._file.tell()
+        for array in arrays_of(piece):
+            self._file.write(np.ascontiguousarray(array).data)
+        self._file.flush()
+        return Filed(offset, len(piece), stored(piece), piece.shape[1], not isinstance(piece, Sparse))
+
+    # ---- reading
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def pieces(self) -> int:
+        return len(self._rows)
+
+    @property
+    def on_disk(self) -> bool:
+        return self._file is not None
+
+    @property
+    def whole(self) -> Block | None:
+        """All rows, where they are in memory."""
+        return self._whole
+
+    def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+        """A block with the rows of some pieces, and the number of each of these rows in the block and in the store."""
+        numbers = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in pieces])
+        if self._whole is not None:
+            return self._whole, numbers, numbers
+        matrix = self._read([piece for i in pieces if isinstance(piece := self._pieces[i], Filed)])
+        importance = None if self.importance is None else self.importance[numbers]
+        block = Block(as_rows(matrix), matrix, self.labels[numbers], importance)
+        return block, np.arange(len(numbers)), numbers
+
+    def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """The pieces in the given order, some at a time."""
+        for start in range(0, len(order), WINDOW_PIECES):
+            yield order[start : start + WINDOW_PIECES]
+
+    def _read(self, pieces: list[Filed]) -> Matrix:
+        rows, values = sum(piece.rows for piece in pieces), sum(piece.values for piece in pieces)
+        width = pieces[0].width
+        if pieces[0].dense:
+            dense = np.empty((rows, width), np.float32)
+            at = 0
+            for piece in pieces:
+                self._fill(dense[at : at + piece.rows], piece.offset)
+                at += piece.rows
+            return dense
+        indptr, indices, data = np.empty(rows + 1, np.int64), np.empty(values, np.uint32), np.empty(values, np.float32)
+        row = value = 0
+        indptr[0] = 0
+        for piece in pieces:
+            lengths = indptr[row + 1 : row + 1 + piece.rows]
+            at = self._fill(lengths, piece.offset)
+            at = self._fill(indices[value : value + piece.values], at)
+            self._fill(data[value : value + piece.values], at)
+            lengths += value
+            row, value = row + piece.rows, value + piece.values
+        return Sparse(indptr, indices, data, width)
+
+    def _fill(self, array: NDArray[Any], offset: int) -> int:
+        """Reads an array from the file, and says where it ends there."""
+        assert self._file is not None
+        view = memoryview(array.data).cast("B")
+        while len(view) > 0:
+            read = os.preadv(self._file.fileno(), [view], offset)
+            if read == 0:
+                raise OSError("the temporary file of rows has become shorter")
+            view, offset = view[read:], offset + read
+        return offset
+
+    def close(self) -> None:
+        """Gives memory and file back."""
+        self._pieces, self._whole = [], None
+        if self._file is not None:
+            self._file.close()
+
+
+def stored(matrix: Matrix) -> int:
+    return len(matrix.indices) if isinstance(matrix, Sparse) else matrix.size
+
+
+def size_of(matrix: Matrix) -> int:
+    return sum(array.nbytes for array in arrays_of(matrix))
+
+
+def arrays_of(matrix: Matrix) -> list[NDArray[Any]]:
+    """What goes to the file. Of the rows' starts the first, which is 0, does not."""
+    return [matrix.indptr[1:], matrix.indices, matrix.data] if isinstance(matrix, Sparse) else [matrix]
+
+
+def stack(matrices: list[Matrix]) -> Matrix:
+    """The rows of all, one matrix below the other."""
+    if len(matrices) == 1:
+        return matrices[0]
+    sparse = [matrix for matrix in matrices if isinstance(matrix, Sparse)]
+    if not sparse:
+        return np.concatenate([matrix for matrix in matrices if not isinstance(matrix, Sparse)])
+    ends, total = [np.zeros(1, np.int64)], 0
+    for matrix in sparse:
+        ends.append(matrix.indptr[1:] + total)
+        total += len(matrix.indices)
+    return Sparse(
+        np.concatenate(ends),
+        np.concatenate([matrix.indices for matrix in sparse]),
+        np.concatenate([matrix.data for matrix in sparse]),
+        sparse[0].width,
+    )

@@ -1,0 +1,302 @@
+"""Tables: named columns of values, whatever they are kept in, as sources."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data import kinds
+from markone.data.labels import Labels, canonical, plain
+from markone.data.options import Options
+from markone.data.overview import Look, overview
+from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source
+from markone.errors import DataError, SettingsError, did_you_mean
+
+SAMPLE_ROWS = 5000
+BATCH_ROWS = 4096
+SKIP_ADVICE = "; skip_bad=True passes over such rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a table, as they are kept."""
+
+    columns: Mapping[str, Any]
+    """Arrow arrays by name."""
+    size: int
+    place: Callable[[int], str]
+    """Where a row is, for a sentence."""
+    bad: int = 0
+    first_bad: Sequence[str] = ()
+    """Rows that could not be read and are not here."""
+
+
+class Table(ABC):
+    """Something with named columns."""
+
+    name: str
+    written: bool = False
+    """Whether numbers are written as strings."""
+
+    @abstractmethod
+    def sample(self) -> dict[str, Any]:
+        """The first rows: Arrow arrays by name, in the table's order."""
+
+    @abstractmethod
+    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+        """All rows, with the columns that are wanted, each as some kind."""
+
+
+class TableSource(Source):
+    """A table, some of whose columns are for features and some for labels."""
+
+    def __init__(
+        self,
+        table: Table,
+        options: Options,
+        labels: Sequence[Any] | None = None,
+        importance: NDArray[np.float64] | None = None,
+    ) -> None:
+        """`labels` and `importance` stand in for columns of the table."""
+        self.table = table
+        self.options = options
+        self.bad = BadLines()
+        self.sampled = table.sample()
+        self.check_names()
+        self.target = options.target if labels is None else "label"
+        self.importance = options.importance if importance is None else None
+        self.given_importance = importance
+        self.known_labels = Labels(self.target or "")
+        self.labels = self.known_labels.values
+        self.given_labels = None if labels is None else self.known_labels.numbers_of(labels)
+        self.label_kind = self.guess_label_kind() if self.target is not None and labels is None else None
+        self.ignored: dict[str, str] = {}
+        self.columns = tuple(self.choose_columns())
+        if not self.columns:
+            raise DataError(f"{table.name} has no column to make features of:\n{self}")
+
+    # ---- what the columns are
+
+    def check_names(self) -> None:
+        names = list(self.sampled)
+        for setting, name in [("target", self.options.target), ("importance", self.options.importance)]:
+            if isinstance(name, str) and name not in names:
+                raise SettingsError(
+                    setting, f"must be a column of {self.table.name}, not {name!r}.{among(name, names)}"
+                )
+        for name in self.options.kinds:
+            if name not in names:
+                raise SettingsError(
+                    "kinds", f"are for columns of {self.table.name}, not for {name!r}.{among(name, names)}"
+                )
+        for name, kind in self.options.kinds.items():
+            if kind != "ignore" and not kinds.can_be(self.sampled[name].type, kind):
+                raise DataError(
+                    f"{self.table.name}: the column {name!r} holds {self.sampled[name].type}, which cannot be read as "
+                    f"{kind}; leave it out with kinds={{{name!r}: 'ignore'}}"
+                )
+
+    def choose_columns(self) -> Iterator[Column]:
+        for name, array in self.sampled.items():
+            if name in (self.target if self.given_labels is None else None, self.importance):
+                continue
+            kind = self.options.kinds.get(name) or kinds.guess(array, self.table.written)
+            if kind == "ignore":
+                self.ignored[name] = "as you said"
+            elif kind is not None:
+                yield Column(name, kind)  # type: ignore[arg-type]
+            elif array.null_count == len(array):
+                self.ignored[name] = f"no value in the first {len(array):,} rows"
+            else:
+                self.ignored[name] = f"holds {array.type}, of which no features are made"
+
+    def guess_label_kind(self) -> str:
+        """Labels are numbers, booleans or, of any other kind, texts."""
+        assert self.target is not None
+        array = self.sampled[self.target]
+        said = self.options.kinds.get(self.target)
+        if said in ("text", "ignore"):
+            raise SettingsError(
+                "kinds", f"say {said} for the target {self.target!r}, which must be categorical or numeric"
+            )
+        guessed = said or kinds.guess(array, self.table.written)
+        if guessed is None and array.null_count < len(array):
+            raise DataError(
+                f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans"
+            )
+        if said is None and guessed == "boolean" and kinds.is_words(array.type):
+            words = {str(value).strip().lower() for value in array.drop_null().unique().to_pylist()}
+            guessed = "boolean" if self.table.written and words <= {"true", "false"} else "categorical"
+        kind = guessed if guessed in ("numeric", "boolean") else "categorical"
+        trial = Labels(self.target)
+        for value in kinds.as_strings(array).unique().to_pylist():
+            trial.number(as_label(value, kind))
+        return kind
+
+    # ---- what the rows are
+
+    def batches(self) -> Iterator[Batch]:
+        self.bad = BadLines()
+        wanted = {column.name: str(column.kind) for column in self.columns}
+        if self.label_kind is not None:
+            assert self.target is not None
+            wanted[self.target] = "categorical"  # so that a whole number of any length is not rounded
+        if self.importance is not None:
+            wanted[self.importance] = "numeric"
+        start = 0
+        for rows in self.table.scan(wanted):
+            self.bad.add_all(rows.bad, rows.first_bad)
+            batch = self.batch_of(rows, start)
+            start += rows.size
+            if len(batch) > 0:
+                yield batch
+        if start == 0:
+            raise DataError(f"{self.table.name} has no rows that can be read")
+
+    def batch_of(self, rows: Rows, start: int) -> Batch:
+        good = np.ones(rows.size, bool)
+        columns = {column.name: self.values_of(rows, column.name, column.kind, good) for column in self.columns}
+        importance = None if self.given_importance is None else self.given_importance[start : start + rows.size]
+        if self.importance is not None:
+            importance = self.importance_of(rows, good)
+        # Last, since a label gets its number only from a row that is kept.
+        labels = None if self.given_labels is None else self.given_labels[start : start + rows.size]
+        if self.label_kind is not None:
+            labels = self.labels_of(rows, good)
+        if good.all():
+            return Batch(columns, rows.size, labels, importance)
+        import pyarrow as pa
+
+        which = pa.array(good)
+        return Batch(
+            {name: array.filter(which) for name, array in columns.items()},
+            int(good.sum()),
+            None if labels is None else labels[good],
+            None if importance is None else importance[good],
+        )
+
+    def values_of(self, rows: Rows, name: str, kind: str, good: NDArray[np.bool_]) -> Any:
+        """A column's values; rows where they are none of its kind are struck from the good ones."""
+        values, wrong = kinds.as_kind(rows.columns[name], kind)
+        if wrong is not None:
+            fault = {"numeric": "is not a finite number", "boolean": "is neither true nor false"}.get(
+                kind, f"is no {kind}"
+            )
+            other = "categorical" if kind in ("numeric", "boolean") else "ignore"
+            self.strike(
+                rows,
+                good,
+                wrong,
+                lambda row: (
+                    f"{name!r} {fault}: {shown(rows.columns[name][row].as_py())}; "
+                    f"if the column is of another kind, say so, as in kinds={{{name!r}: {other!r}}}"
+                ),
+            )
+        return values
+
+    def labels_of(self, rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.int32]:
+        assert self.target is not None and self.label_kind is not None
+        array = rows.columns[self.target]
+        encoded = (array.dictionary_decode() if is_encoded(array) else kinds.as_strings(array)).dictionary_encode()
+        where = encoded.indices.fill_null(UNLABELLED).to_numpy(zero_copy_only=False)
+        values, strange = [], []
+        for i, value in enumerate(encoded.dictionary.to_pylist()):
+            try:
+                values.append(as_label(value, self.label_kind))
+            except ValueError:
+                values.append(None)
+                strange.append(i)
+        if strange:
+            self.strike(
+                rows,
+                good,
+                np.isin(where, strange),
+                lambda row: (
+                    f"the label {shown(array[row].as_py())} is not {self.label_kind} like those before; if labels are "
+                    f"of all sorts, say kinds={{{self.target!r}: 'categorical'}}"
+                ),
+            )
+        met = values if good.all() else [values[i] if i in where[good] else None for i in range(len(values))]
+        numbers = np.array([*map(self.known_labels.number, met), UNLABELLED], np.int32)
+        labels: NDArray[np.int32] = numbers[where]
+        return labels
+
+    def importance_of(self, rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.float64]:
+        assert self.importance is not None
+        values = self.values_of(rows, self.importance, "numeric", good).to_numpy(zero_copy_only=False)
+        wrong = ~(values >= 0) & good
+        if wrong.any():
+            self.strike(
+                rows,
+                good,
+                wrong,
+                lambda row: (
+                    f"the importance {self.importance!r} is "
+                    + ("missing" if np.isnan(values[row]) else f"negative: {values[row]:g}")
+                ),
+            )
+        return np.asarray(values, np.float64)
+
+    def strike(
+        self, rows: Rows, good: NDArray[np.bool_], wrong: NDArray[np.bool_], problem: Callable[[int], str]
+    ) -> None:
+        for row in np.flatnonzero(wrong & good).tolist():
+            sentence = f"{rows.place(row)}: {problem(row)}"
+            if not self.options.skip_bad:
+                raise DataError(sentence + SKIP_ADVICE)
+            self.bad.add(sentence)
+            good[row] = False
+
+    # ---- what a user sees
+
+    def __str__(self) -> str:
+        looks = [Look.of(column.name, column.kind, self.sampled[column.name]) for column in self.columns]
+        if self.label_kind is not None and self.target is not None:
+            looks.append(Look.of(self.target, "target", self.sampled[self.target]))
+        if self.importance is not None:
+            looks.append(Look.of(self.importance, "importance", self.sampled[self.importance]))
+        looks += [Look.of(name, f"ignored: {why}", self.sampled[name]) for name, why in self.ignored.items()]
+        rows = len(next(iter(self.sampled.values())))
+        return overview(self.table.name, looks, rows)
+
+
+def is_encoded(array: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(array.type))
+
+
+def as_label(value: Any, kind: str) -> Label | None:
+    """A value of the target, as the kind that labels have here; a ValueError where it is none."""
+    if isinstance(value, str) and kind == "numeric":
+        number = canonical(value.strip())
+        if kinds.number(number) is None:
+            raise ValueError(value)
+        return float(number) if any(c in number for c in ".en") else int(number)
+    if isinstance(value, str) and kind == "boolean":
+        truth = kinds.truth(value)
+        if truth is None:
+            raise ValueError(value)
+        return truth
+    label = plain(value)
+    return label if label is None or kind != "categorical" else kinds.word(label)
+
+
+def among(name: str, names: Sequence[str]) -> str:
+    """A guess, or else what there is."""
+    guess = did_you_mean(name, names)
+    if guess:
+        return guess
+    listed = ", ".join(names[:20])
+    return f" It has {listed}" + (" and others" if len(names) > 20 else "")
+
+
+def shown(value: object) -> str:
+    """A value for a sentence: quoted, on one line, not too long."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,122 @@
+"""Features of whole texts: words of a lexicon, "no", pronouns, "!", and how long the text is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.source import Batch
+from markone.errors import SettingsError
+from markone.features.part import Part
+from markone.features.spec import Text
+from markone.features.texts import as_texts
+
+LONGEST_ENTRY = 5
+FIRST_PERSON = ("I", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves")
+SECOND_PERSON = ("you", "your", "yours", "yourself", "yourselves")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A name, the words that it looks for, and what their count and that of all words make."""
+
+    name: str
+    words: tuple[str, ...]
+    value: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+
+def count(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
+    return found
+
+
+def presence(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
+    return found > 0
+
+
+def log_words(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
+    logarithms: NDArray[Any] = np.log(np.maximum(words, 1))
+    return logarithms
+
+
+DOCUMENT = {
+    "no": Feature("no", ("no",), presence),
+    "pronouns": Feature("pronouns", FIRST_PERSON + SECOND_PERSON, count),
+    "exclamation": Feature("!", ("!",), presence),
+    "log-words": Feature("ln words", (), log_words),
+}
+
+
+class Documents(Part):
+    """Nothing is learned here: the features are those of the spec, whatever the texts."""
+
+    def __init__(self, column: str, settings: Text, *, prefix: str = "") -> None:
+        self.column = column
+        self.prefix = prefix
+        self.features = [Feature(name, words, count) for name, words in settings.lexicons.items()]
+        self.features += [DOCUMENT[name] for name in DOCUMENT if name in settings.document]
+        entries = {word: self._tokens(word) for feature in self.features for word in feature.words}
+        longest = max(map(len, entries.values()), default=1)
+        if longest > LONGEST_ENTRY:
+            word = next(word for word, tokens in entries.items() if len(tokens) > LONGEST_ENTRY)
+            raise SettingsError("lexicons", f"must have entries of at most {LONGEST_ENTRY} words, not {word!r}")
+        self.vocabulary = _core.NgramVocabulary(self._settings(signs=True, longest=max(longest, 1)))
+        names = {" ".join(tokens): None for tokens in entries.values() if tokens}
+        self.vocabulary.keep(np.array([self.vocabulary.add_name(name) for name in names], np.uint32))
+        place = {name: i for i, name in enumerate(names)}
+        self.membership = np.zeros((len(names), len(self.features)), np.float64)
+        for i, feature in enumerate(self.features):
+            for word in feature.words:
+                if entries[word]:
+                    self.membership[place[" ".join(entries[word])], i] = 1
+        self.words = _core.NgramVocabulary(self._settings(signs=False, longest=1))
+        self.words.keep(np.zeros(0, np.uint32))
+
+    @staticmethod
+    def _settings(*, signs: bool, longest: int) -> _core.NgramSettings:
+        return _core.NgramSettings(
+            fold=True,
+            signs=signs,
+            negation=False,
+            choice=_core.TokenChoice.all,
+            shortest=1,
+            longest=longest,
+            characters=False,
+        )
+
+    def _tokens(self, entry: str) -> list[str]:
+        return _core.tokens(self._settings(signs=True, longest=1), entry)
+
+    def collect(self, batch: Batch) -> NDArray[np.float32]:
+        return self.transform(batch)
+
+    def absorb(self, collected: NDArray[np.float32], labels: NDArray[np.int32] | None) -> NDArray[np.float32]:
+        return collected
+
+    def finish(self) -> None: ...
+
+    def refine(self, draft: NDArray[np.float32]) -> NDArray[np.float32]:
+        return draft
+
+    def transform(self, batch: Batch) -> NDArray[np.float32]:
+        texts = as_texts(batch.columns[self.column])
+        indptr, indices, values, _ = self.vocabulary.read(*texts)
+        words = self.words.read(*texts)[3].astype(np.float64)
+        rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        found = np.zeros((len(words), len(self.features)))
+        np.add.at(found, rows, self.membership[indices] * values[:, None])
+        matrix = np.empty(found.shape, np.float32)
+        for i, feature in enumerate(self.features):
+            matrix[:, i] = feature.value(found[:, i], words)
+        return matrix
+
+    @property
+    def width(self) -> int:
+        return len(self.features)
+
+    def name(self, number: int) -> str:
+        return self.prefix + self.features[number].name

@@ -1,0 +1,182 @@
+"""The feature map: all parts of a spec together, fitted on a source; it turns batches into rows of named features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Sparse
+from markone.data.source import Batch, Column, Source
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.categories import Categories
+from markone.features.conjunctions import Conjunctions
+from markone.features.documents import Documents
+from markone.features.examples import batches_of, is_one
+from markone.features.functions import Functions
+from markone.features.given import Given
+from markone.features.images import image_parts
+from markone.features.ngrams import Ngrams
+from markone.features.numbers import Numbers
+from markone.features.part import Matrix, Part
+from markone.features.spec import Features, Text
+from markone.parallel import in_order
+
+
+class FeatureMap(Part):
+    """What becomes of the columns of a source, part by part, side by side."""
+
+    def __init__(self, spec: Features, columns: tuple[Column, ...]) -> None:
+        check_names(spec, columns)
+        self.spec = spec
+        self.columns = columns
+        self.parts = parts_of(spec, columns)
+        if not self.parts:
+            raise DataError("there is no column to make features of")
+        self._starts = np.zeros(1, np.int64)
+
+    def fit(self, source: Source, threads: int = 1) -> FeatureMap:
+        """Learns the features of a source, which is read once."""
+        for _ in self.drafts(source, threads):
+            pass
+        self.finish()
+        return self
+
+    def drafts(self, source: Source, threads: int) -> Iterator[tuple[Batch, Any]]:
+        """Learns the features of a source while it is read; each batch comes back with its draft."""
+        for batch, collected in in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads):
+            yield batch, self.absorb(collected, batch.labels)
+
+    # ---- as a part
+
+    def collect(self, batch: Batch) -> list[Any]:
+        return [part.collect(batch) for part in self.parts]
+
+    def absorb(self, collected: list[Any], labels: NDArray[np.int32] | None) -> list[Any]:
+        return [part.absorb(one, labels) for part, one in zip(self.parts, collected, strict=True)]
+
+    def finish(self) -> None:
+        for part in self.parts:
+            part.finish()
+        self._starts = np.cumsum([0, *(part.width for part in self.parts)])
+        if self.width == 0:
+            raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
+
+    def refine(self, draft: list[Any]) -> Matrix:
+        return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
+
+    def transform(self, batch: Batch) -> Matrix:
+        return self._joined([part.transform(batch) for part in self.parts])
+
+    @property
+    def width(self) -> int:
+        return int(self._starts[-1])
+
+    def name(self, number: int) -> str:
+        if not 0 <= number < self.width:
+            raise IndexError(f"there is no feature {number}; there are {self.width}")
+        which = int(self._starts.searchsorted(number, side="right")) - 1
+        return self.parts[which].name(number - int(self._starts[which]))
+
+    def names(self) -> list[str]:
+        """The names of all features, by number."""
+        return [part.name(i) for part in self.parts for i in range(part.width)]
+
+    def batches(self, examples: Any) -> Iterator[Batch]:
+        """What a user may give, as batches with the columns that the features are made of."""
+        return batches_of(examples, self.columns)
+
+    def named(self, examples: Any) -> Any:
+        """The features of each example by name, where they are not 0; a single dict for one text or one dict."""
+        found: list[dict[str, float]] = []
+        for batch in self.batches(examples):
+            matrix = self.transform(batch)
+            sparse = matrix if isinstance(matrix, Sparse) else thin(matrix)
+            for begin, end in pairwise(sparse.indptr.tolist()):
+                numbers, values = sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist()
+                found.append({self.name(i): value for i, value in zip(numbers, values, strict=True)})
+        return found[0] if is_one(examples) else found
+
+    def report(self) -> list[str]:
+        """What is to be said about the features, in sentences."""
+        return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
+
+    def _joined(self, matrices: list[Matrix]) -> Matrix:
+        matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
+        return unit_length(matrix) if self.spec.unit else matrix
+
+
+def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
+    """One part for all numbers, one for all categories, and at least one for each other column."""
+    settled = [(column, spec.for_column(column)) for column in columns]
+    numbers = [(column, how) for column, how in settled if column.kind in ("numeric", "boolean")]
+    categories = [(column, how) for column, how in settled if column.kind == "categorical"]
+    parts: list[Part] = []
+    if numbers:
+        parts.append(Numbers(numbers, spec.degree))
+    if categories:
+        parts.append(Categories(categories))
+    if spec.conjunctions:
+        parts.append(Conjunctions(spec.conjunctions, settled))
+    for column, how in settled:
+        if column.kind == "text":
+            parts += text_parts(column.name, how, "" if len(columns) == 1 else f"{column.name}:")
+        elif column.kind == "image":
+            parts += image_parts(column, how)
+        elif column.kind == "rows":
+            parts.append(Given(column, how))
+    if spec.functions:
+        parts.append(Functions(spec.functions, columns))
+    return parts
+
+
+def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
+    if settings.words is not None:
+        yield Ngrams(column, settings, lengths=settings.words, prefix=prefix)
+    if settings.characters is not None:
+        yield Ngrams(column, settings, lengths=settings.characters, characters=True, prefix=f"{prefix}chars:")
+    if "lower" in settings.templates:
+        yield Ngrams(column, settings, lengths=(1, 1), choice="lower", prefix=f"{prefix}lower:")
+    if "not" in settings.templates:
+        yield Ngrams(column, settings, lengths=(1, 1), choice="negated", prefix=prefix)
+    if settings.lexicons or settings.document:
+        yield Documents(column, settings, prefix=prefix)
+
+
+def check_names(spec: Features, columns: tuple[Column, ...]) -> None:
+    names = [column.name for column in columns]
+    for name in spec.columns:
+        if name not in names:
+            raise SettingsError(
+                f"columns.{name}", f"is no column of the data, which has {', '.join(names)}.{did_you_mean(name, names)}"
+            )
+
+
+def beside(matrices: list[Matrix]) -> Matrix:
+    """The matrices side by side: dense if all are."""
+    dense = [matrix for matrix in matrices if not isinstance(matrix, Sparse)]
+    if len(dense) == len(matrices):
+        return np.hstack(dense)
+    parts = [matrix if isinstance(matrix, Sparse) else thin(matrix) for matrix in matrices]
+    rows = _core.join_rows([(part.indptr, part.indices, part.data, part.width) for part in parts])
+    return Sparse(*rows, sum(part.width for part in parts))
+
+
+def thin(matrix: NDArray[np.float32]) -> Sparse:
+    """Without its zeros."""
+    return Sparse(*_core.sparse_rows(np.ascontiguousarray(matrix)), matrix.shape[1])
+
+
+def unit_length(matrix: Matrix) -> Matrix:
+    """Each row divided by its length."""
+    if isinstance(matrix, Sparse):
+        values = matrix.data.copy()  # which may be the user's
+        _core.unit_rows(matrix.indptr, values)
+        return Sparse(matrix.indptr, matrix.indices, values, matrix.width)
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
+    lengths[lengths == 0] = 1
+    return np.asarray(matrix / lengths[:, None], np.float32)

@@ -1,0 +1,167 @@
+"""The store of rows: what went in comes out, in memory and from a file, in the same order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from markone import Settings
+from markone.data import store as store_module
+from markone.data.blocks import Block, Sparse
+from markone.data.memory import machine_memory, memory_budget
+from markone.data.store import RowStore
+from markone.errors import SettingsError
+from markone.features.map import thin
+from markone.learning.linear import Linear
+from markone.learning.passes import BlockExamples, StoredExamples, make_passes, train_linear
+
+LARGE, SMALL = 10**9, 2**20
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "PIECE_VALUES", 60)
+    monkeypatch.setattr(store_module, "WINDOW_PIECES", 3)
+
+
+def filled(
+    rows: int, memory: int, *, dense: bool = False, seed: int = 0, folder: str | None = None, batch: int = 7
+) -> tuple[RowStore, NDArray[np.float32], NDArray[np.int32]]:
+    """A store, and its rows and labels before they went in, those without a label left out."""
+    random = np.random.default_rng(seed)
+    values = (random.normal(size=(rows, 5)) * (random.random((rows, 5)) < 0.6)).astype(np.float32)
+    labels = random.integers(-1, 3, rows).astype(np.int32)
+    importance = random.random(rows)
+    store = RowStore(memory, folder)
+    for start in range(0, rows, batch):
+        part = values[start : start + batch]
+        weights = importance[start : start + batch] if start >= batch else None
+        store.add(part if dense else thin(part), labels[start : start + batch], weights)
+    store.finish(np.array([2, 0, 1], np.int32))
+    return store, values[labels >= 0], np.array([2, 0, 1])[labels[labels >= 0]]
+
+
+def as_dense(matrix: Any) -> NDArray[np.float32]:
+    if not isinstance(matrix, Sparse):
+        return np.asarray(matrix)
+    found = np.zeros(matrix.shape, np.float32)
+    rows = np.repeat(np.arange(len(matrix)), np.diff(matrix.indptr))
+    found[rows, matrix.indices] = matrix.data
+    return found
+
+
+def visited(store: RowStore, settings: Settings, epoch: int = 1) -> Iterator[tuple[tuple[float, ...], int, float]]:
+    for block, order in StoredExamples(store, settings).visits(settings, epoch):
+        values = as_dense(block.matrix)
+        weights = np.ones(len(block)) if block.importance is None else block.importance
+        for row in np.arange(len(block)) if order is None else order:
+            yield tuple(values[row].tolist()), int(block.labels[row]), float(weights[row])
+
+
+@given(st.integers(1, 150), st.booleans(), st.sampled_from(["given", "once", "each"]), st.sampled_from([0.0, 0.3]))
+def test_a_file_gives_the_rows_of_memory_in_the_same_order(rows: int, dense: bool, order: Any, holdout: float) -> None:
+    memory, values, labels = filled(rows, LARGE, dense=dense)
+    disk, _, _ = filled(rows, 0, dense=dense)
+    with disk:
+        compare(memory, disk, rows, values, labels, Settings(order=order, holdout=holdout, seed=5))
+
+
+def compare(memory: RowStore, disk: RowStore, rows: int, values: Any, labels: Any, settings: Settings) -> None:
+    if len(labels) < 10:
+        return
+    assert disk.on_disk and not memory.on_disk and memory.pieces == disk.pieces
+    assert memory.unlabelled == disk.unlabelled == rows - len(labels)
+    for epoch in (1, 2):
+        seen = list(visited(memory, settings, epoch))
+        assert seen == list(visited(disk, settings, epoch))
+        everything = sorted(zip(map(tuple, values.tolist()), labels.tolist(), strict=True))
+        if settings.holdout == 0:
+            assert sorted((row, label) for row, label, _ in seen) == everything
+        else:
+            apart = [
+                (tuple(row.tolist()), int(label))
+                for block in StoredExamples(disk, settings).held_out()
+                for row, label in zip(as_dense(block.matrix), block.labels, strict=True)
+            ]
+            assert 0 < len(apart) < len(labels)
+            assert sorted([(row, label) for row, label, _ in seen] + apart) == everything
+    if settings.order == "given" and settings.holdout == 0:
+        assert [row for row, _, _ in seen] == list(map(tuple, values.tolist()))
+
+
+def test_rows_of_far_away_pieces_meet_in_a_window() -> None:
+    store, values, _ = filled(2000, 0, dense=True)
+    place = {tuple(row): i for i, row in enumerate(values.tolist())}
+    with store:
+        order = [place[row] for row, _, _ in visited(store, Settings(order="each"))]
+    assert store.pieces > 100
+    first = order[:36]  # three pieces of twelve rows
+    assert max(first) - min(first) > 200 and sorted(first) != first
+
+
+def test_each_pass_has_its_own_order_unless_it_is_shuffled_once() -> None:
+    store, _, _ = filled(300, 0)
+    each, once = Settings(order="each"), Settings(order="once")
+    with store:
+        assert list(visited(store, each, 1)) != list(visited(store, each, 2))
+        assert list(visited(store, once, 1)) == list(visited(store, once, 2)) == list(visited(store, each, 1))
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.25])
+@pytest.mark.parametrize("dense", [False, True])
+def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(dense: bool, holdout: float) -> None:
+    settings = Settings(rule="mira", epochs=3, holdout=holdout)
+    found = []
+    for memory in (LARGE, 0):
+        store, _, _ = filled(400, memory, dense=dense)
+        linear = Linear(settings, features=5, classes=3, dtype=np.float32)
+        with store:
+            history = make_passes(linear, StoredExamples(store, settings))
+        found.append((linear.weights().matrix().tobytes(), [one.holdout for one in history]))
+    assert found[0] == found[1]
+
+
+def test_few_rows_are_learned_as_one_block_is() -> None:
+    settings = Settings(rule="perceptron", epochs=3)
+    store, values, labels = filled(30, LARGE, dense=True, batch=30)
+    assert store.pieces == 1 and store.importance is None
+    linear, by_block = (Linear(settings, features=5, classes=3, dtype=np.float32) for _ in range(2))
+    make_passes(linear, StoredExamples(store, settings))
+    block = Block.of(values, labels)
+    train_linear(by_block, block)
+    assert BlockExamples(block, settings).rows == len(store)
+    assert linear.weights().matrix().tobytes() == by_block.weights().matrix().tobytes()
+
+
+def test_the_file_has_no_name_and_is_closed(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    store, _, _ = filled(300, 0, folder=str(tmp_path))
+    assert store.on_disk and list(tmp_path.iterdir()) == []
+    store.close()
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_store_keeps_to_its_budget() -> None:
+    inside, _, _ = filled(300, SMALL)
+    assert not inside.on_disk
+    size = sum(array.nbytes for array in (inside.whole.matrix.indptr, inside.whole.matrix.indices)) * 3 // 2  # type: ignore[union-attr]
+    with filled(300, size)[0] as outside:
+        assert outside.on_disk
+
+
+def test_memory_can_be_said_in_words() -> None:
+    assert memory_budget("500 MB") == memory_budget("0.5GB") == memory_budget(500_000_000) == 500_000_000
+    assert memory_budget("2 GiB") == 2**31
+    assert memory_budget(None) == machine_memory() // 2 > 0
+    for bad in ("much", "-1 GB", 0, 10, True, 1.5, "5 parsecs"):
+        with pytest.raises(SettingsError, match="memory must be"):
+            memory_budget(bad)  # type: ignore[arg-type]

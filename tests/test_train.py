@@ -1,0 +1,310 @@
+"""From a source to a model: text features as their twins make them, by any number of threads, in any memory."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import markone
+from markone import DataError, FeatureMap, Features, SettingsError, reference
+from markone.data import store as store_module
+from markone.data.source import Column
+
+WORDS = ["free", "money", "win", "the", "vote", "not", "good", "bad", "film", "see", "you", "soon", "!", "."]
+TEXT = (Column("text", "text"),)
+
+texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12)
+
+
+def fitted(documents: list[str], labels: list[str] | None = None, **text: Any) -> FeatureMap:
+    source = markone.read(documents, target=labels or ["a", "b"] * (len(documents) // 2) + ["a"] * (len(documents) % 2))
+    return FeatureMap(Features(text=text), source.columns).fit(source)
+
+
+def spam(rows: int = 400, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Messages of random words; those with more of the first three are spam."""
+    random = np.random.default_rng(seed)
+    documents = [" ".join(random.choice(WORDS, random.integers(1, 30))) for _ in range(rows)]
+    return documents, ["spam" if len({"free", "money", "win"} & {*one.split()}) > 1 else "ham" for one in documents]
+
+
+# ---- text features and their twins
+
+
+@given(texts, st.sampled_from(["count", "binary", "log"]))
+def test_values_are_counts_presence_or_logarithms(documents: list[str], value: str) -> None:
+    if not any(map(reference.tokenize, documents)):
+        return
+    twin = {"count": float, "binary": lambda n: 1.0, "log": lambda n: math.log(1 + n)}[value]
+    for found, document in zip(fitted(documents, value=value).named(documents), documents, strict=True):
+        expected = {word: twin(n) for word, n in Counter(reference.tokenize(document)).items()}
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+@given(texts, st.sampled_from([1, 2]), st.sampled_from([None, 1, 3]))
+def test_what_is_rare_is_pruned(documents: list[str], min_count: int, most: int | None) -> None:
+    rows = [{*reference.tokenize(document)} for document in documents]
+    counts = Counter(word for row in rows for word in row)
+    often = sorted((n for n in counts.values() if n >= min_count), reverse=True)[:most]
+    if not often:
+        with pytest.raises(DataError, match="no features at all"):
+            fitted(documents, min_count=min_count, max_features=most)
+        return
+    names = fitted(documents, min_count=min_count, max_features=most).names()
+    assert [counts[name] for name in names] == often
+
+
+@given(texts)
+def test_idf_is_that_of_its_formula(documents: list[str]) -> None:
+    rows = [Counter(reference.tokenize(document)) for document in documents]
+    if not any(rows):
+        return
+    examples_with = Counter(word for row in rows for word in row)
+    for found, row in zip(fitted(documents, weight="idf").named(documents), rows, strict=True):
+        expected = {word: n * (1 + math.log((1 + len(rows)) / (1 + examples_with[word]))) for word, n in row.items()}
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+@given(texts, st.data(), st.sampled_from(["count", "binary"]), st.sampled_from([0.5, 1.0]), st.booleans())
+def test_odds_are_naive_bayes(documents: list[str], data: Any, value: str, k: float, hashed: bool) -> None:
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(documents), max_size=len(documents)))
+    rows = [Counter(reference.tokenize(document)) for document in documents]
+    if not any(rows):
+        return
+    options: dict[str, Any] = {"hash_bits": 20} if hashed else {}
+    found = fitted(documents, labels, weight="odds", value=value, smoothing=k, **options).named(documents)
+    vocabulary = sorted({word for row in rows for word in row})
+    counts = {label: Counter() for label in {*labels}}  # type: ignore[var-annotated]
+    for label, row in zip(labels, rows, strict=True):
+        counts[label].update(row if value == "count" else row.keys())
+    width = 2**20 if hashed else len(vocabulary)
+    weights = dict.fromkeys(vocabulary, 0.0)
+    for one in counts.values():
+        others = sum((other for other in counts.values() if other is not one), Counter())  # type: ignore[var-annotated]
+        inside, outside = (sum(some.values()) + k * width for some in (one, others))
+        for word in vocabulary:
+            ratio = math.log((one[word] + k) / inside) - math.log((others[word] + k) / outside)
+            weights[word] = max(weights[word], ratio)
+    for features, row in zip(found, rows, strict=True):
+        expected = {word: weights[word] * (n if value == "count" else 1) for word, n in row.items()}
+        for word, weight in expected.items():
+            assert features.get(word, 0) == pytest.approx(weight, rel=1e-4, abs=1e-5)
+
+
+def test_every_text_option_makes_the_features_that_it_names() -> None:
+    document = "I don't like it at all, but Money is GOOD!"
+
+    def features(**text: Any) -> dict[str, float]:
+        named: dict[str, float] = fitted([document, "money, money"], **text).named(document)
+        return named
+
+    assert {"don", "t", "like", "good"} < features().keys() and "!" not in features()
+    assert {"like it", "good !"} <= features(words=[2, 2], signs=True).keys()
+    assert {"GOOD", "Money"} <= features(case="keep").keys()
+    assert {"NOT_like", "NOT_all", "money", "t"} < features(negation=True).keys()
+    assert features(words=[], characters=[3, 3])["chars: mo"] == 1
+    lower = features(templates=["lower", "not"])
+    assert lower["lower:like"] == 1 and "lower:money" not in lower and lower["money"] == 1
+    assert lower["NOT_like"] == 1 and lower["like"] == 1
+    assert features(words=[], lexicons={"nice": ["like", "at all", "good!"]}) == {"nice": 3}
+
+
+def test_negated_words_of_a_broken_text_are_safe() -> None:
+    feature_map = fitted(["not good", "x"], negation=True)
+    assert feature_map.named("not \ud800 good") == {"not": 1, "NOT_good": 1}
+
+
+def test_columns_are_in_the_names_where_there_are_several() -> None:
+    source = markone.read(
+        [{"title": "free money now", "body": "see you", "n": 3.0, "y": "a"}] * 3
+        + [{"title": "the vote is here", "body": "win the vote", "n": 5.0, "y": "b"}] * 3,
+        target="y",
+        kinds={"title": "text", "body": "text"},
+    )
+    spec = Features(columns={"body": {"words": [2, 2]}, "n": {"scale": "none"}})
+    feature_map = FeatureMap(spec, source.columns).fit(source)
+    found = feature_map.named({"title": "free", "body": "see you see you", "n": 7})
+    assert found == {"title:free": 1, "body:see you": 2, "n": 7}
+    with pytest.raises(SettingsError, match=r"columns\.bodi is no column of the data.*Did you mean 'body'"):
+        FeatureMap(Features(columns={"bodi": {}}), source.columns)
+
+
+def test_unit_rows_have_length_one_and_an_empty_one_stays() -> None:
+    source = markone.read(["a a b", "", "c"], target=["x", "y", "x"])
+    feature_map = FeatureMap(Features(unit=True), source.columns).fit(source)
+    lengths = [math.hypot(*row.values()) for row in feature_map.named(["a a b", "", "c a"])]
+    assert lengths == pytest.approx([1, 0, 1])
+    assert feature_map.named("a a b")["a"] == pytest.approx(2 / math.sqrt(5))
+
+
+def test_collisions_are_counted_and_reported() -> None:
+    documents, labels = spam()
+    few, many = (fitted(documents, labels, hash_bits=bits) for bits in (2, 20))
+    assert few.width == 4 and "4 of 4 places are used, 3 of them by several n-grams; 66.3% of" in few.report()[0]
+    assert many.width == 2**20 and "0.0% of the values are in a place named after another" in many.report()[0]
+    assert {*many.named("free money")} == {"free", "money"}
+    assert fitted(documents, labels).report() == []
+
+
+# ---- training
+
+
+def test_a_model_learns_predicts_and_names_its_weights() -> None:
+    documents, labels = spam(1300)
+    model = markone.train(documents[:1000], target=labels[:1000], epochs=20)
+    assert model.classes == ["ham", "spam"] and model.settings.rule == "mira"
+    predicted = model.predict(documents[1000:])
+    assert np.mean(predicted == labels[1000:]) > 0.85
+    assert model.accuracy(markone.read(documents[1000:], target=labels[1000:])) == np.mean(predicted == labels[1000:])
+    weights = model.weights()
+    assert weights["free"][1] > 0.2 > abs(weights["film"][1]) and {*weights} == {"BIAS", *model.features.names()}
+    features = {"BIAS": 1, **model.features.named(documents[0])}
+    by_hand = sum(value * weights[name].astype(float) for name, value in features.items())
+    np.testing.assert_allclose(model.scores(documents[0]), by_hand, rtol=1e-5, atol=1e-6)
+    assert model.predict("free money") == "spam" and type(model.predict("free money")) is str
+    assert model.scores(["free", "film"]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("text", [{}, {"hash_bits": 6}, {"weight": "odds", "characters": [1, 2]}])
+def test_threads_and_memory_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: Any) -> None:
+    monkeypatch.setattr(store_module, "PIECE_VALUES", 5000)
+    monkeypatch.setattr(store_module, "WINDOW_PIECES", 4)
+    monkeypatch.setattr("markone.data.chunks.CHUNK", 4096)
+    files = []
+    make = tempfile.TemporaryFile
+
+    def temporary_file(**options: Any) -> Any:
+        files.append(make(**options))
+        return files[-1]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", temporary_file)
+    documents, labels = spam(4000)
+    path = tmp_path / "spam.txt"
+    path.write_text("".join(f"{label}\t{document}\n" for document, label in zip(documents, labels, strict=True)))
+    found = []
+    for threads, memory in [(1, None), (3, None), (2, "1 MiB")]:
+        source = markone.read(path, format="tab", threads=threads)
+        assert len(list(source.batches())) > 10
+        model = markone.train(
+            source,
+            features={"text": {"words": [1, 3], **text}, "unit": True},
+            threads=threads,
+            memory=memory,
+            holdout=0.2,
+            epochs=3,
+        )
+        weights = [(name, vector.tolist()) for name, vector in model.weights().items()]
+        scores = model.scores(source, threads=threads)
+        found.append((weights, scores.tobytes(), model.history[2].holdout))
+    assert found[0] == found[1] == found[2]
+    assert len(files) == 1 and files[0].closed  # the rows of the last were in a file
+
+
+def test_rows_without_a_label_are_left_out_of_training_and_of_accuracy() -> None:
+    documents, labels = spam(200)
+    some = [label if i % 3 else None for i, label in enumerate(labels)]
+    source = markone.read(documents, target=some)
+    model = markone.train(source, epochs=3)
+    keep = [i for i in range(200) if i % 3]
+    assert model.history[0].mistakes <= len(keep)
+    predicted = model.predict(documents)
+    assert model.accuracy(source) == pytest.approx(np.mean([predicted[i] == labels[i] for i in keep]))
+
+
+def test_importance_is_heeded() -> None:
+    source = markone.read(
+        {"x": [1.0, 1.0, 1.0, -1.0], "y": ["a", "b", "a", "b"], "w": [1.0, 50.0, 1.0, 1.0]}, target="y", importance="w"
+    )
+    model = markone.train(source, rule="perceptron", order="given", epochs=3)
+    assert model.predict({"x": 1.0}) == "b"
+
+
+def test_numbers_and_booleans_are_classes_too() -> None:
+    for labels in ([3, 1, 2], [True, False, True]):
+        model = markone.train(["a", "b", "c"], target=labels)
+        assert model.classes == sorted({*labels})
+        assert [model.predict(text) for text in "abc"] == labels
+
+
+def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"make": ["asia", "europ", "ameri"] * 10, "weight": np.arange(30.0)})
+    frame["mpg"] = ["good" if weight < 15 else "bad" for weight in frame["weight"]]
+    model = markone.train(frame, target="mpg", epochs=20)
+    rows = frame[["make", "weight"]]
+    from_frame = model.predict(rows)
+    assert from_frame.tolist() == model.predict(rows.to_dict("records")).tolist()
+    assert from_frame.tolist() == [model.predict(row) for row in rows.to_dict("records")]
+    assert np.mean(from_frame == frame["mpg"]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: markone.train(["a", "b"]), "nothing to predict; say which column is the target"),
+        (lambda: markone.train(["a", "b"], target=["x", "x"]), "all examples have the label 'x'"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], epoch=3), "epoch is unknown; .*Did you mean 'epochs'"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], rule="mirra"), "Did you mean 'mira'"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], threads=0), "threads must be a whole number"),
+        (lambda: markone.train(["", ""], target=["x", "y"]), "no features at all"),
+        (lambda: markone.train(["a", "b"], target=[None, None]), "none of the rows has a label"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], holdout=0.1), "too few to hold out"),
+        (lambda: markone.train(markone.read(["a"], target=["x"]), target="y"), "target belongs to markone.read"),
+    ],
+)
+def test_what_is_wrong_gets_a_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(markone.MarkoneError, match=sentence):
+        call()
+
+
+def test_accuracy_wants_labels_that_the_model_knows() -> None:
+    model = markone.train(["a", "b"], target=["x", "y"])
+    with pytest.raises(DataError, match="accuracy needs labels"):
+        model.accuracy(["a"])
+    with pytest.raises(DataError, match=r"none of the labels \('x\.'\) is one of the model's \('x', 'y'\)"):
+        model.accuracy(markone.read(["a"], target=["x."]))
+    assert model.accuracy(markone.read(["a", "b"], target=["x", "z"])) == 0.5
+
+
+def test_a_callback_and_progress_see_the_work() -> None:
+    class Seen:
+        rows, passes, closed = 0, 0, False
+
+        def read(self, rows: int) -> None:
+            self.rows = rows
+
+        def start(self, rows: int, epochs: int) -> None: ...
+        def advance(self, rows: int) -> None: ...
+        def finish_pass(self, result: Any) -> None:
+            self.passes += 1
+
+        def close(self) -> None:
+            self.closed = True
+
+    seen = Seen()
+    model = markone.train(*spam_source(), progress=seen, callback=lambda result: result.epoch == 2, epochs=9)
+    assert (seen.rows, seen.passes, seen.closed) == (400, 2, True)
+    assert model.history.stopped == "callback"
+
+
+def spam_source() -> tuple[markone.Source]:
+    documents, labels = spam()
+    return (markone.read(documents, target=labels),)
+
+
+def test_a_function_adds_features() -> None:
+    def shouting(text: str) -> bool:
+        return text.isupper()
+
+    documents = ["BUY", "buy", "SELL", "sell"]
+    model = markone.train(documents, target=["x", "y"] * 2, functions={"shouting": shouting}, epochs=9)
+    assert model.predict("HOLD") == "x" and model.predict("hold") == "y"
+    assert model.features.spec.as_dict() == {"functions": ["shouting"]}
