@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -40,10 +40,9 @@ def given_batch(matrix: Any, names: Names) -> Batch:
     return Batch({"rows": GivenRows(matrix, names)}, matrix.shape[0])
 
 
-def sparse_batches(rows: list[Row], names: ListedNames, ends: list[int], form: Callable[..., Any]) -> list[Batch]:
+def sparse_batches(rows: list[Row], names: ListedNames, ends: list[int], form: Callable[..., Any]) -> Iterator[Batch]:
     """Batches of rows whose names are numbered as they are read, as by a reader of lines."""
     places = [0, *sorted(min(end, len(rows)) for end in ends), len(rows)]
-    batches = []
     for begin, end in pairwise(places):
         indptr, indices, data = [0], list[int](), list[float]()
         for row in rows[begin:end]:
@@ -53,8 +52,7 @@ def sparse_batches(rows: list[Row], names: ListedNames, ends: list[int], form: C
                 indices.append(names.names.index(name))
                 data.append(value)
             indptr.append(len(indices))
-        batches.append(given_batch(form(indptr, indices, data, len(names)), names))
-    return batches
+        yield given_batch(form(indptr, indices, data, len(names)), names)
 
 
 def as_ours(indptr: list[int], indices: list[int], data: list[float], width: int) -> Sparse:
@@ -189,6 +187,24 @@ def test_names_must_differ_and_batches_agree() -> None:
         learn(Given(ROWS, Rows()), *batches)
 
 
+@pytest.mark.parametrize("form", [np.array, scipy.sparse.csr_matrix])
+def test_numbers_too_large_to_be_scaled_are_refused(form: Any) -> None:
+    batch = given_batch(form([[1.0, -1e200], [1.0, 1e200]]), ListedNames("a", "b"))
+    with pytest.raises(DataError, match="'b' has numbers too large to be scaled"):
+        learn(Given(ROWS, Rows(scale="standard")), batch)
+
+
+def test_columns_that_are_not_met_are_no_features() -> None:
+    listed = ListedNames(*(str(i) for i in range(1000)))
+    part = Given(ROWS, Rows(scale="standard"))
+    rows = [{"999": 1.0, "5": 1.0}, {"7": 2.0}, {"5": 3.0}, {"7": 2.0, "0": 2.0}]
+    found = learn(part, *sparse_batches(rows, listed, [1, 2, 3], as_ours))
+    assert names_of(part) == ["5", "7", "999", "0"]
+    (batch,) = sparse_batches([{"3": 1.0}], listed, [], as_ours)
+    assert transform(part, batch) == [{}]
+    assert found == [pytest.approx(row, rel=1e-6) for row in sparse_twin(rows, "standard")]
+
+
 # ---- functions
 
 
@@ -229,6 +245,7 @@ def test_nothing_and_zero_are_not_in_the_row_but_zero_has_a_name() -> None:
     part = Functions({"f": lambda text: {"none": None, "zero": 0}, "g": lambda text: None}, [TEXT])
     assert learn(part, batch_of({"text": ["a"]})) == [{}]
     assert names_of(part) == ["f:zero"]
+    assert len(part.transform(batch_of({"text": ["a"]})).indices) == 0
 
 
 def test_names_that_training_did_not_meet_are_dropped() -> None:

@@ -88,6 +88,9 @@ def test_settings_choose_the_parts() -> None:
         (Image(pixels="none", patches=2), [Patches]),
     ):
         assert [type(part) for part in image_parts(IMAGE, settings)] == parts
+    front = image_parts(IMAGE, Image(patches=2), "front:")
+    batch = batch_of(np.full((1, 2, 2), 255, np.uint8))
+    assert [next(iter(learn(part, batch)[0])) for part in front] == ["front:pixel 0,0", "front:patch 0,0 11/11"]
     with pytest.raises(SettingsError, match="nothing is left of 'image'"):
         image_parts(IMAGE, Image(pixels="none"))
 

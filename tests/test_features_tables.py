@@ -20,6 +20,7 @@ from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.numbers import Numbers
 from markone.features.spec import Categorical, Numeric, Text
+from markone.parallel import in_order
 from parts import Row, batch_of, cut, learn, names_of, transform
 
 A, B, FLAG = Column("a", "numeric"), Column("b", "numeric"), Column("flag", "boolean")
@@ -186,6 +187,18 @@ def test_drafts_are_small_where_that_loses_nothing() -> None:
         assert part.collect(batch_of({"a": pa.array([1, 2], kind)})).columns.dtype == dtype
 
 
+def test_threads_change_nothing() -> None:
+    random = np.random.default_rng(1)
+    batch = batch_of({"a": random.normal(size=999).tolist(), "make": random.choice(list("abcde"), 999).tolist()})
+    for make_part in (lambda: Numbers([(A, Numeric())]), lambda: Categories([(MAKE, Categorical())])):
+        one, many = make_part(), make_part()
+        learn(one, *cut(batch, range(0, 999, 50)))
+        for collected in in_order(many.collect, cut(batch, range(0, 999, 50)), threads=3):
+            many.absorb(collected, None)
+        many.finish()
+        assert transform(one, batch) == transform(many, batch)
+
+
 # ---- categories
 
 
@@ -322,6 +335,9 @@ def test_frequent_pairs_come_first_and_unseen_ones_are_nothing() -> None:
     assert names_of(part) == ["make=ameri*cylinders=8", "make=asia*cylinders=4"]
     others = batch_of({"make": ["asia", "asia", "mars", None], "cylinders": ["8", "4", "4", "4"]})
     assert transform(part, others) == [{}, {"make=asia*cylinders=4": 1}, {}, {}]
+    two = conjunctions("a*a", "make*cylinders")
+    learn(two, batch_of({"make": ["asia"], "cylinders": ["4"], "a": [1]}))
+    assert transform(two, batch_of({"make": ["asia"], "cylinders": ["8"], "a": [3]})) == [{"a*a": 9}]
 
 
 def test_rare_categories_are_one_in_conjunctions_too() -> None:

@@ -47,7 +47,7 @@ class Categories(Part):
         draft = []
         for i, (codes, texts) in enumerate(collected):
             met = self.met[i]
-            numbers = np.array([met.setdefault(text, len(met)) for text in texts] + [MISSING], np.int32)[codes]
+            numbers = np.array([met.setdefault(text, len(met)) for text in texts], np.int32)[codes]
             counts = np.bincount(numbers, minlength=len(met))
             counts[: len(self.counts[i])] += self.counts[i]
             self.counts[i] = counts
@@ -102,8 +102,7 @@ class Categories(Part):
         found = []
         for column, place_of, width in zip(self.columns, self.place_of, self.widths, strict=True):
             codes, texts = encode(column.name, batch.columns[column.name])
-            places = [place_of.get(text, width - 1) for text in texts]
-            found.append(np.array([*places, place_of[None]], np.int32)[codes])
+            found.append(np.array([place_of.get(text, width - 1) for text in texts], np.int32)[codes])
         return found
 
     def rows(self, places: list[Codes]) -> Sparse:
@@ -116,25 +115,26 @@ class Categories(Part):
 
 
 def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
-    """Numbers the distinct values of an Arrow array as they come, -1 for none, and gives their texts.
+    """Numbers the distinct values of an Arrow array as they come, and gives their texts; None is a missing value.
 
     Categories are what their texts are: a file may have 4 where another one has "4". Several numbers may have one text.
     """
     import pyarrow as pa
 
-    if len(array) <= FEW and pa.types.is_string(array.type):
+    has_dictionary = pa.types.is_dictionary(array.type)
+    kind = array.type.value_type if has_dictionary else array.type
+    if len(array) <= FEW and kind in (pa.string(), pa.large_string()):
         return np.arange(len(array), dtype=np.int32), array.to_pylist()
     try:
-        if pa.types.is_dictionary(array.type):
-            encoded = array.indices.dictionary_encode()
+        if has_dictionary:
+            encoded = array.indices.dictionary_encode(null_encoding="encode")
             values = array.dictionary.take(encoded.dictionary)
         else:
-            encoded = array.dictionary_encode()
+            encoded = array.dictionary_encode(null_encoding="encode")
             values = encoded.dictionary
-        texts: list[str | None] = (values if pa.types.is_string(values.type) else values.cast(pa.string())).to_pylist()
+        texts: list[str | None] = (values if kind == pa.string() else values.cast(pa.string())).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         raise DataError(f"column {name!r} has values of type {array.type}, which cannot be categories") from None
-    if pa.types.is_floating(values.type):
+    if pa.types.is_floating(kind):
         texts = [None if text == "nan" else text for text in texts]
-    codes = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
-    return codes.to_numpy(), texts
+    return encoded.indices.to_numpy(), texts

@@ -95,13 +95,17 @@ class Functions(Part):
         return Sparse(np.array(indptr, np.int64), np.array(indices, np.uint32), np.array(data, np.float32), self.width)
 
 
+def is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real | np.bool_)
+
+
 def as_number(value: Any, feature: str, row: int) -> float:
-    if not isinstance(value, numbers.Real | np.bool_):
+    if not is_number(value):
         raise DataError(
             f"the function's feature {feature!r} is {value!r} in row {row} of a batch; "
             "it must be a number, a boolean, a dict of them, or None"
         )
-    if not abs(float(value)) <= LARGEST:  # NaN neither
+    if not -LARGEST <= value <= LARGEST:  # NaN neither
         raise DataError(
             f"the function's feature {feature!r} is {value} in row {row} of a batch; it must be finite, and small "
             "enough for a 32-bit float"

@@ -15,6 +15,7 @@ from markone.features.part import Matrix, Part
 from markone.features.spec import Rows
 
 UNKNOWN = np.iinfo(np.uint32).max
+ROWS_IN_CACHE = 64
 
 
 class Collected(NamedTuple):
@@ -59,8 +60,10 @@ class Given(Part):
             return Collected(matrix, names, None, Moments.of(matrix.T) if scaled else None)
         if not scaled:
             return Collected(matrix, names, None, None)
-        columns, local = np.unique(matrix.indices, return_inverse=True)
-        return Collected(matrix, names, columns, Moments.of_sparse(len(columns), local, matrix.data))
+        columns = as_they_come(matrix.indices)
+        local = np.empty(int(columns.max(initial=0)) + 1, np.int64)
+        local[columns] = np.arange(len(columns))
+        return Collected(matrix, names, columns, Moments.of_sparse(len(columns), local[matrix.indices], matrix.data))
 
     def absorb(self, collected: Collected, labels: NDArray[np.int32] | None = None) -> Any:
         matrix, names, columns, moments = collected
@@ -81,11 +84,9 @@ class Given(Part):
             size = max(most, 2 * len(self.counts))
             self.counts = np.concatenate([self.counts, np.zeros(size - len(self.counts), np.int64)])
             self.moments = self.moments.widened(size)
-        new = matrix.indices[self.counts[matrix.indices] == 0]
-        if len(new):
-            distinct, first = np.unique(new, return_index=True)
-            self.order.append(distinct[np.argsort(first)])
-        np.add.at(self.counts, matrix.indices, 1)
+        places = matrix.indices.astype(np.intp, copy=False)
+        self.order.append(as_they_come(places[self.counts[places] == 0]))
+        np.add.at(self.counts, places, 1)
         if columns is not None and moments is not None:
             self.moments.put(columns, self.moments.take(columns).merged(moments))
         return matrix
@@ -118,6 +119,9 @@ class Given(Part):
         center, spread = nothing, moments.largest
         if self.settings.scale == "standard":
             center, spread = moments.mean, moments.deviation
+        if not np.isfinite(spread).all():
+            name = self.names[int(np.argmin(np.isfinite(spread)))]
+            raise DataError(f"the feature {name!r} has numbers too large to be scaled; divide them beforehand")
         if not self.dense:
             # A sparse feature that never differs cannot become 0 without being moved: it stays as it is.
             return nothing, np.where(spread > 0, spread, 1)
@@ -182,9 +186,13 @@ class Given(Part):
 
     def scale_dense(self, matrix: NDArray[Any]) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
-            if self.settings.scale != "none":
-                matrix = (matrix - self.center) / self.spread
-            rows = np.ascontiguousarray(matrix, np.float32)
+            if self.settings.scale == "none":
+                rows = np.ascontiguousarray(matrix, np.float32)
+            else:
+                rows = np.empty(matrix.shape, np.float32)
+                for begin in range(0, len(rows), ROWS_IN_CACHE):
+                    few = slice(begin, begin + ROWS_IN_CACHE)
+                    rows[few] = (matrix[few] - self.center) / self.spread
         self.check_finite(rows)
         return rows
 
@@ -214,6 +222,15 @@ class Given(Part):
         known = columns != UNKNOWN
         dense[rows[known], columns[known]] = matrix.data[known]
         return dense
+
+
+def as_they_come(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The distinct ones among the numbers, in their order."""
+    places = np.arange(len(numbers))
+    first = np.empty(int(numbers.max(initial=0)) + 1, np.int64)
+    first[numbers[::-1]] = places[::-1]  # of several places the one that is written last stays
+    distinct: NDArray[Any] = numbers[first[numbers] == places]
+    return distinct
 
 
 def as_sparse(matrix: NDArray[Any]) -> Sparse:

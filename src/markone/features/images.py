@@ -19,13 +19,13 @@ Bytes = NDArray[np.uint8]
 BRIGHTEST = 255
 
 
-def image_parts(column: Column, settings: Image) -> list[Part]:
-    """The parts that a column of images becomes."""
+def image_parts(column: Column, settings: Image, prefix: str = "") -> list[Part]:
+    """The parts that a column of images becomes. A prefix tells features of several such columns apart."""
     parts: list[Part] = []
     if settings.pixels != "none":
-        parts.append(Pixels(column, settings))
+        parts.append(Pixels(column, settings, prefix))
     if settings.patches is not None:
-        parts.append(Patches(column, settings))
+        parts.append(Patches(column, settings, prefix))
     if not parts:
         raise SettingsError("image.pixels", f"is 'none', and so nothing is left of {column.name!r}; set image.patches")
     return parts
@@ -34,9 +34,10 @@ def image_parts(column: Column, settings: Image) -> list[Part]:
 class ImagePart(Part):
     """What is made of images that are all of one size. They are their own draft."""
 
-    def __init__(self, column: Column, settings: Image) -> None:
+    def __init__(self, column: Column, settings: Image, prefix: str = "") -> None:
         self.column = column
         self.settings = settings
+        self.prefix = prefix
         self.size: tuple[int, int] | None = None
         """Height and width."""
 
@@ -100,7 +101,7 @@ class Pixels(ImagePart):
 
     def name(self, number: int) -> str:
         row, column = divmod(number, (self.size or (0, 1))[1])
-        return f"pixel {row},{column}"
+        return f"{self.prefix}pixel {row},{column}"
 
 
 class Patterns(ImagePart):
@@ -109,8 +110,8 @@ class Patterns(ImagePart):
     The core counts and finds patterns by keys. A subclass says which patterns, and how a key is called.
     """
 
-    def __init__(self, column: Column, settings: Image) -> None:
-        super().__init__(column, settings)
+    def __init__(self, column: Column, settings: Image, prefix: str = "") -> None:
+        super().__init__(column, settings, prefix)
         self.patterns = _core.Patterns()
         self.keys: NDArray[np.uint64] = self.patterns.keys
 
@@ -175,4 +176,5 @@ class Patches(Patterns):
         place, pattern = divmod(int(self.keys[number]), 1 << self.side**2)
         row, column = divmod(place, (self.size or (0, 0))[1] - self.side + 1)
         bits = f"{pattern:0{self.side**2}b}"
-        return f"patch {row},{column} " + "/".join(bits[i : i + self.side] for i in range(0, len(bits), self.side))
+        strips = [bits[i : i + self.side] for i in range(0, len(bits), self.side)]
+        return f"{self.prefix}patch {row},{column} {'/'.join(strips)}"

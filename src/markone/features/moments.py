@@ -51,10 +51,12 @@ class Moments:
     @classmethod
     def of_sparse(cls, columns: int, indices: NDArray[Any], values: NDArray[Any]) -> Moments:
         """Of the values that are stored."""
+        values = values.astype(np.float64, copy=False)  # NumPy is slow to gather what it must convert
         count = np.bincount(indices, minlength=columns).astype(np.float64)
         mean = np.bincount(indices, values, minlength=columns) / np.maximum(count, 1)
         away = values - mean[indices]
-        squares = np.bincount(indices, away * away, minlength=columns).astype(np.float64)
+        with np.errstate(over="ignore"):
+            squares = np.bincount(indices, away * away, minlength=columns).astype(np.float64)
         least, greatest = np.full((2, columns), np.nan)
         np.fmin.at(least, indices, values)
         np.fmax.at(greatest, indices, values)
@@ -95,7 +97,7 @@ class Moments:
 
     @property
     def deviation(self) -> Floats:
-        """The standard deviation. It is 0 only where all values are the same, and there exactly."""
+        """The standard deviation, which is exactly 0 where all values are the same, however their mean is rounded."""
         return np.where(self.least < self.greatest, np.sqrt(self.squares / np.maximum(self.count, 1)), 0)
 
     @property

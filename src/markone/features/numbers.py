@@ -136,10 +136,10 @@ class Numbers(Part):
                 f"column {self.columns[i].name!r} has {columns[i, row]} in row {row} of a batch; "
                 "put a finite number there, or nothing where it is not known"
             )
-        for i, row in np.argwhere(missing):
-            if self.settings[i].missing == "error":
+        for column, settings, gaps in zip(self.columns, self.settings, missing, strict=True):
+            if settings.missing == "error" and gaps.any():
                 raise DataError(
-                    f"column {self.columns[i].name!r} has no number in row {row} of a batch; remove such rows, "
+                    f"column {column.name!r} has no number in row {np.argmax(gaps)} of a batch; remove such rows, "
                     "or fill the gaps by numeric.missing = 'mean' or 'zero'"
                 )
         return missing
