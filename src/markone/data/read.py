@@ -49,31 +49,49 @@ def read(
 ) -> Source:
     """Opens whatever holds examples, and looks at the first of them.
 
-    Args:
-        what: A path, a pattern such as ``"parts/*.csv.gz"``, a folder, ``"-"`` for standard input, or several paths
-            (as `pathlib.Path`); a data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a
-            list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
-        target: The column to be predicted. For what is in memory it may also be the labels themselves, for idx images
-            the path of the labels.
-        importance: A column that says how much each example counts, or for what is in memory these numbers themselves.
-        format: One of ``csv tsv jsonl parquet arrow libsvm vw fasttext tab folders idx``, where the name of the file
-            does not say it.
-        kinds: What columns hold, where the guess is wrong: ``numeric``, ``boolean``, ``categorical``, ``text`` or
-            ``ignore``, by the column's name.
-        header: Whether the first row of a CSV file names the columns. By default it does, unless `columns` names them.
-        columns: The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
-        separator: The character between the fields of a CSV file; ``"whitespace"`` for runs of spaces and tabs.
-        quote: The character around fields of a CSV file that contain separators; None if quotes are plain characters.
-        encoding: The encoding of text files, by one of the names that Python has for it.
-        missing: What stands in a CSV file where a value is missing.
-        longest_line: The most bytes that a line may have, or a text in a folder of texts.
-        skip_bad: Whether lines that cannot be read are passed over and counted in the source's `bad`. By default the
-            first of them is an error.
-        threads: How many threads read; as many as there are cores by default. The result is the same.
+    Parameters
+    ----------
+    what
+        A path, a pattern such as ``"parts/*.csv.gz"``, a folder, ``"-"`` for standard input, or several paths
+        (as `pathlib.Path`); a data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a
+        list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
+    target
+        The column to be predicted. For what is in memory it may also be the labels themselves, for idx images
+        the path of the labels.
+    importance
+        A column that says how much each example counts, or for what is in memory these numbers themselves.
+    format
+        One of ``csv tsv jsonl parquet arrow libsvm vw fasttext tab folders idx``, where the name of the file
+        does not say it.
+    kinds
+        What columns hold, where the guess is wrong: ``numeric``, ``boolean``, ``categorical``, ``text`` or
+        ``ignore``, by the column's name.
+    header
+        Whether the first row of a CSV file names the columns. By default it does, unless `columns` names them.
+    columns
+        The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
+    separator
+        The character between the fields of a CSV file; ``"whitespace"`` for runs of spaces and tabs.
+    quote
+        The character around fields of a CSV file that contain separators; None if quotes are plain characters.
+    encoding
+        The encoding of text files, by one of the names that Python has for it.
+    missing
+        What stands in a CSV file where a value is missing.
+    longest_line
+        The most bytes that a line may have, or a text in a folder of texts.
+    skip_bad
+        Whether lines that cannot be read are passed over and counted in the source's `bad`. By default the
+        first of them is an error.
+    threads
+        How many threads read; as many as there are cores by default. The result is the same.
 
-    Returns:
-        A source, which reads anew, from the first example to the last, each time it is asked for its batches.
+    Returns
+    -------
+    A source, which reads anew, from the first example to the last, each time it is asked for its batches.
 
+    Examples
+    --------
     >>> source = read(["free money", "see you"], target=["spam", "ham"])
     >>> [batch.labels.tolist() for batch in source.batches()], source.labels
     ([[0, 1]], ['spam', 'ham'])

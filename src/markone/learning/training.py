@@ -44,11 +44,33 @@ def train(
 ) -> Model:
     """Learns a model from a source, or from whatever `markone.read` opens.
 
-    `features` is a spec (a `Features`, a dict or a TOML file); by default every column is used as suits its kind.
-    `threads` read and count (all cores by default), and their number changes nothing but the time. Rows that need more
-    than `memory` (bytes, or a text such as "2 GB"; half of the machine's by default) go to a temporary file. All other
-    settings are those of `markone.Settings`: `epochs`, `C`, `holdout` and so on.
+    Parameters
+    ----------
+    source
+        A source, or what `markone.read` takes: a path, a frame, a list of texts.
+    target
+        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+    rule
+        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`.
+    features
+        The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
+        suits its kind.
+    functions
+        Python functions that make more features, by name.
+    threads
+        How many threads read and count; as many as there are cores by default. The result is the same.
+    memory
+        Rows that need more than this go to a temporary file: bytes, or a text such as "2 GB"; half of the machine's
+        by default. The result is the same.
+    callback
+        Called with each pass; training ends when it returns True.
+    progress
+        Told how far the work is.
+    settings
+        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on.
 
+    Examples
+    --------
     >>> model = train(["free money", "see you soon"], target=["spam", "ham"])
     >>> model.predict("money for free")
     'spam'
