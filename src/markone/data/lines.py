@@ -40,6 +40,7 @@ class LineSource(Source):
         self.known_labels = Labels(self.target, numbers_are_texts=format in ("libsvm", "vw"))
         self.labels = self.known_labels.values
         self.kept: Any = self.readers[format]()
+        self.names = ReaderNames(self.kept)
         self.label_numbers = np.array([UNLABELLED], np.int32)
         if next(chunks(files, options), None) is None:
             raise DataError(f"{name} is empty")
@@ -106,7 +107,7 @@ class RowLines(LineSource):
         features, labels = self.kept.merge(reader)
         matrix = Sparse(read.indptr, features[read.indices], read.values, self.kept.features)
         numbers = np.append(labels, np.int32(UNLABELLED))
-        return numbers[read.labels], {"features": GivenRows(matrix, ReaderNames(self.kept))}
+        return numbers[read.labels], {"features": GivenRows(matrix, self.names)}
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
         importance: NDArray[np.float64] | None = read.importance

@@ -123,10 +123,11 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
     if spec.conjunctions:
         parts.append(Conjunctions(spec.conjunctions, settled))
     for column, how in settled:
+        prefix = "" if len(columns) == 1 else f"{column.name}:"
         if column.kind == "text":
-            parts += text_parts(column.name, how, "" if len(columns) == 1 else f"{column.name}:")
+            parts += text_parts(column.name, how, prefix)
         elif column.kind == "image":
-            parts += image_parts(column, how)
+            parts += image_parts(column, how, prefix)
         elif column.kind == "rows":
             parts.append(Given(column, how))
     if spec.functions:
