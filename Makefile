@@ -7,11 +7,15 @@ CORE := $(wildcard core/*)
 PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py)
 INSTALLED := $(VENV)/installed
 SANITIZED := .venv-sanitize/installed
+UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	.venv-sanitize/bin/pytest -q -p no:cacheprovider
+FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py
 PIP := -m pip --disable-pip-version-check --quiet
 CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs bench sanitize oldest wheel clean
+.PHONY: help demo test test-slow check format docs bench sanitize fuzz oldest wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,8 +48,10 @@ bench: $(INSTALLED) ## compare with the peers, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
-	PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-		.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not hundred_million" tests
+	$(UNDER_SANITIZERS) -k "not hundred_million" tests
+
+fuzz: $(SANITIZED) ## damaged and hostile input for a quarter of an hour, with the sanitizers looking
+	HYPOTHESIS_PROFILE=fuzz $(UNDER_SANITIZERS) $(FUZZED)
 
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
 	.venv-oldest/bin/pytest -q -p no:cacheprovider tests
@@ -69,5 +75,5 @@ $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pytest==8.*'
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'pytest==8.*'
 	touch $@
