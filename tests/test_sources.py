@@ -515,6 +515,8 @@ def test_separators_quotes_and_encodings(tmp_path: Path) -> None:
     assert examples(markone.read(latin, encoding="latin-1")) == [("café", 1.0, None, 1.0)]
     with pytest.raises(DataError, match=r"d.csv, line 1: .* not UTF-8; .* encoding='latin-1'"):
         markone.read(latin)
+    with pytest.raises(DataError, match=r"d.csv is not ascii: there is no character for the bytes b'\\xef'"):
+        markone.read(latin, encoding="ascii")
     wide = write(tmp_path, "e.csv", "a,b\ncafé,1\n".encode("utf-16"))
     assert examples(markone.read(wide, encoding="utf-16")) == [("café", 1.0, None, 1.0)]
     marked = write(tmp_path, "f.csv", "a,b\nx,1\n".encode("utf-8-sig"))
@@ -723,6 +725,21 @@ def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
         examples(markone.read(path))
     with pytest.raises(DataError, match="is a quote not closed"):
         examples(markone.read(path, longest_line=100))
+
+
+def test_headers_of_all_sorts(tmp_path: Path) -> None:
+    late = write(tmp_path, "a.csv", "\n" * (CHUNK + 10) + "a,b\n1,2\n")
+    assert kinds_of(markone.read(late)) == [("a", "numeric"), ("b", "numeric")]
+    assert examples(markone.read(late)) == [(1.0, 2.0, None, 1.0)]
+    long = write(tmp_path, "b.csv", '"' + "\n" * 200_000 + '",b\n1,2\nx\n')
+    with pytest.raises(DataError, match=r"line 200003: there is 1 field instead of 2"):
+        markone.read(long)
+    nameless = write(tmp_path, "c.csv", ",b\n0,2\n")
+    assert kinds_of(markone.read(nameless)) == [("c0", "numeric"), ("b", "numeric")]
+    with pytest.raises(DataError, match="line 1: two columns are named 'b'; .*say header=False"):
+        markone.read(write(tmp_path, "d.csv", "b,b\n1,2\n"))
+    with pytest.raises(DataError, match=r"e\.csv has no rows"):
+        markone.read(write(tmp_path, "e.csv", "a,b\n"))
 
 
 def test_files_with_other_columns(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def guess(array: Any, written: bool) -> Kind | None:
         return "boolean"
     if written and all(NUMBER.fullmatch(value) for value in distinct):
         return "numeric"
-    words = pc.mean(pc.add(pc.count_substring_regex(strings, r"\S\s+\S"), 1)).as_py()
+    words = pc.mean(pc.count_substring_regex(strings, r"\S+")).as_py()
     size = pc.mean(pc.binary_length(strings)).as_py()
     is_text = len(distinct) >= DISTINCT_OF_TEXT * len(strings) and (words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT)
     return "text" if is_text else "categorical"

@@ -222,8 +222,10 @@ class TableSource(Source):
                     f"of all sorts, say kinds={{{self.target!r}: 'categorical'}}"
                 ),
             )
-        met = values if good.all() else [values[i] if i in where[good] else None for i in range(len(values))]
-        numbers = np.array([*map(self.known_labels.number, met), UNLABELLED], np.int32)
+        if not good.all():
+            kept = set(where[good].tolist())
+            values = [value if i in kept else None for i, value in enumerate(values)]
+        numbers = np.array([*map(self.known_labels.number, values), UNLABELLED], np.int32)
         labels: NDArray[np.int32] = numbers[where]
         return labels
 
