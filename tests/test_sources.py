@@ -137,9 +137,9 @@ def test_frames_are_not_copied() -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_any_number_of_threads_gives_the_same(name: str, tmp_path: Path) -> None:
-    os_settings = TABLE_SETTINGS if name in TABLES else {}
+    chosen = TABLE_SETTINGS if name in TABLES else {}
     path = write(tmp_path, name, EVERY[name])
-    one, three = (markone.read(path, **os_settings, threads=threads) for threads in (1, 3))
+    one, three = (markone.read(path, **chosen, threads=threads) for threads in (1, 3))
     assert examples(one) == examples(three) and one.labels == three.labels
 
 
@@ -774,6 +774,12 @@ print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 102
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     rows, megabytes = map(int, done.stdout.split())
     assert rows == 1_000_000 and megabytes < 25 and os.path.getsize(path) > 35_000_000
+
+
+def test_pyarrow_waits_until_it_is_needed() -> None:
+    program = "import sys, markone; markone.read, markone.Source; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 # ---- hostile files

@@ -78,7 +78,12 @@ def as_strings(array: Any) -> Any:
     """Views of strings, which few functions take yet, as strings."""
     import pyarrow as pa
 
-    return array.cast(pa.large_string()) if array.type == pa.string_view() else array
+    if array.type != pa.string_view():
+        return array
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # older versions have views but cannot do this with them, either
+        return pa.array(array.to_pylist(), pa.large_string())
 
 
 # ---- values
