@@ -411,11 +411,14 @@ def test_matrices_are_cut_into_batches() -> None:
         (np.ones((0, 2)), {}, "has no rows or no columns"),
         (scipy.sparse.csr_matrix([[1e300]]), {}, "too large for a float of 32 bits"),
         ({"when": pa.array([0], pa.timestamp("s"))}, {}, "has no column to make features of"),
+        ({"x": [1], "w": ["a"]}, {"importance": "w"}, "the importance 'w' must be a column of numbers: a"),
+        ({"x": [1], "w": [1]}, {"importance": "w", "target": "w"}, "must be another column than the target, 'w'"),
+        ("", {}, "'' is no path"),
         ({"x": [np.inf]}, {}, "the table, row 0: 'x' is not a finite number: inf"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(what: Any, more: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(MarkoneError, match=sentence):
         examples(markone.read(what, **more))
 
 
@@ -434,6 +437,7 @@ def test_what_cannot_be_read_gets_a_sentence(what: Any, more: dict[str, Any], se
         (["new york", "new york", "los angeles", "new york"] * 3, "categorical"),
         (["一" * 20, "二" * 20], "text"),
         (pa.array(["a b c", "d e f"]).dictionary_encode(), "categorical"),
+        (pa.DictionaryArray.from_arrays([0, None, 1], pa.array(["a", "b"], pa.string_view())), "categorical"),
         (pa.array([1, 2], pa.decimal128(5, 2)), "numeric"),
         (pa.array(["a b", "c d"], pa.string_view()), "text"),
         ([None, None], None),
@@ -700,6 +704,13 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_an_empty_file_is_told(name: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"is empty|cannot be read|has no rows"):
         markone.read(write(tmp_path, name, b""))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".zst"])
+def test_compressed_files_one_after_the_other_are_one(ending: str, tmp_path: Path) -> None:
+    compress = COMPRESSED[ending]
+    path = write(tmp_path, "a.txt" + ending, compress(b"a\tx\nb\t") + compress(b"y\n"))
+    assert examples(markone.read(path)) == [("x", "a", 1.0), ("y", "b", 1.0)]
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".zst"])

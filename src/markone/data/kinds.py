@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.source import Kind
+if TYPE_CHECKING:
+    from markone.data.source import Kind
 
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
@@ -86,6 +87,15 @@ def as_strings(array: Any) -> Any:
         return pa.array(array.to_pylist(), pa.large_string())
 
 
+def decoded(array: Any) -> Any:
+    """Values of a dictionary as they are without it, and no views."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        return as_strings(array.dictionary).take(array.indices)
+    return as_strings(array)
+
+
 # ---- values
 
 
@@ -93,9 +103,7 @@ def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
     """The values as float64, bool, string or, for texts, string or binary; and which of them are none of this kind."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    array = as_strings(array)
+    array = decoded(array)
     has = array.type
     if pa.types.is_null(has):
         made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())

@@ -128,7 +128,7 @@ def read_path(path: str, options: Options) -> Source:
         if options.format is None or options.format in ("folders", "idx"):
             raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
         return open_files([standard_input()], "standard input", options, options.format)
-    if "\0" in path:
+    if not path or "\0" in path:
         raise DataError(f"{path!r} is no path")
     paths = find(path)
     if paths == [path] and os.path.isdir(path):
