@@ -156,22 +156,23 @@ class table_reader {
         return tally;
     }
 
-    // The fields of the first row that is not blank.
-    static std::vector<std::string> first_row(std::string_view chunk, const table_form& form) {
+    // The fields of the first row that is not blank, and where it ends.
+    static std::pair<std::vector<std::string>, std::size_t> first_row(std::string_view chunk, const table_form& form) {
         const table_reader reader(form, {}, {}, {});
         row_parts row;
         std::int64_t line = 0;
         const char* const end = chunk.data() + chunk.size();
-        for (const char* at = chunk.data(); at != end && row.fields.empty();) {
+        const char* at = chunk.data();
+        while (at != end && row.fields.empty()) {
             const char* const begin = at;
             ++line;
             at = reader.split(at, end, row);
-            if (row.fault == nullptr) continue;
-            throw bad_line(line, begin - chunk.data(), row.fault + quoted(row.whole()) + row.advice);
+            if (row.fault != nullptr)
+                throw bad_line(line, begin - chunk.data(), row.fault + quoted(row.whole()) + row.advice);
         }
         std::vector<std::string> fields;
         for (const field& one : row.fields) fields.emplace_back(row.text(one));
-        return fields;
+        return {std::move(fields), static_cast<std::size_t>(at - chunk.data())};
     }
 
   private:
@@ -284,11 +285,10 @@ class table_reader {
     }
 
     [[noreturn, gnu::cold]] void refuse_count(const row_parts& row) const {
-        const auto fields = [](std::size_t count) {
-            return std::to_string(count) + (count == 1 ? " field" : " fields");
-        };
-        throw bad_piece{row.begin, "there are " + fields(row.fields.size()) + " instead of " +
-                                       std::to_string(kinds.size()) + " in " + quoted(row.whole())};
+        const std::size_t count = row.fields.size();
+        const std::string found = count == 1 ? "is 1 field" : "are " + std::to_string(count) + " fields";
+        throw bad_piece{
+            row.begin, "there " + found + " instead of " + std::to_string(kinds.size()) + " in " + quoted(row.whole())};
     }
 
     // For about as many rows as there will be.

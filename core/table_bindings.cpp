@@ -102,10 +102,10 @@ void bind_tables(nb::module_& m) {
     m.def(
         "first_row",
         [](const bytes& chunk, const std::string& separator, const std::optional<std::string>& quote) {
+            const auto [row, end] = table_reader::first_row(chars(chunk), form_of(separator, quote));
             nb::list fields;
-            for (const std::string& field : table_reader::first_row(chars(chunk), form_of(separator, quote)))
-                fields.append(nb::bytes(field.data(), field.size()));
-            return fields;
+            for (const std::string& field : row) fields.append(nb::bytes(field.data(), field.size()));
+            return nb::make_tuple(fields, end);
         },
         "chunk"_a.noconvert(), nb::kw_only(), "separator"_a, "quote"_a.none());
 }

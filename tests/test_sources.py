@@ -137,9 +137,9 @@ def test_frames_are_not_copied() -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_any_number_of_threads_gives_the_same(name: str, tmp_path: Path) -> None:
-    os_settings = TABLE_SETTINGS if name in TABLES else {}
+    chosen = TABLE_SETTINGS if name in TABLES else {}
     path = write(tmp_path, name, EVERY[name])
-    one, three = (markone.read(path, **os_settings, threads=threads) for threads in (1, 3))
+    one, three = (markone.read(path, **chosen, threads=threads) for threads in (1, 3))
     assert examples(one) == examples(three) and one.labels == three.labels
 
 
@@ -411,11 +411,14 @@ def test_matrices_are_cut_into_batches() -> None:
         (np.ones((0, 2)), {}, "has no rows or no columns"),
         (scipy.sparse.csr_matrix([[1e300]]), {}, "too large for a float of 32 bits"),
         ({"when": pa.array([0], pa.timestamp("s"))}, {}, "has no column to make features of"),
+        ({"x": [1], "w": ["a"]}, {"importance": "w"}, "the importance 'w' must be a column of numbers: a"),
+        ({"x": [1], "w": [1]}, {"importance": "w", "target": "w"}, "must be another column than the target, 'w'"),
+        ("", {}, "'' is no path"),
         ({"x": [np.inf]}, {}, "the table, row 0: 'x' is not a finite number: inf"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(what: Any, more: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(MarkoneError, match=sentence):
         examples(markone.read(what, **more))
 
 
@@ -434,6 +437,7 @@ def test_what_cannot_be_read_gets_a_sentence(what: Any, more: dict[str, Any], se
         (["new york", "new york", "los angeles", "new york"] * 3, "categorical"),
         (["一" * 20, "二" * 20], "text"),
         (pa.array(["a b c", "d e f"]).dictionary_encode(), "categorical"),
+        (pa.DictionaryArray.from_arrays([0, None, 1], pa.array(["a", "b"], pa.string_view())), "categorical"),
         (pa.array([1, 2], pa.decimal128(5, 2)), "numeric"),
         (pa.array(["a b", "c d"], pa.string_view()), "text"),
         ([None, None], None),
@@ -515,6 +519,8 @@ def test_separators_quotes_and_encodings(tmp_path: Path) -> None:
     assert examples(markone.read(latin, encoding="latin-1")) == [("café", 1.0, None, 1.0)]
     with pytest.raises(DataError, match=r"d.csv, line 1: .* not UTF-8; .* encoding='latin-1'"):
         markone.read(latin)
+    with pytest.raises(DataError, match=r"d.csv is not ascii: there is no character for the bytes b'\\xef'"):
+        markone.read(latin, encoding="ascii")
     wide = write(tmp_path, "e.csv", "a,b\ncafé,1\n".encode("utf-16"))
     assert examples(markone.read(wide, encoding="utf-16")) == [("café", 1.0, None, 1.0)]
     marked = write(tmp_path, "f.csv", "a,b\nx,1\n".encode("utf-8-sig"))
@@ -701,6 +707,13 @@ def test_an_empty_file_is_told(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".zst"])
+def test_compressed_files_one_after_the_other_are_one(ending: str, tmp_path: Path) -> None:
+    compress = COMPRESSED[ending]
+    path = write(tmp_path, "a.txt" + ending, compress(b"a\tx\nb\t") + compress(b"y\n"))
+    assert examples(markone.read(path)) == [("x", "a", 1.0), ("y", "b", 1.0)]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".zst"])
 def test_compressed_files_that_are_none(ending: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is named like a .* file but is none"):
         markone.read(write(tmp_path, "a.csv" + ending, "a,b\n1,2\n"))
@@ -725,6 +738,21 @@ def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
         examples(markone.read(path, longest_line=100))
 
 
+def test_headers_of_all_sorts(tmp_path: Path) -> None:
+    late = write(tmp_path, "a.csv", "\n" * (CHUNK + 10) + "a,b\n1,2\n")
+    assert kinds_of(markone.read(late)) == [("a", "numeric"), ("b", "numeric")]
+    assert examples(markone.read(late)) == [(1.0, 2.0, None, 1.0)]
+    long = write(tmp_path, "b.csv", '"' + "\n" * 200_000 + '",b\n1,2\nx\n')
+    with pytest.raises(DataError, match=r"line 200003: there is 1 field instead of 2"):
+        markone.read(long)
+    nameless = write(tmp_path, "c.csv", ",b\n0,2\n")
+    assert kinds_of(markone.read(nameless)) == [("c0", "numeric"), ("b", "numeric")]
+    with pytest.raises(DataError, match="line 1: two columns are named 'b'; .*say header=False"):
+        markone.read(write(tmp_path, "d.csv", "b,b\n1,2\n"))
+    with pytest.raises(DataError, match=r"e\.csv has no rows"):
+        markone.read(write(tmp_path, "e.csv", "a,b\n"))
+
+
 def test_files_with_other_columns(tmp_path: Path) -> None:
     for format, tables in {
         "csv": ["a,b\n1,2\n", "b,a\n1,2\n"],
@@ -739,6 +767,7 @@ def test_files_with_other_columns(tmp_path: Path) -> None:
             examples(markone.read(str(tmp_path / f"*.{format}")))
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 def test_memory_stays_flat(tmp_path: Path) -> None:
     """Forty megabytes of CSV are read within little more memory than one chunk needs."""
     path = tmp_path / "large.csv"
@@ -746,17 +775,25 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         file.write("x,word,y\n")
         for _ in range(40):
             file.write("".join(f"{i}.25,word number {i} of this line,{i % 3}\n" for i in range(25_000)))
+    # The system's own peak, since that of the resource module begins with the parent's.
     program = f"""
-import resource, markone
+import re, markone
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) // 1024
 source = markone.read({str(path)!r}, target="y", threads=2)
 next(iter(source.batches()))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rows = sum(len(batch) for batch in source.batches())
-print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+before = peak()
+print(sum(len(batch) for batch in source.batches()), peak() - before)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     rows, megabytes = map(int, done.stdout.split())
     assert rows == 1_000_000 and megabytes < 25 and os.path.getsize(path) > 35_000_000
+
+
+def test_pyarrow_waits_until_it_is_needed() -> None:
+    program = "import sys, markone; markone.read, markone.Source; print('pyarrow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 # ---- hostile files

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from markone import Settings
 from markone.data import store as store_module
 from markone.data.blocks import Block, Sparse
-from markone.data.memory import machine_memory, memory_budget
+from markone.data.budget import machine_memory, memory_budget
 from markone.data.store import RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin

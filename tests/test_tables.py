@@ -117,7 +117,7 @@ def reader_of_number_and_word() -> Any:
         (b'1,a\n2,"b\nc"\nx,d\n', 4, "'age' is not a number: 'x'"),
         (b"1e999,a\n", 1, "'age' is too large or too small: '1e999'"),
         (b"inf,a\n", 1, "'age' is not finite: 'inf'"),
-        (b"1,a\n\n1\n", 3, "there are 1 field instead of 2 in '1'"),
+        (b"1,a\n\n1\n", 3, "there is 1 field instead of 2 in '1'"),
         (b"1,a,b\n", 1, "there are 3 fields instead of 2 in '1,a,b'"),
         (b'1,"a" b\n', 1, "there is more after a closing quote"),
         (b'1,"a\n', 1, "a quote is opened and never closed"),

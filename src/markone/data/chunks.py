@@ -68,7 +68,7 @@ def count_lines(data: bytes) -> int:
 def pieces(file: File, options: Options) -> Iterator[bytes]:
     """The bytes of a file in UTF-8, without the mark with which some programs begin it."""
     decoder = None
-    if codecs.lookup(options.encoding).name not in ("utf-8", "ascii", "utf-8-sig"):
+    if codecs.lookup(options.encoding).name not in ("utf-8", "utf-8-sig"):
         decoder = codecs.getincrementaldecoder(options.encoding)()
     size = min(CHUNK, max(options.longest_line, len(BYTE_ORDER_MARK)))
     at_start = True
@@ -78,7 +78,7 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
         while True:
             with readable(file.name):
                 raw: bytes = stream.read(size)
-                piece = raw if decoder is None else decoder.decode(raw, final=not raw).encode("utf-8", "surrogatepass")
+            piece = raw if decoder is None else decode(raw, decoder, file.name, options.encoding)
             if at_start:
                 piece = piece.removeprefix(BYTE_ORDER_MARK)
                 at_start = False
@@ -88,3 +88,12 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
                 return
     finally:
         stream.close()
+
+
+def decode(raw: bytes, decoder: codecs.IncrementalDecoder, name: str, encoding: str) -> bytes:
+    """The bytes in UTF-8; none at the end, which must not come in the middle of a character."""
+    try:
+        return decoder.decode(raw, final=not raw).encode("utf-8", "surrogatepass")
+    except UnicodeError as error:
+        wrong = f" {error.object[error.start : error.end]!r}" if isinstance(error, UnicodeDecodeError) else ""
+        raise DataError(f"{name} is not {encoding}: there is no character for the bytes{wrong}") from None

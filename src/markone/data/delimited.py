@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from markone import _core
-from markone.data.chunks import Chunk, chunks
+from markone.data.chunks import Chunk, chunks, count_lines
 from markone.data.files import File
 from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
@@ -44,17 +44,21 @@ class DelimitedTable(Table):
 
     def chunks(self) -> Iterator[Chunk]:
         """All chunks, without the headers."""
+        header_due = False
         for chunk in chunks(self.files, self.options, self.cut):
-            if chunk.lines_before == 0 and self.has_header:
-                header, chunk = self.split_header(chunk)
-                self.check_header(header, chunk.file)
+            header_due = self.has_header if chunk.lines_before == 0 else header_due
+            if header_due:
+                names, end = self.first_row(chunk)
+                header_due = not names
+                self.check_header(names, chunk.file)
+                chunk = Chunk(chunk.file, chunk.data[end:], count_lines(chunk.data[:end]))
             yield chunk
 
     # ---- names of columns
 
     def read_names(self) -> list[str]:
         for chunk in chunks(self.files, self.options, self.cut):
-            fields = self.fields_of(chunk)
+            fields, _ = self.first_row(chunk)
             if not fields:
                 continue
             if not self.has_header and self.options.columns is None:
@@ -64,14 +68,15 @@ class DelimitedTable(Table):
                 raise DataError(
                     f"{chunk.place(1)}: there are {len(fields)} fields but columns gives {len(names)} names"
                 )
-            return [name or f"c{i}" for i, name in enumerate(no_repeats(names, chunk))]
+            check_repeats(names, chunk)
+            return named(names)
         raise DataError(f"{self.name} is empty")
 
-    def fields_of(self, chunk: Chunk) -> list[str]:
-        """The fields of the first row."""
+    def first_row(self, chunk: Chunk) -> tuple[list[str], int]:
+        """The fields of the first row that is not blank, and where in the chunk it ends."""
         try:
-            fields = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
-            return [field.decode() for field in fields]
+            fields, end = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
+            return [field.decode() for field in fields], end
         except _core.BadLine as bad:
             raise DataError(f"{chunk.place(bad.line)}: {bad.problem}") from None
         except UnicodeDecodeError:
@@ -80,27 +85,11 @@ class DelimitedTable(Table):
                 "encoding='latin-1'"
             ) from None
 
-    def split_header(self, chunk: Chunk) -> tuple[Chunk, Chunk]:
-        """The rows of a chunk up to the first that is not blank, and the rest."""
-        end = 0
-        while end < len(chunk.data):
-            row = next_row(chunk.data, end, self.cut)
-            blank = not chunk.data[end:row].strip()
-            end = row
-            if not blank:
-                break
-        header = chunk.data[:end]
-        return Chunk(chunk.file, header, 0), Chunk(chunk.file, chunk.data[end:], header.count(b"\n"))
-
-    def check_header(self, header: Chunk, file: str) -> None:
+    def check_header(self, names: list[str], file: str) -> None:
         """That a further file has the columns of the first."""
-        if file == self.files[0].name or self.options.columns is not None:
-            return
-        names = [name or f"c{i}" for i, name in enumerate(self.fields_of(header))]
-        if names and names != self.names:
-            raise DataError(
-                f"{file} has other columns than {self.files[0].name}: {listed(names)} instead of {listed(self.names)}"
-            )
+        if names and self.options.columns is None and named(names) != self.names:
+            first = self.files[0].name
+            raise DataError(f"{file} has other columns than {first}: {listed(names)} instead of {listed(self.names)}")
 
     # ---- rows
 
@@ -144,25 +133,20 @@ class DelimitedTable(Table):
         return Rows(columns, size, lambda row: chunk.place(int(read.row_lines[row])), read.bad, first_bad)
 
 
-def no_repeats(names: list[str], chunk: Chunk) -> list[str]:
-    for name in names:
-        if name and names.count(name) > 1:
+def named(names: Sequence[str]) -> list[str]:
+    """A column whose name is empty is called by its place."""
+    return [name or f"c{i}" for i, name in enumerate(names)]
+
+
+def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
+    seen: set[str] = set()
+    for name in named(names):
+        if name in seen:
             raise DataError(
                 f"{chunk.place(1)}: two columns are named {name!r}; if the first line is no header, say header=False, "
                 "else give the columns other names with columns=[...]"
             )
-    return names
-
-
-def next_row(data: bytes, start: int, cut: Any) -> int:
-    """Where the row that starts at `start` ends."""
-    end = start
-    while True:
-        end = data.find(b"\n", end) + 1
-        if end == 0:
-            return len(data)
-        if cut(data[start:end]) > 0:
-            return end
+        seen.add(name)
 
 
 def arrow_of(arrays: Sequence[Any], size: int) -> Any:

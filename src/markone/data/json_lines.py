@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from markone.data.chunks import Chunk, chunks
@@ -46,9 +47,8 @@ class JsonTable(Table):
 
     def sample(self) -> dict[str, Any]:
         for chunk in chunks(self.files, self.options):
-            objects = [fields for _, fields in self.objects(chunk, Refusals(chunk, self.options.skip_bad))][
-                :SAMPLE_ROWS
-            ]
+            found = self.objects(chunk, Refusals(chunk, self.options.skip_bad))
+            objects = [fields for _, fields in islice(found, SAMPLE_ROWS)]
             if objects:
                 names = dict.fromkeys(name for fields in objects for name in fields)
                 self.types = {name: type_of([fields.get(name) for fields in objects]) for name in names}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.source import Kind
+if TYPE_CHECKING:
+    from markone.data.source import Kind
 
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
@@ -45,7 +46,7 @@ def guess(array: Any, written: bool) -> Kind | None:
         return "boolean"
     if written and all(NUMBER.fullmatch(value) for value in distinct):
         return "numeric"
-    words = pc.mean(pc.add(pc.count_substring_regex(strings, r"\S\s+\S"), 1)).as_py()
+    words = pc.mean(pc.count_substring_regex(strings, r"\S+")).as_py()
     size = pc.mean(pc.binary_length(strings)).as_py()
     is_text = len(distinct) >= DISTINCT_OF_TEXT * len(strings) and (words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT)
     return "text" if is_text else "categorical"
@@ -78,7 +79,21 @@ def as_strings(array: Any) -> Any:
     """Views of strings, which few functions take yet, as strings."""
     import pyarrow as pa
 
-    return array.cast(pa.large_string()) if array.type == pa.string_view() else array
+    if array.type != pa.string_view():
+        return array
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # older versions have views but cannot do this with them, either
+        return pa.array(array.to_pylist(), pa.large_string())
+
+
+def decoded(array: Any) -> Any:
+    """Values of a dictionary as they are without it, and no views."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        return as_strings(array.dictionary).take(array.indices)
+    return as_strings(array)
 
 
 # ---- values
@@ -88,9 +103,7 @@ def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
     """The values as float64, bool, string or, for texts, string or binary; and which of them are none of this kind."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    array = as_strings(array)
+    array = decoded(array)
     has = array.type
     if pa.types.is_null(has):
         made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())

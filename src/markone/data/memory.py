@@ -1,42 +1,150 @@
-"""How much memory there is, and how much of it may be used."""
+"""Memory: frames, lists, dictionaries and arrays that a program has already, as sources."""
 
 from __future__ import annotations
 
-import os
-import re
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from markone.errors import SettingsError
+import numpy as np
+from numpy.typing import NDArray
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-LEAST = 2**20
-CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-def memory_budget(memory: int | str | None) -> int:
-    """Bytes: as many as said, in words such as "500 MB" too; or half of what the machine has.
-
-    >>> memory_budget("1.5 GB")
-    1500000000
-    """
-    if memory is None:
-        return machine_memory() // 2
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory) if isinstance(memory, str) else None
-    if found is not None and found[2].upper() in UNITS:
-        memory = int(float(found[1]) * UNITS[found[2].upper()])
-    if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST:
-        raise SettingsError("memory", f"must be a number of bytes, or a text such as '500 MB', not {memory!r}")
-    return memory
+from markone.data.arrow_tables import FrameTable, without_index
+from markone.data.blocks import as_importance, is_sparse
+from markone.data.kinds import can_be, is_number
+from markone.data.matrices import MatrixSource
+from markone.data.options import Options
+from markone.data.source import Source
+from markone.data.tables import TableSource
+from markone.errors import DataError, SettingsError
 
 
-def machine_memory() -> int:
-    """What the machine has, or the container where that is less."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in CONTAINER_LIMITS:
+def read_memory(what: Any, options: Options) -> Source:
+    """Frames, lists, dictionaries and arrays, with labels as a column or beside them."""
+    what = as_table_or_matrix(what)
+    if isinstance(what, Texts):
+        what, options = what.table, replace(options, kinds={"text": "text", **options.kinds})
+    is_table = hasattr(what, "column_names")
+    rows = what.num_rows if is_table else what.shape[0]
+    labels = given(options, "target", rows)
+    weights = given(options, "importance", rows)
+    importance = None if weights is None else check_importance(weights, rows)
+    if is_table:
+        return TableSource(FrameTable(what, "the table"), options, labels, importance)
+    for setting in ("target", "importance"):
+        if isinstance(getattr(options, setting), str):
+            raise SettingsError(
+                setting, f"must be a list, one for each row: a matrix has no column {getattr(options, setting)!r}"
+            )
+    if options.kinds:
+        raise SettingsError("kinds", "are for columns of tables; a matrix holds numbers; leave it out")
+    return MatrixSource(what, labels, importance)
+
+
+class Texts:
+    """A list of texts: a table with one column, of which we know the kind."""
+
+    def __init__(self, texts: Any) -> None:
+        import pyarrow as pa
+
+        if not can_be(texts.type, "text") or is_number(texts.type):
+            raise DataError(f"a single column holds texts, not {texts.type}; give other columns names: {{'x': ...}}")
+        self.table = pa.table({"text": texts})
+
+
+def as_table_or_matrix(what: Any) -> Any:
+    """An Arrow table, texts, or a matrix of NumPy or SciPy."""
+    import pyarrow as pa
+
+    if is_sparse(what):
+        return what
+    if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":
+        return what
+    try:
+        if hasattr(what, "iloc") and hasattr(what, "columns"):  # older versions of pandas do not speak Arrow
+            return without_index(pa.Table.from_pandas(what, preserve_index=False))
+        if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
+            return frame_as_table(what)
+        if isinstance(what, Mapping):
+            return pa.table({str(name): column_as_array(name, values) for name, values in what.items()})
+        if isinstance(what, np.ndarray) or (hasattr(what, "tolist") and hasattr(what, "dtype")):
+            what = what.tolist()
+        if isinstance(what, list | tuple):
+            return list_as_table(list(what))
+    except (pa.ArrowException, UnicodeError, OverflowError, ValueError, TypeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"what was given is no table: {error}") from None
+    raise DataError(
+        f"data come as a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not as "
+        f"{type(what).__name__}"
+    )
+
+
+def frame_as_table(frame: Any) -> Any:
+    """Whoever speaks Arrow hands over a stream, which may be there only once, so it is kept; memory is shared."""
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Array | pa.ChunkedArray):
+        return Texts(frame)
+    if hasattr(frame, "__arrow_c_stream__"):
         try:
-            text = Path(path).read_text().strip()
-        except OSError:
-            continue
-        if text.isdigit():
-            machine = min(machine, int(text))
-    return machine
+            return without_index(pa.table(frame))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a single column, such as a series
+            return Texts(pa.chunked_array(frame))
+    return pa.table(frame)
+
+
+def list_as_table(items: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if not items:
+        raise DataError("the list is empty")
+    if all(isinstance(item, str | bytes) for item in items):
+        return Texts(column_as_array("text", items))
+    if all(isinstance(item, Mapping) for item in items):
+        names = dict.fromkeys(name for item in items for name in item)
+        return pa.table({str(name): column_as_array(name, [item.get(name) for item in items]) for name in names})
+    if all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        matrix = np.asarray(items)
+        if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
+            return matrix
+    odd = next((item for item in items if not isinstance(item, type(items[0]))), items[0])
+    raise DataError(f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}")
+
+
+def column_as_array(name: object, values: Any) -> Any:
+    import pyarrow as pa
+
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    values = values if isinstance(values, np.ndarray) else list(values)
+    if len(values) and isinstance(values[0], bytes):
+        return pa.array(values, pa.binary())
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError) as error:
+        raise DataError(f"the column {name!r} does not hold values of one kind: {error}") from None
+
+
+def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
+    """A sequence that stands in for a column."""
+    values = getattr(options, setting)
+    if values is None or isinstance(values, str):
+        return None
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    elif hasattr(values, "tolist"):
+        values = values.tolist()
+    elif hasattr(values, "to_list"):
+        values = values.to_list()
+    if not isinstance(values, Sequence):
+        raise SettingsError(setting, f"must be a column's name or one value for each row, not {type(values).__name__}")
+    if len(values) != rows:
+        raise DataError(f"there are {rows:,} rows but {len(values):,} values in {setting}")
+    return values
+
+
+def check_importance(weights: Sequence[Any], rows: int) -> NDArray[np.float64]:
+    checked = as_importance(weights, rows)
+    return np.ones(rows) if checked is None else checked

@@ -52,9 +52,9 @@ class Options:
                 raise SettingsError(name, f"must be True or False, not {value!r}")
         if self.columns is not None:
             check_words("columns", self.columns)
-            for column in self.columns:
-                if list(self.columns).count(column) > 1:
-                    raise SettingsError("columns", f"must differ, but {column!r} is there twice")
+            if len(set(self.columns)) < len(self.columns):
+                twice = next(name for i, name in enumerate(self.columns) if name in self.columns[:i])
+                raise SettingsError("columns", f"must differ, but {twice!r} is there twice")
         check_words("missing", self.missing)
         self.check_signs()
         if not isinstance(self.encoding, str) or not is_encoding(self.encoding):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markone.data.kinds import decoded
+
 EXAMPLES = 3
 EXAMPLES_FROM = 60
 EXAMPLE_WIDTH = 24
@@ -27,8 +29,7 @@ class Look:
         import pyarrow as pa
 
         missing = array.null_count
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
+        array = decoded(array)
         can_show = not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
         values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
         distinct = list(dict.fromkeys(values))[:EXAMPLES]

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from markone.data.blocks import as_importance, is_sparse
 from markone.data.files import (
     STANDARD_INPUT,
     File,
@@ -22,7 +17,6 @@ from markone.data.files import (
     format_of,
     standard_input,
 )
-from markone.data.kinds import can_be, is_number
 from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
 from markone.data.source import Source
 from markone.errors import DataError, SettingsError
@@ -52,43 +46,44 @@ def read(
     Parameters
     ----------
     what
-        A path, a pattern such as ``"parts/*.csv.gz"``, a folder, ``"-"`` for standard input, or several paths
-        (as `pathlib.Path`); a data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a
-        list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
+        A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; a
+        data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a list of texts; a list of
+        dictionaries; a dictionary of columns; an array of NumPy or SciPy.
     target
-        The column to be predicted. For what is in memory it may also be the labels themselves, for idx images
-        the path of the labels.
+        The column to be predicted. For what is in memory it may also be the labels themselves, for idx images the path
+        of the labels.
     importance
         A column that says how much each example counts, or for what is in memory these numbers themselves.
     format
-        One of ``csv tsv jsonl parquet arrow libsvm vw fasttext tab folders idx``, where the name of the file
-        does not say it.
+        "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "folders" or "idx", where the name
+        of the file does not say it.
     kinds
-        What columns hold, where the guess is wrong: ``numeric``, ``boolean``, ``categorical``, ``text`` or
-        ``ignore``, by the column's name.
+        What columns hold, by their names, where the guess is wrong: "numeric", "boolean", "categorical", "text" or
+        "ignore".
     header
-        Whether the first row of a CSV file names the columns. By default it does, unless `columns` names them.
+        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them.
     columns
         The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
     separator
-        The character between the fields of a CSV file; ``"whitespace"`` for runs of spaces and tabs.
+        What is between the fields of a CSV file: a character, or "whitespace" for runs of spaces and tabs. None for a
+        comma in CSV files and a tab in TSV files.
     quote
-        The character around fields of a CSV file that contain separators; None if quotes are plain characters.
+        The character around fields of a CSV file that contain separators. None if quotes are plain characters.
     encoding
-        The encoding of text files, by one of the names that Python has for it.
+        The encoding of files of text, by one of the names that Python has for it.
     missing
         What stands in a CSV file where a value is missing.
     longest_line
         The most bytes that a line may have, or a text in a folder of texts.
     skip_bad
-        Whether lines that cannot be read are passed over and counted in the source's `bad`. By default the
-        first of them is an error.
+        Pass over lines that cannot be read, and count them in the source's `bad`, instead of ending at the first.
     threads
-        How many threads read; as many as there are cores by default. The result is the same.
+        How many threads read. None for as many as there are cores. The result is the same.
 
     Returns
     -------
-    A source, which reads anew, from the first example to the last, each time it is asked for its batches.
+    Source
+        It reads anew, from the first example to the last, each time it is asked for its batches.
 
     Examples
     --------
@@ -120,6 +115,8 @@ def read(
     if format is not None:
         raise SettingsError("format", "is for files; leave it out for what is in memory")
     options.check_use("what is in memory", None)
+    from markone.data.memory import read_memory
+
     return read_memory(what, options)
 
 
@@ -131,7 +128,7 @@ def read_path(path: str, options: Options) -> Source:
         if options.format is None or options.format in ("folders", "idx"):
             raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
         return open_files([standard_input()], "standard input", options, options.format)
-    if "\0" in path:
+    if not path or "\0" in path:
         raise DataError(f"{path!r} is no path")
     paths = find(path)
     if paths == [path] and os.path.isdir(path):
@@ -210,141 +207,3 @@ def open_images(files: Sequence[File], options: Options) -> Source:
 def refuse_target(options: Options, what: str) -> None:
     if options.target is not None:
         raise SettingsError("target", f"means nothing for {what}, which have their labels in them; leave it out")
-
-
-# ---- memory
-
-
-def read_memory(what: Any, options: Options) -> Source:
-    """Frames, lists, dictionaries and arrays, with labels as a column or beside them."""
-    from markone.data.arrow_tables import FrameTable
-    from markone.data.matrices import MatrixSource
-    from markone.data.tables import TableSource
-
-    what = as_table_or_matrix(what)
-    if isinstance(what, Texts):
-        what, options = what.table, replace(options, kinds={"text": "text", **options.kinds})
-    is_table = hasattr(what, "column_names")
-    rows = what.num_rows if is_table else what.shape[0]
-    labels = given(options, "target", rows)
-    weights = given(options, "importance", rows)
-    importance = None if weights is None else check_importance(weights, rows)
-    if is_table:
-        return TableSource(FrameTable(what, "the table"), options, labels, importance)
-    for setting in ("target", "importance"):
-        if isinstance(getattr(options, setting), str):
-            raise SettingsError(
-                setting, f"must be a list, one for each row: a matrix has no column {getattr(options, setting)!r}"
-            )
-    if options.kinds:
-        raise SettingsError("kinds", "are for columns of tables; a matrix holds numbers; leave it out")
-    return MatrixSource(what, labels, importance)
-
-
-class Texts:
-    """A list of texts: a table with one column, of which we know the kind."""
-
-    def __init__(self, texts: Any) -> None:
-        import pyarrow as pa
-
-        if not can_be(texts.type, "text") or is_number(texts.type):
-            raise DataError(f"a single column holds texts, not {texts.type}; give other columns names: {{'x': ...}}")
-        self.table = pa.table({"text": texts})
-
-
-def as_table_or_matrix(what: Any) -> Any:
-    """An Arrow table, texts, or a matrix of NumPy or SciPy."""
-    import pyarrow as pa
-
-    if is_sparse(what):
-        return what
-    if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":
-        return what
-    try:
-        if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
-            return frame_as_table(what)
-        if isinstance(what, Mapping):
-            return pa.table({str(name): column_as_array(name, values) for name, values in what.items()})
-        if isinstance(what, np.ndarray) or (hasattr(what, "tolist") and hasattr(what, "dtype")):
-            what = what.tolist()
-        if isinstance(what, list | tuple):
-            return list_as_table(list(what))
-    except (pa.ArrowException, UnicodeError, OverflowError, ValueError, TypeError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"what was given is no table: {error}") from None
-    raise DataError(
-        f"data come as a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not as "
-        f"{type(what).__name__}"
-    )
-
-
-def frame_as_table(frame: Any) -> Any:
-    """Whoever speaks Arrow hands over a stream, which may be there only once, so it is kept; memory is shared."""
-    import pyarrow as pa
-
-    from markone.data.arrow_tables import without_index
-
-    if isinstance(frame, pa.Array | pa.ChunkedArray):
-        return Texts(frame)
-    if hasattr(frame, "__arrow_c_stream__"):
-        try:
-            return without_index(pa.table(frame))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # a single column, such as a series
-            return Texts(pa.chunked_array(frame))
-    return pa.table(frame)
-
-
-def list_as_table(items: list[Any]) -> Any:
-    import pyarrow as pa
-
-    if not items:
-        raise DataError("the list is empty")
-    if all(isinstance(item, str | bytes) for item in items):
-        return Texts(column_as_array("text", items))
-    if all(isinstance(item, Mapping) for item in items):
-        names = dict.fromkeys(name for item in items for name in item)
-        return pa.table({str(name): column_as_array(name, [item.get(name) for item in items]) for name in names})
-    if all(isinstance(item, list | tuple | np.ndarray) for item in items):
-        matrix = np.asarray(items)
-        if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
-            return matrix
-    odd = next((item for item in items if not isinstance(item, type(items[0]))), items[0])
-    raise DataError(f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}")
-
-
-def column_as_array(name: object, values: Any) -> Any:
-    import pyarrow as pa
-
-    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
-    values = values if isinstance(values, np.ndarray) else list(values)
-    if len(values) and isinstance(values[0], bytes):
-        return pa.array(values, pa.binary())
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, UnicodeError, OverflowError) as error:
-        raise DataError(f"the column {name!r} does not hold values of one kind: {error}") from None
-
-
-def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
-    """A sequence that stands in for a column."""
-    values = getattr(options, setting)
-    if values is None or isinstance(values, str):
-        return None
-    if hasattr(values, "to_pylist"):
-        values = values.to_pylist()
-    elif hasattr(values, "tolist"):
-        values = values.tolist()
-    elif hasattr(values, "to_list"):
-        values = values.to_list()
-    if not isinstance(values, Sequence):
-        raise SettingsError(setting, f"must be a column's name or one value for each row, not {type(values).__name__}")
-    if len(values) != rows:
-        raise DataError(f"there are {rows:,} rows but {len(values):,} values in {setting}")
-    return values
-
-
-def check_importance(weights: Sequence[Any], rows: int) -> NDArray[np.float64]:
-    checked = as_importance(weights, rows)
-    return np.ones(rows) if checked is None else checked

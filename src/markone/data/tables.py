@@ -90,6 +90,7 @@ class TableSource(Source):
                 raise SettingsError(
                     setting, f"must be a column of {self.table.name}, not {name!r}.{among(name, names)}"
                 )
+        self.check_importance()
         for name in self.options.kinds:
             if name not in names:
                 raise SettingsError(
@@ -101,6 +102,16 @@ class TableSource(Source):
                     f"{self.table.name}: the column {name!r} holds {self.sampled[name].type}, which cannot be read as "
                     f"{kind}; leave it out with kinds={{{name!r}: 'ignore'}}"
                 )
+
+    def check_importance(self) -> None:
+        name = self.options.importance
+        if not isinstance(name, str):
+            return
+        if name == self.options.target:
+            raise SettingsError("importance", f"must be another column than the target, {name!r}")
+        array = self.sampled[name]
+        if array.null_count < len(array) and kinds.guess(array, self.table.written) != "numeric":
+            raise DataError(f"the importance {name!r} must be a column of numbers: {Look.of(name, '', array).examples}")
 
     def choose_columns(self) -> Iterator[Column]:
         for name, array in self.sampled.items():
@@ -135,7 +146,7 @@ class TableSource(Source):
             guessed = "boolean" if self.table.written and words <= {"true", "false"} else "categorical"
         kind = guessed if guessed in ("numeric", "boolean") else "categorical"
         trial = Labels(self.target)
-        for value in kinds.as_strings(array).unique().to_pylist():
+        for value in kinds.decoded(array).unique().to_pylist():
             trial.number(as_label(value, kind))
         return kind
 
@@ -203,7 +214,7 @@ class TableSource(Source):
     def labels_of(self, rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.int32]:
         assert self.target is not None and self.label_kind is not None
         array = rows.columns[self.target]
-        encoded = (array.dictionary_decode() if is_encoded(array) else kinds.as_strings(array)).dictionary_encode()
+        encoded = kinds.decoded(array).dictionary_encode()
         where = encoded.indices.fill_null(UNLABELLED).to_numpy(zero_copy_only=False)
         values, strange = [], []
         for i, value in enumerate(encoded.dictionary.to_pylist()):
@@ -222,8 +233,10 @@ class TableSource(Source):
                     f"of all sorts, say kinds={{{self.target!r}: 'categorical'}}"
                 ),
             )
-        met = values if good.all() else [values[i] if i in where[good] else None for i in range(len(values))]
-        numbers = np.array([*map(self.known_labels.number, met), UNLABELLED], np.int32)
+        if not good.all():
+            kept = set(where[good].tolist())
+            values = [value if i in kept else None for i, value in enumerate(values)]
+        numbers = np.array([*map(self.known_labels.number, values), UNLABELLED], np.int32)
         labels: NDArray[np.int32] = numbers[where]
         return labels
 
@@ -264,12 +277,6 @@ class TableSource(Source):
         looks += [Look.of(name, f"ignored: {why}", self.sampled[name]) for name, why in self.ignored.items()]
         rows = len(next(iter(self.sampled.values())))
         return overview(self.name, looks, rows)
-
-
-def is_encoded(array: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_dictionary(array.type))
 
 
 def as_label(value: Any, kind: str) -> Label | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from markone.data.blocks import is_sparse
-from markone.data.memory import memory_budget
+from markone.data.budget import memory_budget
 from markone.data.read import read
 from markone.data.source import Label, Source
 from markone.data.store import RowStore

@@ -1,0 +1,42 @@
+"""How much memory there is, and how much of it may be used."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from markone.errors import SettingsError
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+LEAST = 2**20
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def memory_budget(memory: int | str | None) -> int:
+    """Bytes: as many as said, in words such as "500 MB" too; or half of what the machine has.
+
+    >>> memory_budget("1.5 GB")
+    1500000000
+    """
+    if memory is None:
+        return machine_memory() // 2
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory) if isinstance(memory, str) else None
+    if found is not None and found[2].upper() in UNITS:
+        memory = int(float(found[1]) * UNITS[found[2].upper()])
+    if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST:
+        raise SettingsError("memory", f"must be a number of bytes, or a text such as '500 MB', not {memory!r}")
+    return memory
+
+
+def machine_memory() -> int:
+    """What the machine has, or the container where that is less."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in CONTAINER_LIMITS:
+        try:
+            text = Path(path).read_text().strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            machine = min(machine, int(text))
+    return machine
