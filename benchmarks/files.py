@@ -96,12 +96,15 @@ ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
+ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 IMDB_FILE = Dataset(
     "imdb.tsv", "25,000 film reviews, two classes, a label, a tab and a text on each line", cache(imdb_texts)
 )
 A9A_FILE = Dataset("a9a.libsvm", "32,561 census records, two classes, 123 features of 0 and 1", cache(a9a_lines))
-ZIPF_FILE = Dataset("zipf.libsvm", "the rows of zipf", cache(zipf_lines))
+ZIPF_FILE = Dataset("zipf.libsvm", "the rows of zipf, 86 MB", cache(zipf_lines))
 ADULT_FILE = Dataset(
-    "adult.csv", "32,561 census records, two classes, 6 columns of numbers and 8 of categories", cache(adult_table)
+    "adult.csv",
+    "32,561 census records, two classes, 6 columns of numbers and 8 of categories, no header",
+    cache(adult_table),
 )

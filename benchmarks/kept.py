@@ -6,10 +6,8 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from pathlib import Path
-
-import numpy as np
-import sklearn
 
 
 def kept(name: str, code: str, files: Iterable[Path], make: Callable[[Path], None]) -> Path:
@@ -32,7 +30,7 @@ def cache_folder() -> Path:
 
 def fingerprint(code: str, files: Iterable[Path]) -> str:
     digest = hashlib.sha256(Path(code).read_bytes())
-    digest.update(f"{sklearn.__version__} {np.__version__}".encode())
+    digest.update(f"{version('scikit-learn')} {version('numpy')}".encode())
     for file in files:
         digest.update(f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
     return digest.hexdigest()[:12]

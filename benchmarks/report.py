@@ -55,8 +55,9 @@ def how(rounds: int) -> str:
         "From a file means from opening it to the trained model, or to the last score. Vowpal Wabbit and fastText read "
         "files in their own formats, written before the clock ran: of texts their words, in lower case and with a "
         "space between, so that only we and scikit-learn tell words from other characters. Vowpal Wabbit runs as a "
-        "process, and its whole run counts; *start* is how much of that the same command takes on an empty file, with "
-        "the model to be loaded where it scores. It writes its model, or its scores, to a file; the others keep them. "
+        "process, whose two threads share the core, and its whole run counts; *start* is how much of that the same "
+        "command takes on an empty file, with the model to be loaded where it scores. It writes its model, or its "
+        "scores, to a file; the others keep them. "
         "In the cases of two threads each side has two cores, and *theirs* is ours on one thread."
     )
 

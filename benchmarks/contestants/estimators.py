@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from sklearn.base import clone
 
 from benchmarks.datasets import Split
 from benchmarks.timing import Contestant, Outcome, timed
+
+LIST = re.compile(r"\['[^]]*\]")
 
 
 def fit(estimator: Any) -> Contestant[Split]:
@@ -64,6 +67,6 @@ def accuracy(model: Any, data: Split) -> float:
 
 
 def name_of(estimator: Any) -> str:
-    """Its package and what it was given, other than the defaults."""
+    """Its package and what it was given, other than the defaults and the names of columns."""
     package = type(estimator).__module__.partition(".")[0]
-    return f"{package}.{' '.join(repr(estimator).split())}"
+    return f"{package}.{LIST.sub('[...]', ' '.join(repr(estimator).split()))}"

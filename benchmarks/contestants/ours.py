@@ -87,5 +87,6 @@ def training(read: Settings, train: Settings, threads: int = 1) -> str:
 
 
 def call(function: str, *given: str, **settings: Any) -> str:
-    """A call as it is written."""
-    return f"{function}({', '.join([*given, *(f'{name}={value!r}' for name, value in settings.items())])})"
+    """A call as it is written, without the names of columns."""
+    named = (f"{name}={'[...]' if name == 'columns' else repr(value)}" for name, value in settings.items())
+    return f"{function}({', '.join([*given, *named])})"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_svmlight_file
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from benchmarks.contestants.estimators import name_of
 from benchmarks.contestants.texts import beginnings, labels_and_texts
 from benchmarks.datasets import narrow
-from benchmarks.files import ADULT_COLUMNS, Files
+from benchmarks.files import ADULT_COLUMNS, ADULT_NUMBERS, Files
 from benchmarks.timing import Contestant, Outcome, timed
 
 Reader = Callable[[Path], tuple[Any, Any]]
@@ -38,8 +38,8 @@ def train_rows(classifier: Any) -> Contestant[Files]:
 def train_table(classifier: Any) -> Contestant[Files]:
     """From a CSV file to a model: numbers are standardised, categories become columns of 0 and 1."""
     columns = make_column_transformer(
-        (StandardScaler(), make_column_selector(dtype_include="number")),
-        (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+        (StandardScaler(), list(ADULT_NUMBERS)),
+        (OneHotEncoder(handle_unknown="ignore"), [name for name in ADULT_COLUMNS[:-1] if name not in ADULT_NUMBERS]),
     )
     return train("pandas.read_csv(file, ...)", read_table, columns, classifier, package="pandas")
 
