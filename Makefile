@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 CORE := $(wildcard core/*)
 PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py)
 INSTALLED := $(VENV)/installed
+PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
 UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
@@ -44,7 +45,7 @@ format: $(INSTALLED) ## put the code into the house's form
 docs: $(INSTALLED) ## the documentation, into docs/_build/html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
 
-bench: $(INSTALLED) ## compare with the peers, and write benchmarks/RESULTS.md
+bench: $(PEERS) ## compare with the peers, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
@@ -65,6 +66,10 @@ clean: ## remove everything that can be made again
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) install --editable '.[dev]'
+	touch $@
+
+$(PEERS): $(INSTALLED)
+	$(BIN)/python $(PIP) install --editable '.[bench]'
 	touch $@
 
 $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-
-from threadpoolctl import threadpool_limits
+from typing import Any
 
 from benchmarks import report
 from benchmarks.cases import CASES, Case
 from benchmarks.datasets import AbsentError
-from benchmarks.timing import Comparison, alternate, best
+from benchmarks.timing import Comparison, alternate, best, on_cores
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 TOLERANCE = 0.01
@@ -43,23 +44,26 @@ def main() -> int:
     return judge(results)
 
 
-def run_all(cases: list[Case], rounds: int) -> tuple[list[tuple[Case, Comparison]], list[Case]]:
-    """The results, and the cases skipped for want of data."""
+def run_all(
+    cases: list[Case[Any]], rounds: int
+) -> tuple[list[tuple[Case[Any], Comparison]], list[tuple[Case[Any], str]]]:
+    """The results, and the cases skipped for want of something, with a sentence that says of what."""
     results, skipped = [], []
     for number, case in enumerate(cases, start=1):
         say(f"[{number}/{len(cases)}] {case.name}")
         try:
             results.append((case, run(case, rounds)))
-        except AbsentError as folder:
-            say(f"  skipped: there is no folder {folder} in MARKONE_DATA")
-            skipped.append(case)
+        except AbsentError as absent:
+            say(f"  skipped: {absent}")
+            skipped.append((case, str(absent)))
     return results, skipped
 
 
-def run(case: Case, rounds: int) -> Comparison:
+def run(case: Case[Any], rounds: int) -> Comparison:
+    check_presence(case)
     data = case.data.load()
     turns = []
-    with threadpool_limits(1):
+    with on_cores(case.cores):
         for turn in alternate(case.ours, case.theirs, data, rounds):
             turns.append(turn)
             say(f"  round {len(turns)}: {report.sentence(turn)}")
@@ -68,12 +72,27 @@ def run(case: Case, rounds: int) -> Comparison:
     return result
 
 
-def judge(results: list[tuple[Case, Comparison]]) -> int:
+def check_presence(case: Case[Any]) -> None:
+    for package in (case.ours.package, case.theirs.package):
+        if package is not None and find_spec(package) is None:
+            raise AbsentError(f"{package} is not installed")
+    if case.cores > (os.cpu_count() or 1):
+        raise AbsentError(f"there are no {case.cores} cores")
+
+
+def judge(results: list[tuple[Case[Any], Comparison]]) -> int:
     """The exit status: 1 where a case is fast at the price of accuracy."""
-    failed = [(case, result) for case, result in results if result.theirs.accuracy - result.ours.accuracy > TOLERANCE]
+    failed = [(case, result) for case, result in results if loss(result) > TOLERANCE]
     for case, result in failed:
         print(f"{case.name}: less accurate than theirs, {report.accuracies(result)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def loss(result: Comparison) -> float:
+    """How much less accurate than theirs ours is."""
+    if result.ours.accuracy is None or result.theirs.accuracy is None:
+        return 0.0
+    return result.theirs.accuracy - result.ours.accuracy
 
 
 def say(line: str) -> None:

@@ -4,39 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from sklearn import linear_model as scikit
+import numpy as np
+from sklearn import linear_model
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 
 import markone
-from benchmarks.contestants import fit, partial_fit, predict
-from benchmarks.datasets import A9A, IMDB, IMDB_FLOAT64, MNIST, NEWSGROUPS, ZIPF, Dataset, dense, sparse
+from benchmarks.contestants import fast_text, ours, scikit, vowpal_wabbit
+from benchmarks.contestants.estimators import fit, partial_fit, predict
+from benchmarks.datasets import A9A, IMDB, IMDB_FLOAT64, MNIST, NEWSGROUPS, ZIPF, Dataset, Split, dense, sparse
+from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, IMDB_FILE, ZIPF_FILE
 from benchmarks.timing import Contestant
+
+Data = TypeVar("Data")
 
 # Both sides visit the rows in random order, as they do by default; a fixed seed makes the accuracies repeatable.
 FIVE_PASSES: dict[str, Any] = {"max_iter": 5, "tol": None, "random_state": 0}
 
 OUR_PERCEPTRON = markone.Perceptron(average=True, **FIVE_PASSES)
 OUR_MIRA = markone.MIRA(C=1.0, **FIVE_PASSES)
-THEIR_PERCEPTRON = scikit.Perceptron(**FIVE_PASSES)
-THEIR_AVERAGED = scikit.SGDClassifier(
+THEIR_PERCEPTRON = linear_model.Perceptron(**FIVE_PASSES)
+THEIR_AVERAGED = linear_model.SGDClassifier(
     loss="perceptron", learning_rate="constant", eta0=1.0, penalty=None, average=True, **FIVE_PASSES
 )
-THEIR_MIRA = scikit.SGDClassifier(  # eta0 is PA-I's C
+THEIR_MIRA = linear_model.SGDClassifier(  # eta0 is PA-I's C
     loss="hinge", learning_rate="pa1", eta0=1.0, penalty=None, average=True, **FIVE_PASSES
 )
 
+# From files. Texts: a word or pair of words that occurs counts 1, times how much it speaks for a class.
+PAIRS: dict[str, Any] = {"words": [1, 2], "value": "binary", "weight": "odds"}
+OUR_TEXTS: dict[str, Any] = {
+    "read": {"format": "tab"},
+    "train": {"rule": "mira", "epochs": 5, "features": {"text": PAIRS}},
+}
+OUR_WORDS: dict[str, Any] = {
+    "read": {"format": "tab"},
+    "train": {"rule": "mira", "epochs": 5, "features": {"text": {"weight": "idf"}, "unit": True}},
+}
+OUR_ROWS: dict[str, Any] = {"read": {}, "train": {"rule": "perceptron", "epochs": 5}}
+OUR_TABLE: dict[str, Any] = {
+    "read": {"target": "income", "header": False, "columns": list(ADULT_COLUMNS)},
+    "train": {"rule": "mira", "epochs": 5},
+}
+VW_TEXTS = (vowpal_wabbit.text, "--loss_function logistic --ngram 2 -b 22")
+VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")
+THEIR_PAIRS = (HashingVectorizer(ngram_range=(1, 2), dtype=np.float32), THEIR_MIRA)
+THEIR_WORDS = (TfidfVectorizer(dtype=np.float32), THEIR_MIRA)
+ONE_TEXT: dict[str, Any] = {"words": 200, "calls": 1000}
+
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Generic[Data]):
     """One row of the table."""
 
     what: str
-    data: Dataset
-    ours: Contestant
-    theirs: Contestant
+    data: Dataset[Data]
+    ours: Contestant[Data]
+    theirs: Contestant[Data]
     at_least: float
     """How many times as fast as theirs ours is meant to be."""
+    cores: int = 1
+    """How many each side has."""
 
     @property
     def name(self) -> str:
@@ -44,13 +73,18 @@ class Case:
 
 
 def same(
-    what: str, task: Callable[[Any], Contestant], ours: Any, theirs: Any, at_least: float, *datasets: Dataset
-) -> list[Case]:
+    what: str,
+    task: Callable[[Any], Contestant[Split]],
+    ours: Any,
+    theirs: Any,
+    at_least: float,
+    *datasets: Dataset[Split],
+) -> list[Case[Split]]:
     """The same task for both, on several data sets."""
     return [Case(what, data, task(ours), task(theirs), at_least) for data in datasets]
 
 
-CASES: list[Case] = [
+CASES: list[Case[Any]] = [
     *same("perceptron", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 1.2, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("averaged", fit, OUR_PERCEPTRON, THEIR_AVERAGED, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("mira", fit, OUR_MIRA, THEIR_MIRA, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
@@ -83,5 +117,36 @@ CASES: list[Case] = [
         dense(3),
         sparse(2),
         sparse(3),
+    ),
+    Case("text to model (Vowpal Wabbit)", IMDB_FILE, ours.train(**OUR_TEXTS), vowpal_wabbit.train(*VW_TEXTS), 2),
+    Case(
+        "text to model (fastText)",
+        IMDB_FILE,
+        ours.train(**OUR_TEXTS),
+        fast_text.train(wordNgrams=2, epoch=5, dim=10, lr=0.5),
+        5,
+    ),
+    Case("text to model (scikit-learn)", IMDB_FILE, ours.train(**OUR_TEXTS), scikit.train_texts(*THEIR_PAIRS), 8),
+    Case("text to scores (Vowpal Wabbit)", IMDB_FILE, ours.score(**OUR_TEXTS), vowpal_wabbit.score(*VW_TEXTS), 2),
+    Case("text to scores (scikit-learn)", IMDB_FILE, ours.score(**OUR_TEXTS), scikit.score_texts(*THEIR_PAIRS), 10),
+    Case(
+        "one text to label (scikit-learn)",
+        IMDB_FILE,
+        ours.label(**OUR_WORDS, **ONE_TEXT),
+        scikit.label_text(*THEIR_WORDS, **ONE_TEXT),
+        20,
+    ),
+    Case("rows to model (scikit-learn)", A9A_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 5),
+    Case("rows to model (scikit-learn)", ZIPF_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 5),
+    Case("rows to model (Vowpal Wabbit)", ZIPF_FILE, ours.train(**OUR_ROWS), vowpal_wabbit.train(*VW_ROWS), 1.5),
+    Case("table to model (scikit-learn)", ADULT_FILE, ours.train(**OUR_TABLE), scikit.train_table(THEIR_MIRA), 5),
+    Case("two threads, reading", ZIPF_FILE, ours.read(threads=2), ours.read(threads=1), 1.6, cores=2),
+    Case(
+        "two threads, text to scores",
+        IMDB_FILE,
+        ours.score(**OUR_TEXTS, threads=2),
+        ours.score(**OUR_TEXTS, threads=1),
+        1.6,
+        cores=2,
     ),
 ]

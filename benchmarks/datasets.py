@@ -1,35 +1,33 @@
-"""Data to measure on: real, from the folder that MARKONE_DATA names, or made from a seed.
-
-What is slow to make is kept in a temporary folder, under a name that changes with this file and with the data.
-"""
+"""Rows in memory to measure on: real, from the folder that MARKONE_DATA names, or made from a seed."""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file, make_classification
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
+from benchmarks.kept import kept
+
 ROOT = Path(__file__).parents[1]
 REAL_DATA = ROOT / os.environ.get("MARKONE_DATA", "../shared/data")
 HASHED_FEATURES = 2**18
 
+Data = TypeVar("Data")
+
 
 class AbsentError(Exception):
-    """The folder of a data set is not there."""
+    """Something that a case needs is not there; a sentence says what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +41,12 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Generic[Data]):
     """A name for the table, a line for the reader, and how to get it."""
 
     name: str
     about: str
-    load: Callable[[], Split]
+    load: Callable[[], Data]
 
 
 # ---- real
@@ -94,7 +92,7 @@ def mnist_images() -> Split:
 
 def folder(name: str) -> Path:
     if not (REAL_DATA / name).is_dir():
-        raise AbsentError(name)
+        raise AbsentError(f"there is no folder {name} in MARKONE_DATA")
     return REAL_DATA / name
 
 
@@ -179,33 +177,16 @@ def eighty_twenty(matrix: Any, labels: NDArray[Any]) -> Split:
 
 
 def cached(name: str, files: list[Path], make: Callable[[], Split]) -> Split:
-    """Sparse rows from the temporary folder, made first where they are not there or were made of something else."""
-    path = cache_folder() / f"{name}-{fingerprint(files)}.npz"
-    if not path.exists():
-        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-        with unfinished.open("wb") as file:
+    """Sparse rows from the temporary folder."""
+
+    def write(path: Path) -> None:
+        with path.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays_of(make()))
-        unfinished.replace(path)
-    with np.load(path) as arrays:
+
+    with np.load(kept(f"{name}.npz", __file__, files, write)) as arrays:
         return Split(
             matrix_of(arrays, "train"), arrays["train_labels"], matrix_of(arrays, "test"), arrays["test_labels"]
         )
-
-
-def cache_folder() -> Path:
-    path = Path(tempfile.gettempdir()) / f"markone-bench-{os.getuid()}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    if path.stat().st_uid != os.getuid():
-        raise PermissionError(f"{path} belongs to another user; remove it or set TMPDIR")
-    return path
-
-
-def fingerprint(files: list[Path]) -> str:
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    digest.update(f"{sklearn.__version__} {np.__version__}".encode())
-    for file in files:
-        digest.update(f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}".encode())
-    return digest.hexdigest()[:12]
 
 
 def arrays_of(split: Split) -> dict[str, NDArray[Any]]:
@@ -237,7 +218,7 @@ NEWSGROUPS = Dataset("newsgroups", "11,314 messages, 20 classes: tf-idf of words
 MNIST = Dataset("mnist", "60,000 handwritten digits, 10 classes, 784 grey values, dense, float32", cache(mnist_images))
 
 
-def dense(classes: int) -> Dataset:
+def dense(classes: int) -> Dataset[Split]:
     return Dataset(
         f"dense, {classes} classes",
         f"20,000 made rows, {classes} classes, 30 features, dense, float64",
@@ -245,7 +226,7 @@ def dense(classes: int) -> Dataset:
     )
 
 
-def sparse(classes: int) -> Dataset:
+def sparse(classes: int) -> Dataset[Split]:
     return Dataset(
         f"sparse, {classes} classes",
         f"8,000 made rows, {classes} classes, about 100 of 2¹⁸ features in each, float32",

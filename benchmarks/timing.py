@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from benchmarks.datasets import Split
+from threadpoolctl import threadpool_limits
+
+Data = TypeVar("Data", contravariant=True)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,19 +21,25 @@ class Outcome:
     """What one turn gave."""
 
     seconds: float
-    """For a fit, or for a call where a turn makes many."""
-    accuracy: float
-    """On the test rows."""
+    """For the whole work, or for a call where a turn makes many."""
+    accuracy: float | None
+    """On the test rows; None where nothing is learned."""
     values: int | None = None
-    """The stored values that the fit read, all passes together."""
+    """The stored values that a fit read, all passes together."""
+    size: int | None = None
+    """The bytes of the file that was read."""
+    start: float | None = None
+    """How many of the seconds the same work takes on an empty file, for who runs in a process of its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Contestant(Generic[Data]):
     """One side of a case. Its turn times what is to be measured, and nothing else."""
 
     name: str
-    turn: Callable[[Split], Outcome]
+    turn: Callable[[Data], Outcome]
+    package: str | None = None
+    """What must be installed for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +54,34 @@ class Comparison:
         return self.theirs.seconds / self.ours.seconds
 
 
-def seconds_of(work: Callable[[], object]) -> float:
-    """How long the work takes, without the garbage collector in between."""
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    """How long the work takes, without the garbage collector in between, and what it gives."""
     gc.collect()
     gc.disable()
     try:
         start = time.perf_counter()
-        work()
-        return time.perf_counter() - start
+        result = work()
+        return time.perf_counter() - start, result
     finally:
         gc.enable()
 
 
-def alternate(ours: Contestant, theirs: Contestant, data: Split, rounds: int) -> Iterator[Comparison]:
+@contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """Keeps the work to so many cores, whatever threads and processes it starts, so that both sides have as much."""
+    with threadpool_limits(count):
+        if not hasattr(os, "sched_setaffinity"):
+            yield
+            return
+        all_cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, sorted(all_cores)[-count:])
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, all_cores)
+
+
+def alternate(ours: Contestant[Data], theirs: Contestant[Data], data: Data, rounds: int) -> Iterator[Comparison]:
     """A turn of each in every round, so that a slow moment of the machine meets both."""
     for _ in range(rounds):
         yield Comparison(ours.turn(data), theirs.turn(data))

@@ -1,28 +1,31 @@
-"""Contestants with scikit-learn's interface, ours and theirs alike. A peer with another interface gets its own file."""
+"""Contestants with scikit-learn's interface, ours and theirs alike, on rows in memory."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from benchmarks.datasets import Split
-from benchmarks.timing import Contestant, Outcome, seconds_of
+from benchmarks.timing import Contestant, Outcome, timed
+
+LIST = re.compile(r"\['[^]]*\]")
 
 
-def fit(estimator: Any) -> Contestant:
+def fit(estimator: Any) -> Contestant[Split]:
     """Learns all rows."""
 
     def turn(data: Split) -> Outcome:
         model = clone(estimator)
-        seconds = seconds_of(lambda: model.fit(data.train, data.train_labels))
+        seconds, _ = timed(lambda: model.fit(data.train, data.train_labels))
         return Outcome(seconds, accuracy(model, data), values=data.train.size * model.n_iter_)
 
     return Contestant(name_of(estimator), turn)
 
 
-def partial_fit(estimator: Any, *, rows: int, calls: int) -> Contestant:
+def partial_fit(estimator: Any, *, rows: int, calls: int) -> Contestant[Split]:
     """Learns some rows with each call."""
 
     def turn(data: Split) -> Outcome:
@@ -36,12 +39,13 @@ def partial_fit(estimator: Any, *, rows: int, calls: int) -> Contestant:
             for batch in batches[1:]:
                 model.partial_fit(*batch)
 
-        return Outcome(seconds_of(work) / calls, accuracy(model, data))
+        seconds, _ = timed(work)
+        return Outcome(seconds / calls, accuracy(model, data))
 
     return Contestant(name_of(estimator), turn)
 
 
-def predict(estimator: Any, *, calls: int) -> Contestant:
+def predict(estimator: Any, *, calls: int) -> Contestant[Split]:
     """Predicts one row with each call, after a fit that is not timed."""
 
     def turn(data: Split) -> Outcome:
@@ -52,7 +56,8 @@ def predict(estimator: Any, *, calls: int) -> Contestant:
             for row in rows:
                 model.predict(row)
 
-        return Outcome(seconds_of(work) / calls, accuracy(model, data))
+        seconds, _ = timed(work)
+        return Outcome(seconds / calls, accuracy(model, data))
 
     return Contestant(name_of(estimator), turn)
 
@@ -62,6 +67,6 @@ def accuracy(model: Any, data: Split) -> float:
 
 
 def name_of(estimator: Any) -> str:
-    """Its package and what it was given, other than the defaults."""
+    """Its package and what it was given, other than the defaults and the names of columns."""
     package = type(estimator).__module__.partition(".")[0]
-    return f"{package}.{' '.join(repr(estimator).split())}"
+    return f"{package}.{LIST.sub('[...]', ' '.join(repr(estimator).split()))}"
