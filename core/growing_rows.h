@@ -1,9 +1,10 @@
-// Rows as they are made: a block's arrays, growing.
+// Rows as they are made: a block's arrays, growing; and what the counts in them become.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace markone {
@@ -20,42 +21,53 @@ struct growing_rows {
     void end_row() { indptr.push_back(static_cast<std::int64_t>(indices.size())); }
 };
 
-// Adds to a row what may be in it already: a small table of where each feature of the row is.
+// Counts features in a row. It notes where each was last put: if that is in this row, and is this feature, it is there.
 class row_counter {
   public:
-    // `most` is how often `add` may be called until the next row.
-    void begin_row(std::size_t most, const growing_rows& rows) {
+    void begin_row(std::size_t features, const growing_rows& rows) {
+        if (notes.size() < features) notes.resize(features);
         begin = rows.indices.size();
-        if (places.size() < 2 * most || ++row == 0) {
-            std::size_t size = 64;
-            while (size < 2 * most) size *= 2;
-            places.assign(std::max(size, places.size()), {});
-            row = 1;
-        }
     }
 
+    // Asks for the feature's note ahead, if there is one.
+    void expect(std::uint32_t index) const {
+        if (index < notes.size()) __builtin_prefetch(notes.data() + index);
+    }
+
+    // One more; returns whether it is the first of this row.
+    bool count(std::uint32_t index, growing_rows& rows) { return count_at(notes[index], index, 1, begin, rows); }
     void add(std::uint32_t index, float value, growing_rows& rows) {
-        const std::size_t mask = places.size() - 1;
-        std::size_t at = (index * std::size_t{0x9e3779b97f4a7c15} >> 32) & mask;
-        for (; places[at].row == row; at = (at + 1) & mask) {
-            const std::size_t there = begin + places[at].offset;
-            if (rows.indices[there] == index) {
-                rows.values[there] += value;
-                return;
-            }
+        count_at(notes[index], index, value, begin, rows);
+    }
+
+    // The same with a note that is kept elsewhere, for a row that begins at `begin`.
+    static bool count_at(std::uint32_t& note, std::uint32_t index, float value, std::size_t begin, growing_rows& rows) {
+        if (note >= begin && note < rows.indices.size() && rows.indices[note] == index) {
+            rows.values[note] += value;
+            return false;
         }
-        places[at] = {row, static_cast<std::uint32_t>(rows.indices.size() - begin)};
+        note = static_cast<std::uint32_t>(rows.indices.size());
         rows.add(index, value);
+        return true;
     }
 
   private:
-    struct place {
-        std::uint32_t row = 0, offset = 0;
-    };
-
-    std::vector<place> places;
-    std::uint32_t row = 0;  // what is marked otherwise is empty
+    std::vector<std::uint32_t> notes;  // by feature; what is noted of earlier rows does no harm
     std::size_t begin = 0;
+};
+
+enum class counted_as : std::uint8_t { count, binary, log };
+
+// What a count becomes.
+struct valuation {
+    counted_as value = counted_as::count;
+    std::span<const float> weights;  // by feature; empty if all are 1
+
+    float operator()(std::uint32_t feature, float count) const {
+        const float plain = value == counted_as::count ? count : value == counted_as::binary ? 1.0f : std::log1p(count);
+        return weights.empty() ? plain : plain * weights[feature];
+    }
+    bool changes() const { return value != counted_as::count || !weights.empty(); }
 };
 
 }  // namespace markone

@@ -33,59 +33,42 @@ class hashed_vocabulary {
     std::span<const std::uint32_t> counts() const { return rows_with; }
     std::size_t used() const { return names.size(); }
     std::size_t shared() const { return shared_places; }
-    // Values in rows: all, and those in a place named after another.
-    std::uint64_t values() const { return values_met; }
-    std::uint64_t strangers() const { return values_of_strangers; }
+    // N-grams met: all, and those in a place named after another.
+    std::uint64_t met() const { return ngrams_met; }
+    std::uint64_t strangers() const { return strangers_met; }
 
-    void absorb(ngram_collector& batch) {
-        std::vector<std::uint64_t> hashes(batch.grams.size());
-        std::vector<std::uint32_t> place_of(batch.grams.size());
-        std::vector<bool> is_stranger(batch.grams.size());
-        std::string name;
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            const auto [first, last] = batch.grams[i];
-            const std::uint64_t word = hash_of(batch.words[last]);
-            hashes[i] = first == nobody ? word : joined(hashes[first], word);
-            place_of[i] = place(hashes[i]);
-        }
-        std::vector<bool> counted(batch.grams.size());  // beginnings of n-grams need not be features
-        for (const std::uint32_t index : batch.rows.indices) counted[index] = true;
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            if (i + ahead < hashes.size()) __builtin_prefetch(&places[place_of[i + ahead]]);
-            if (!counted[i]) continue;
-            owner& at = places[place_of[i]];
-            const std::uint32_t tag = tag_of(hashes[i]);
-            if (at.name == nobody) {
-                name.clear();
-                append_name(name, batch.words, batch.grams, static_cast<std::uint32_t>(i));
-                at = {tag, static_cast<std::uint32_t>(names.size())};
-                names.push_back(name_bytes.size());
-                name_bytes += name;
-            } else if (at.tag != tag) {
-                is_stranger[i] = true;
-                if (at.tag != many) {
-                    ++shared_places;
-                    at.tag = many;
-                }
-            }
-        }
+    // Takes in what was collected, and returns its rows.
+    growing_rows absorb(const ngram_collector& batch) {
+        std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
+        for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
+            hash_of_word[word] = hash_of(batch.words[word]);
         growing_rows rows;
-        row_counter counter;
-        const auto& from = batch.rows;
-        for (std::size_t row = 0; row + 1 < from.indptr.size(); ++row) {
-            const auto begin = static_cast<std::size_t>(from.indptr[row]),
-                       end = static_cast<std::size_t>(from.indptr[row + 1]);
-            counter.begin_row(end - begin, rows);
-            for (std::size_t i = begin; i < end; ++i) {
-                const std::uint32_t number = from.indices[i];
-                values_of_strangers += is_stranger[number];
-                counter.add(place_of[number], from.values[i], rows);
+        std::size_t at = 0;
+        for (const std::uint32_t size : batch.lengths) {
+            const std::span<const std::uint32_t> said(batch.said.data() + at, size);
+            at += size;
+            if (rows.indices.size() + how.longest * size >= nobody) throw std::length_error("too many values");
+            counter.begin_row(features(), rows);
+            hashes.resize(size);
+            for (std::size_t i = 0; i < size; ++i) hashes[i] = hash_of_word[said[i]];
+            for (std::size_t length = 1; length <= std::min<std::size_t>(how.longest, size); ++length) {
+                const std::size_t count = size - length + 1;
+                if (length > 1)
+                    for (std::size_t i = 0; i < count; ++i)
+                        hashes[i] = joined(hashes[i], hash_of_word[said[i + length - 1]]);
+                if (length < how.shortest) continue;
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (i + ahead < count) __builtin_prefetch(&places[place(hashes[i + ahead])]);
+                    const std::uint32_t number = place(hashes[i]);
+                    const bool stranger = !claim(number, hashes[i], said.subspan(i, length), batch.words);
+                    if (counter.count(number, rows)) ++rows_with[number];
+                    ++ngrams_met;
+                    strangers_met += stranger;
+                }
             }
             rows.end_row();
         }
-        values_met += from.indices.size();
-        for (const std::uint32_t index : rows.indices) ++rows_with[index];
-        batch.rows = std::move(rows);
+        return rows;
     }
 
     // The name of the first n-gram that came to the place; nothing if none did.
@@ -98,12 +81,12 @@ class hashed_vocabulary {
     }
 
     // A row of the places of what is in the text. What is not known is passed over, where that can be told.
-    std::size_t read(std::string_view text, ngram_reader& by, growing_rows& rows) const {
+    std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         by.hashes.clear();
         by.tokens(text, [&](std::string_view token) { by.hashes.push_back(hash_of(token)); });
         by.joined = by.hashes;
-        const std::size_t size = by.hashes.size();
-        by.counter.begin_row(size * how.longest, rows);
+        const std::size_t size = by.hashes.size(), begin = rows.indices.size();
+        by.counter.begin_row(features(), rows);
         for (std::size_t length = 1; length <= std::min(how.longest, size); ++length) {
             const std::size_t count = size - length + 1;
             if (length > 1)
@@ -114,10 +97,10 @@ class hashed_vocabulary {
                 const std::uint32_t number = place(by.joined[i]);
                 const owner& at = places[number];
                 if (at.tag == many || (at.name != nobody && at.tag == tag_of(by.joined[i])))
-                    by.counter.add(number, 1, rows);
+                    by.counter.count(number, rows);
             }
         }
-        rows.end_row();
+        end_row(begin, values, rows);
         return size;
     }
 
@@ -129,6 +112,26 @@ class hashed_vocabulary {
     static constexpr std::uint32_t many = 0xffffffff;
     static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
 
+    // Gives a place that has no name that of the n-gram; whether the n-gram is the one that it is named after.
+    bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
+               const word_table& words) {
+        owner& at = places[number];
+        const std::uint32_t tag = tag_of(hash);
+        if (at.name == nobody) {
+            at = {tag, static_cast<std::uint32_t>(names.size())};
+            names.push_back(name_bytes.size());
+            for (const std::uint32_t& word : ngram) {
+                if (&word != ngram.data()) name_bytes += ' ';
+                name_bytes += words[word];
+            }
+            first_tags.push_back(tag);
+        }
+        if (first_tags[at.name] == tag) return true;
+        if (at.tag != many) ++shared_places;
+        at.tag = many;
+        return false;
+    }
+
     static std::uint64_t joined(std::uint64_t first, std::uint64_t word) {
         return mix(first * 0x9e3779b97f4a7c15 + word);
     }
@@ -138,10 +141,12 @@ class hashed_vocabulary {
     unsigned shift;
     table<owner> places;
     std::vector<std::uint32_t> rows_with;
-    std::vector<std::size_t> names;  // where each starts
+    row_counter counter;
+    std::vector<std::size_t> names;         // where each starts
+    std::vector<std::uint32_t> first_tags;  // of what places are named after, by name
     std::string name_bytes;
     std::size_t shared_places = 0;
-    std::uint64_t values_met = 0, values_of_strangers = 0;
+    std::uint64_t ngrams_met = 0, strangers_met = 0;
 };
 
 }  // namespace markone

@@ -27,27 +27,24 @@ class ngram_vocabulary {
     // In how many rows each occurs, by number.
     std::span<const std::uint32_t> counts() const { return rows_with; }
 
-    // Takes in what was collected; its rows then have the numbers of this vocabulary.
-    void absorb(ngram_collector& batch) {
+    // Takes in what was collected, and returns its rows.
+    growing_rows absorb(const ngram_collector& batch) {
         must_collect();
-        std::vector<std::uint32_t> word_of(batch.words.size()), number_of(batch.grams.size());
+        std::vector<std::uint32_t> word_of(batch.words.size());
         for (std::uint32_t word = 0; word < word_of.size(); ++word)
             word_of[word] = words.find_or_add(batch.words[word]);
-        if (singles.size() < words.size()) singles.resize(words.size(), nobody);
-        pairs.make_room(grams.size(), batch.grams.size());
-        for (std::size_t i = 0; i < number_of.size(); ++i) {
-            if (i + ahead < number_of.size()) {
-                const auto [first, last] = batch.grams[i + ahead];
-                if (first < i) pairs.expect(number_of[first], word_of[last]);
-            }
-            const auto [first, last] = batch.grams[i];
-            number_of[i] = add(first == nobody ? nobody : number_of[first], word_of[last]);
+        if (singles.size() < words.size()) singles.resize(words.size());
+        growing_rows rows;
+        std::vector<std::uint32_t> said, current;
+        std::size_t at = 0;
+        for (const std::uint32_t length : batch.lengths) {
+            said.resize(length);
+            for (std::size_t i = 0; i < length; ++i) said[i] = word_of[batch.said[at + i]];
+            at += length;
+            add_row(said, current, rows);
         }
-        rows_with.resize(grams.size());
-        for (std::uint32_t& index : batch.rows.indices) {
-            index = number_of[index];
-            ++rows_with[index];
-        }
+        for (const std::uint32_t number : rows.indices) ++rows_with[number];
+        return rows;
     }
 
     // Names as features, in their order. Those of words are taken apart at the spaces.
@@ -58,12 +55,11 @@ class ngram_vocabulary {
             const std::size_t space = how.tokens.longest_run > 0 ? name.npos : name.find(' ', at);
             const std::size_t end = std::min(space, name.size());
             const std::uint32_t word = words.find_or_add(name.substr(at, end - at));
-            if (singles.size() < words.size()) singles.resize(words.size(), nobody);
+            if (singles.size() < words.size()) singles.resize(words.size());
             pairs.make_room(grams.size(), 1);
             number = add(number, word);
             at = end + 1;
         }
-        rows_with.resize(grams.size());
         return number;
     }
 
@@ -109,14 +105,14 @@ class ngram_vocabulary {
             const auto [first, last] = grams[number];
             if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
             parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
-            slim.rows_with.push_back(rows_with[number]);
         }
-        slim.singles.resize(slim.words.size(), nobody);
+        slim.singles.resize(slim.words.size());
         slim.pairs.make_room(0, order.size());
         slim.grams.reserve(order.size());
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (i + ahead < parts.size()) slim.pairs.expect(parts[i + ahead].first, parts[i + ahead].last);
             slim.add(parts[i].first, parts[i].last);
+            slim.rows_with[i] = rows_with[order[i]];
         }
         words = std::move(slim.words);
         singles = std::move(slim.singles);
@@ -129,63 +125,98 @@ class ngram_vocabulary {
 
     std::string name(std::uint32_t number) const {
         if (number >= grams.size()) throw std::out_of_range("no such n-gram");
-        std::string name;
-        append_name(name, words, grams, number);
-        return name;
+        const auto [first, last] = grams[number];
+        return first == nobody ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
     }
 
     // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.
-    std::size_t read(std::string_view text, ngram_reader& by, growing_rows& rows) const {
+    std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         by.said.clear();
         by.tokens(text, [&](std::string_view token) { by.said.push_back(words.find(token)); });
-        const std::size_t size = by.said.size();
-        by.counter.begin_row(size * how.longest, rows);
+        const std::size_t size = by.said.size(), begin = rows.indices.size();
         by.current.resize(size);
-        const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t number) {
-            by.current[i] = number;
-            if (length >= how.shortest && number < features()) by.counter.add(number, 1, rows);
+        by.counter.begin_row(features(), rows);
+        const auto count_all = [&](std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i)
+                if (by.current[i] < features()) by.counter.count(by.current[i], rows);
         };
-        for (std::size_t i = 0; i < size; ++i) meet(i, 1, by.said[i] == nobody ? nobody : singles[by.said[i]]);
-        for (std::size_t length = 2; length <= std::min(how.longest, size); ++length) {
-                const std::size_t count = size - length + 1;
-            const std::uint32_t* const last = by.said.data() + length - 1;
-            for (std::size_t i = 0; i < count; ++i) {
-                if (i + ahead < count) pairs.expect(by.current[i + ahead], last[i + ahead]);
-                const bool hopeless = by.current[i] == nobody || last[i] == nobody;
-                meet(i, length, hopeless ? nobody : pairs.find(by.current[i], last[i]));
-            }
+        for (std::size_t i = 0; i < size; ++i) {
+            by.current[i] = by.said[i] == nobody ? nobody : singles[by.said[i]].number;
+            by.counter.expect(by.current[i]);
         }
-        rows.end_row();
+        if (how.shortest == 1) count_all(size);
+        for (std::size_t length = 2; length <= std::min(how.longest, size); ++length) {
+            const std::size_t count = size - length + 1;
+            const std::uint32_t* const last = by.said.data() + length - 1;
+            pairs.each_known({by.current.data(), count}, {last, count}, by.places,
+                             [&](std::size_t i, std::uint32_t number) {
+                                 by.current[i] = number;
+                                 by.counter.expect(number);
+                             });
+            if (length >= how.shortest) count_all(count);
+        }
+        end_row(begin, values, rows);
         return size;
     }
 
   private:
     static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
 
+    // All words but the last as an n-gram, nobody where there are none, and the last word.
+    struct gram {
+        std::uint32_t first, last;
+    };
+    // An n-gram of one word. The note is a row_counter's.
+    struct single {
+        std::uint32_t number = nobody;
+        std::uint32_t note = 0;
+    };
+
     void must_collect() const {
         if (!collecting) throw std::logic_error("the features are chosen already");
     }
 
+    // A row of all n-grams of these words; those that are new get a number.
+    void add_row(std::span<const std::uint32_t> said, std::vector<std::uint32_t>& current, growing_rows& rows) {
+        pairs.make_room(grams.size(), how.longest * said.size());
+        if (rows.indices.size() + how.longest * said.size() >= nobody) throw std::length_error("too many values");
+        const std::size_t begin = rows.indices.size();
+        current.resize(said.size());
+        const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t first, std::uint32_t last, auto& at) {
+            if (at.number == nobody) at.number = push({first, last});
+            current[i] = at.number;
+            if (length >= how.shortest) row_counter::count_at(at.note, at.number, 1, begin, rows);
+        };
+        for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
+        for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {
+            const std::size_t count = said.size() - length + 1;
+            const std::span<const std::uint32_t> last = said.subspan(length - 1, count);
+            // What starts at i and has one word less stands at i until this one takes its place.
+            pairs.each({current.data(), count}, last,
+                       [&](std::size_t i, gram_table::slot& at) { meet(i, length, current[i], last[i], at); });
+        }
+        rows.end_row();
+    }
+
     // The number of an n-gram, which it gets now if it is new. There must be room.
     std::uint32_t add(std::uint32_t first, std::uint32_t last) {
-        if (grams.size() >= nobody) throw std::length_error("too many n-grams");
         const auto next = static_cast<std::uint32_t>(grams.size());
-        std::uint32_t number;
-        if (first == nobody) {
-            if (singles[last] == nobody) singles[last] = next;
-            number = singles[last];
-        } else {
-            number = pairs.find_or_add(first, last, next);
-        }
-        if (number == next) grams.push_back({first, last});
-        return number;
+        if (first == nobody && singles[last].number == nobody) singles[last].number = next;
+        const std::uint32_t number = first == nobody ? singles[last].number : pairs.find_or_add(first, last, next);
+        return number == next ? push({first, last}) : number;
+    }
+    std::uint32_t push(const gram& one) {
+        if (grams.size() >= nobody) throw std::length_error("too many n-grams");
+        grams.push_back(one);
+        rows_with.push_back(0);
+        return static_cast<std::uint32_t>(grams.size() - 1);
     }
 
     word_table words;
-    std::vector<std::uint32_t> singles;  // the n-gram of one word, by word
+    std::vector<single> singles;  // by word
     gram_table pairs;
-    std::vector<gram> grams;  // by number
-    std::vector<std::uint32_t> rows_with;
+    std::vector<gram> grams;               // by number
+    std::vector<std::uint32_t> rows_with;  // by number
     bool collecting = true;
     std::size_t kept = 0;
 };

@@ -63,19 +63,19 @@ void bind_rows(nb::module_& m) {
             growing_rows rows;
             {
                 nb::gil_scoped_release unlocked;
-                refinement how{{}, value, {}};
-                if (numbers) how.numbers = view(*numbers);
+                std::span<const std::uint32_t> renumbered;
+                valuation how{value, {}};
+                if (numbers) renumbered = view(*numbers);
                 if (weights) how.weights = view(*weights);
-                if (numbers && how.numbers.size() < width) throw std::invalid_argument("a feature has no new number");
+                if (numbers && renumbered.size() < width) throw std::invalid_argument("a feature has no new number");
                 if (weights) {
                     const auto fits = [&](std::uint32_t number) {
                         return number == nobody || number < how.weights.size();
                     };
-                    if (numbers ? !std::all_of(how.numbers.begin(), how.numbers.end(), fits)
-                                : how.weights.size() < width)
+                    if (numbers ? !std::all_of(renumbered.begin(), renumbered.end(), fits) : how.weights.size() < width)
                         throw std::invalid_argument("a feature has no weight");
                 }
-                refine(rows_of(indptr, indices, values, width), how, rows);
+                refine(rows_of(indptr, indices, values, width), renumbered, how, rows);
             }
             return own(std::move(rows));
         },

@@ -16,28 +16,17 @@
 
 namespace markone {
 
-enum class counted_as : std::uint8_t { count, binary, log };
-
-struct refinement {
-    std::span<const std::uint32_t> numbers;  // the new number of each feature, or nobody; empty if all stay
-    counted_as value = counted_as::count;
-    std::span<const float> weights;  // by new number; empty if all are 1
-};
-
-inline void refine(const sparse_rows<float>& from, const refinement& how, growing_rows& rows) {
+// Feature i becomes numbers[i], or is left out where that is nobody; no numbers at all leave it as it is.
+inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
+                   growing_rows& rows) {
     rows.indptr.reserve(from.size() + 1);
     rows.indices.reserve(from.stored());
     rows.values.reserve(from.stored());
     for (std::size_t row = 0; row < from.size(); ++row) {
         const sparse_row<float> x = from[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            const std::uint32_t number = how.numbers.empty() ? x.index[i] : how.numbers[x.index[i]];
-            if (number == nobody) continue;
-            const float count = x.value(i);
-            const float value = how.value == counted_as::count    ? count
-                                : how.value == counted_as::binary ? 1.0f
-                                                                  : std::log1p(count);
-            rows.add(number, how.weights.empty() ? value : value * how.weights[number]);
+            const std::uint32_t number = numbers.empty() ? x.index[i] : numbers[x.index[i]];
+            if (number != nobody) rows.add(number, values(number, x.value(i)));
         }
         rows.end_row();
     }

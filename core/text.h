@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -111,61 +113,129 @@ struct token_settings {
     bool signs = false;  // each sign is a token
 };
 
+// ASCII, eight characters at a time.
+namespace ascii {
+
+constexpr std::uint64_t each(unsigned byte) {
+    return 0x0101010101010101u * byte;
+}
+
+// The highest bit of each byte: whether the character is one from `first` to `last`.
+inline std::uint64_t between(std::uint64_t eight, unsigned char first, unsigned char last) {
+    return (eight + each(0x80u - first)) & ~(eight + each(0x7fu - last)) & each(0x80);
+}
+
+// The highest bits of the bytes, as the lowest eight.
+inline std::uint64_t gathered(std::uint64_t highest_bits) {
+    return (highest_bits >> 7) * 0x0102040810204080u >> 56;
+}
+
+inline bool is_all(std::string_view text) {
+    std::uint64_t all = 0, eight;
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) {
+        std::memcpy(&eight, text.data() + at, 8);
+        all |= eight;
+    }
+    for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
+    return (all & each(0x80)) == 0;
+}
+
+}  // namespace ascii
+
 // Calls use(token, kind) for each token of the text in turn; the token's bytes are gone after the call.
 class tokenizer {
   public:
-    explicit tokenizer(const token_settings& how) : how(how) {
-        for (std::uint32_t c = 0; c < 0x80; ++c) {
-            ascii_kind[c] = characters::all().of(c);
-            const bool upper = how.fold && c >= 'A' && c <= 'Z';
-            ascii_folded[c] = static_cast<char>(upper ? c + ('a' - 'A') : c);
-        }
-    }
+    explicit tokenizer(const token_settings& how) : how(how) {}
 
     template <class Use>
     void operator()(std::string_view text, Use use) {
-        // No character grows to more than three times its bytes.
-        if (buffer.size() < 3 * text.size() + 16) buffer.resize(3 * text.size() + 16);
-        char* out = buffer.data();
-        const auto finish = [&] {
-            if (out == buffer.data()) return;
-            use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), characters::word);
-            out = buffer.data();
-        };
-        const auto meet = [&](std::uint32_t point, characters::kind kind) {
-            if (kind == characters::word) {
-                out = characters::all().write(point, how.fold, out);
-                return;
-            }
-            finish();
-            if (kind == characters::sign && how.signs) {
-                out = characters::all().write(point, how.fold, out);
-                use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), characters::sign);
-                out = buffer.data();
-            }
-        };
-        const char* at = text.data();
-        const char* const end = at + text.size();
-        while (at < end) {
-            const auto byte = static_cast<unsigned char>(*at);
-            if (byte < 0x80) {
-                ++at;
-                if (ascii_kind[byte] == characters::word)
-                    *out++ = ascii_folded[byte];
-                else
-                    meet(byte, ascii_kind[byte]);
-            } else {
-                const std::uint32_t point = characters::decode(at, end);
-                meet(point, characters::all().of(point));
-            }
-        }
-        finish();
+        if (ascii::is_all(text))
+            cut_ascii(text, use);
+        else
+            cut(text, use);
     }
 
   private:
+    // Two steps: first the text is folded and it is found which characters are words' and which are signs, a bit for
+    // each; then these bits are walked through.
+    template <class Use>
+    void cut_ascii(std::string_view text, Use use) {
+        const std::size_t groups = text.size() / 64 + 1;  // so that behind the last character there is one that is none
+        buffer.resize(std::max(buffer.size(), 64 * groups));
+        std::uint64_t before = 0;  // whether the last group ends within a word
+        const char* open = nullptr;
+        for (std::size_t group = 0; group < groups; ++group) {
+            char* const here = buffer.data() + 64 * group;
+            const auto [words, signs] = look(text.substr(64 * group), here);
+            // A word begins or ends where its bits change.
+            std::uint64_t places = (words ^ (words << 1 | before)) | signs;
+            before = words >> 63;
+            for (; places != 0; places &= places - 1) {
+                const int place = std::countr_zero(places);
+                const char* const at = here + place;
+                if (words >> place & 1) {
+                    open = at;
+                    continue;
+                }
+                if (open != nullptr) use(std::string_view(open, static_cast<std::size_t>(at - open)), characters::word);
+                open = nullptr;
+                if (signs >> place & 1) use(std::string_view(at, 1), characters::sign);
+            }
+        }
+    }
+
+    struct group_bits {
+        std::uint64_t words, signs;
+    };
+    // Folds up to 64 characters.
+    group_bits look(std::string_view rest, char* to) const {
+        std::array<char, 64> last{};
+        const char* from = rest.data();
+        if (rest.size() < 64) {
+            std::copy(rest.begin(), rest.end(), last.begin());
+            from = last.data();
+        }
+        group_bits bits{0, 0};
+        for (int i = 0; i < 64; i += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, from + i, 8);
+            const std::uint64_t upper = ascii::between(eight, 'A', 'Z'),
+                                letters = ascii::between(eight, 'a', 'z') | upper;
+            const std::uint64_t words = letters | ascii::between(eight, '0', '9');
+            bits.words |= ascii::gathered(words) << i;
+            if (how.signs) bits.signs |= ascii::gathered(ascii::between(eight, '!', '~') & ~words) << i;
+            if (how.fold) eight |= upper >> 2;
+            std::memcpy(to + i, &eight, 8);
+        }
+        return bits;
+    }
+
+    // Any text.
+    template <class Use>
+    void cut(std::string_view text, Use use) {
+        // No character grows to more than three times its bytes.
+        if (buffer.size() < 3 * text.size() + 16) buffer.resize(3 * text.size() + 16);
+        char* out = buffer.data();
+        const auto finish = [&](characters::kind kind) {
+            if (out == buffer.data()) return;
+            use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), kind);
+            out = buffer.data();
+        };
+        const characters& all = characters::all();
+        const char* const end = text.data() + text.size();
+        for (const char* at = text.data(); at < end;) {
+            const std::uint32_t point = characters::decode(at, end);
+            const characters::kind kind = all.of(point);
+            if (kind != characters::word) finish(characters::word);
+            if (kind == characters::gap || (kind == characters::sign && !how.signs)) continue;
+            out = all.write(point, how.fold, out);
+            if (kind == characters::sign) finish(characters::sign);
+        }
+        finish(characters::word);
+    }
+
     token_settings how;
-    std::array<characters::kind, 0x80> ascii_kind;
-    std::array<char, 0x80> ascii_folded;
     std::vector<char> buffer;
 };
 

@@ -1,5 +1,6 @@
 // What Python sees of the work on text.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -30,20 +32,18 @@ void bind_text(nb::module_& m);
 
 namespace {
 
-using collector = std::unique_ptr<ngram_collector>;
-
-// Collectors that have done their work and can do it again: the room that they have is dear.
-class idle_collectors {
+// Workers that have done their work and can do it again: the room that they have is dear.
+template <class Worker>
+class idle_workers {
   public:
-    collector take(const ngram_settings& how) {
+    std::unique_ptr<Worker> take(const ngram_settings& how) {
         const std::lock_guard guard(busy);
-        if (idle.empty()) return std::make_unique<ngram_collector>(how);
-        collector one = std::move(idle.back());
+        if (idle.empty()) return std::make_unique<Worker>(how);
+        std::unique_ptr<Worker> one = std::move(idle.back());
         idle.pop_back();
         return one;
     }
-    void give(collector one) {
-        one->clear();
+    void give(std::unique_ptr<Worker> one) {
         const std::lock_guard guard(busy);
         idle.push_back(std::move(one));
     }
@@ -54,19 +54,20 @@ class idle_collectors {
 
   private:
     std::mutex busy;
-    std::vector<collector> idle;
+    std::vector<std::unique_ptr<Worker>> idle;
 };
 
 // What a collector has collected, until a vocabulary takes it in.
 struct ngram_batch {
-    collector collected;
+    std::unique_ptr<ngram_collector> collected;
 };
 
 // A vocabulary that several threads of Python may hold: any number of them read, or one of them changes it.
 template <class Vocabulary>
 struct shared_vocabulary : Vocabulary {
     mutable std::shared_mutex busy;
-    mutable idle_collectors idle;
+    mutable idle_workers<ngram_collector> collectors;
+    mutable idle_workers<ngram_reader> readers;
     using Vocabulary::Vocabulary;
 };
 template <class Vocabulary, class Do>
@@ -106,7 +107,7 @@ read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
 template <class Vocabulary, class Offset>
 ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
     nb::gil_scoped_release unlocked;
-    collector collected = self.idle.take(self.how);
+    std::unique_ptr<ngram_collector> collected = self.collectors.take(self.how);
     each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
     return {std::move(collected)};
 }
@@ -117,23 +118,28 @@ read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     changing(self, [&] {
-        self.absorb(*batch.collected);
-        rows = std::move(batch.collected->rows);
-        lengths = std::move(batch.collected->lengths);
-        self.idle.give(std::move(batch.collected));
+        rows = self.absorb(*batch.collected);
+        lengths = batch.collected->lengths;
+        batch.collected->clear();
+        self.collectors.give(std::move(batch.collected));
     });
     return as_read(std::move(rows), std::move(lengths));
 }
 
 template <class Vocabulary, class Offset>
-read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                 counted_as value, const std::optional<array<float, 1>>& weights) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     reading(self, [&] {
-        ngram_reader by(self.how);
+        valuation values{value, {}};
+        if (weights) values.weights = view(*weights);
+        if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
+        std::unique_ptr<ngram_reader> by = self.readers.take(self.how);
         each_text(offsets, bytes, [&](std::string_view text) {
-            lengths.push_back(static_cast<std::uint32_t>(self.read(text, by, rows)));
+            lengths.push_back(static_cast<std::uint32_t>(self.read(text, values, *by, rows)));
         });
+        self.readers.give(std::move(by));
     });
     return as_read(std::move(rows), std::move(lengths));
 }
@@ -142,7 +148,8 @@ template <class Vocabulary>
 void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
     const auto bind_offsets = [&]<class Offset>(Offset) {
         vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert())
-            .def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert());
+            .def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert(), nb::kw_only(),
+                 "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none());
     };
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
@@ -210,7 +217,8 @@ void bind_text(nb::module_& m) {
                                "keep",
                                [](exact& self, const array<std::uint32_t, 1>& chosen) {
                                    changing(self, [&] { self.keep(view(chosen)); });
-                                   self.idle.clear();
+                                   self.collectors.clear();
+                                   self.readers.clear();
                                },
                                "chosen"_a.noconvert())
                            .def(
@@ -226,7 +234,7 @@ void bind_text(nb::module_& m) {
                             .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
                             .def_prop_ro("used", [](const hashed& self) { return self.used(); })
                             .def_prop_ro("shared", [](const hashed& self) { return self.shared(); })
-                            .def_prop_ro("values", [](const hashed& self) { return self.values(); })
+                            .def_prop_ro("met", [](const hashed& self) { return self.met(); })
                             .def_prop_ro("strangers", [](const hashed& self) { return self.strangers(); });
     bind_uses(hashed_class);
     m.attr("UNICODE_VERSION") = unicode::version;

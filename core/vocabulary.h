@@ -46,6 +46,21 @@ inline std::uint64_t hash_of(std::string_view bytes) {
 
 constexpr std::uint32_t nobody = 0xffffffff;
 
+// What a word is found by, beside its size: a short one by all its bytes, a longer one by its hash.
+inline std::uint64_t key_of(std::string_view word) {
+    constexpr std::size_t shortest_of_two_halves = 4, longest = 8;
+    const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(word[at])} << 8 * at; };
+    const std::size_t size = word.size();
+    if (size > longest) return hash_of(word);
+    if (size >= shortest_of_two_halves) {
+        std::uint32_t first, last;  // some bytes are in both
+        std::memcpy(&first, word.data(), 4);
+        std::memcpy(&last, word.data() + size - 4, 4);
+        return first | std::uint64_t{last} << 8 * (size - 4);
+    }
+    return size == 0 ? 0 : byte(0) | byte(size / 2) | byte(size - 1);
+}
+
 // Words by their bytes, numbered as they come.
 class word_table {
   public:
@@ -62,24 +77,24 @@ class word_table {
         std::fill(slots.begin(), slots.end(), slot{});
     }
 
-    std::uint32_t find(std::string_view word) const { return find(word, hash_of(word)); }
-    std::uint32_t find_or_add(std::string_view word) { return find_or_add(word, hash_of(word)); }
+    std::uint32_t find(std::string_view word) const { return find(word, key_of(word)); }
+    std::uint32_t find_or_add(std::string_view word) { return find_or_add(word, key_of(word)); }
 
-    // The same in two steps for those who can wait: `expect` asks for the place in memory, and returns the hash.
+    // The same in two steps for those who can wait: `expect` asks for the place in memory, and returns the key.
     std::uint64_t expect(std::string_view word) const {
-        const std::uint64_t hash = hash_of(word);
-        if (!slots.empty()) __builtin_prefetch(&slots[hash & (slots.size() - 1)]);
-        return hash;
+        const std::uint64_t key = key_of(word);
+        if (!slots.empty()) __builtin_prefetch(&slots[mix(key) & (slots.size() - 1)]);
+        return key;
     }
-    std::uint32_t find(std::string_view word, std::uint64_t hash) const {
-        return slots.empty() ? nobody : slots[place(word, hash)].word;
+    std::uint32_t find(std::string_view word, std::uint64_t key) const {
+        return slots.empty() ? nobody : slots[place(word, key)].word;
     }
-    std::uint32_t find_or_add(std::string_view word, std::uint64_t hash) {
+    std::uint32_t find_or_add(std::string_view word, std::uint64_t key) {
         if (2 * (size() + 1) > slots.size()) grow();
-        slot& at = slots[place(word, hash)];
+        slot& at = slots[place(word, key)];
         if (at.word == nobody) {
-            if (size() >= nobody) throw std::length_error("too many words");
-            at = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(size())};
+            if (size() >= nobody || word.size() >= nobody) throw std::length_error("too many words");
+            at = {key, static_cast<std::uint32_t>(size()), static_cast<std::uint32_t>(word.size())};
             bytes.insert(bytes.end(), word.begin(), word.end());
             ends.push_back(bytes.size());
         }
@@ -88,25 +103,32 @@ class word_table {
 
   private:
     struct slot {
-        std::uint32_t tag = 0;  // the hash's high half
+        std::uint64_t key = 0;
         std::uint32_t word = nobody;
+        std::uint32_t size = 0;
     };
 
     // Where the word is, or would be.
-    std::size_t place(std::string_view word, std::uint64_t hash) const {
+    std::size_t place(std::string_view word, std::uint64_t key) const {
+        constexpr std::size_t longest_of_key = 8;
         const std::size_t mask = slots.size() - 1;
-        const auto tag = static_cast<std::uint32_t>(hash >> 32);
-        std::size_t at = hash & mask;
-        while (slots[at].word != nobody && (slots[at].tag != tag || (*this)[slots[at].word] != word))
-            at = (at + 1) & mask;
+        std::size_t at = mix(key) & mask;
+        for (; slots[at].word != nobody; at = (at + 1) & mask)
+            if (slots[at].key == key && slots[at].size == word.size() &&
+                (word.size() <= longest_of_key || (*this)[slots[at].word] == word))
+                break;
         return at;
     }
 
     void grow() {
-        slots.assign(slots.empty() ? 1024 : 2 * slots.size(), {});
-        for (std::uint32_t word = 0; word < size(); ++word) {
-            const std::uint64_t hash = hash_of((*this)[word]);
-            slots[place((*this)[word], hash)] = {static_cast<std::uint32_t>(hash >> 32), word};
+        table<slot> old(slots.empty() ? 1024 : 2 * slots.size());
+        old.swap(slots);
+        const std::size_t mask = slots.size() - 1;
+        for (const slot& one : old) {
+            if (one.word == nobody) continue;
+            std::size_t at = mix(one.key) & mask;
+            while (slots[at].word != nobody) at = (at + 1) & mask;
+            slots[at] = one;
         }
     }
 
@@ -126,31 +148,47 @@ class gram_table {
     };
 
     // Calls use(i, slot) for the n-gram (first[i], last[i]) of each i in turn, with the slot where it is or would be;
-    // the places in memory are asked for ahead. `use` may give an empty slot a number, if there is room.
+    // the places in memory are asked for ahead. `use` may give an empty slot a number, if there is room, and may change
+    // first[i].
     template <class Use>
     void each(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last, Use use) {
-        constexpr std::size_t ahead = 16;
         const std::size_t mask = slots.size() - 1;
-        const auto start = [&](std::size_t i) { return mix(key_of(first[i], last[i])) & mask; };
-        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[start(i)]);
+        places.resize(first.size());
+        for (std::size_t i = 0; i < first.size(); ++i) places[i] = mix(key_of(first[i], last[i])) & mask;
+        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[places[i]]);
         for (std::size_t i = 0; i < first.size(); ++i) {
-            if (i + ahead < first.size()) __builtin_prefetch(&slots[start(i + ahead)]);
+            if (i + ahead < first.size()) __builtin_prefetch(&slots[places[i + ahead]]);
             const std::uint64_t key = key_of(first[i], last[i]);
-            slot& at = slots[place(key)];
+            slot& at = slots[place(key, places[i])];
             use(i, at);
             if (at.number != nobody) at.key = key;
         }
     }
 
-    // The number of an n-gram, or nobody; `expect` asks for its place in memory ahead.
-    std::uint32_t find(std::uint32_t first, std::uint32_t last) const {
-        if (slots.empty()) return nobody;
-        return slots[place(key_of(first, last))].number;
+    // Calls use(i, number) in the same way with the number of each n-gram, or nobody.
+    template <class Use>
+    void each_known(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last,
+                    std::vector<std::size_t>& scratch, Use use) const {
+        if (slots.empty()) {
+            for (std::size_t i = 0; i < first.size(); ++i) use(i, nobody);
+            return;
+        }
+        const std::size_t mask = slots.size() - 1;
+        scratch.resize(first.size());
+        for (std::size_t i = 0; i < first.size(); ++i) scratch[i] = mix(key_of(first[i], last[i])) & mask;
+        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[scratch[i]]);
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            if (i + ahead < first.size()) __builtin_prefetch(&slots[scratch[i + ahead]]);
+            const bool hopeless = first[i] == nobody || last[i] == nobody;
+            use(i, hopeless ? nobody : slots[place(key_of(first[i], last[i]), scratch[i])].number);
+        }
     }
+
+    // Asks for the place of an n-gram in memory, ahead.
     void expect(std::uint32_t first, std::uint32_t last) const {
         if (!slots.empty()) __builtin_prefetch(&slots[mix(key_of(first, last)) & (slots.size() - 1)]);
     }
-    // The same, added with the given number if it was not there. There must be room.
+    // The number of an n-gram, which is added with the given number if it was not there. There must be room.
     std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
         const std::uint64_t key = key_of(first, last);
         slot& at = slots[place(key)];
@@ -179,15 +217,18 @@ class gram_table {
   private:
     static std::uint64_t key_of(std::uint32_t first, std::uint32_t last) { return std::uint64_t{first} << 32 | last; }
 
-    // Where the n-gram is, or would be.
-    std::size_t place(std::uint64_t key) const {
+    static constexpr std::size_t ahead = 16;
+
+    // Where the n-gram is, or would be; the search starts at `at`.
+    std::size_t place(std::uint64_t key) const { return place(key, mix(key) & (slots.size() - 1)); }
+    std::size_t place(std::uint64_t key, std::size_t at) const {
         const std::size_t mask = slots.size() - 1;
-        std::size_t at = mix(key) & mask;
         while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
         return at;
     }
 
     table<slot> slots;
+    std::vector<std::size_t> places;  // of the n-grams of the current row
 };
 
 }  // namespace markone

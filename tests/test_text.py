@@ -188,7 +188,7 @@ def test_places_of_a_hashed_table_add_up(documents: list[bytes], others: list[by
         assert values[indptr[row] : indptr[row + 1]].sum() == sum(expected(document, how).values())
     names = {name for document in documents for name in expected(document, how)}
     assert vocabulary.used == len({*indices.tolist()})
-    assert vocabulary.values == sum(len(expected(document, how)) for document in documents)
+    assert vocabulary.met == sum(sum(expected(document, how).values()) for document in documents)
     if bits == 20 and vocabulary.used == len(names):  # no two came to one place
         assert vocabulary.shared == vocabulary.strangers == 0
         assert as_dicts(vocabulary, vocabulary.read(*arrow([*documents, *others]))) == [

@@ -90,19 +90,15 @@ class Ngrams(Part):
     def refine(self, draft: Any) -> Sparse:
         indptr, indices, values = draft
         width = self.width if self._numbers is None else len(self._numbers)
-        return self._weighed(indptr, indices, values, width, self._numbers)
-
-    def transform(self, batch: Batch) -> Sparse:
-        indptr, indices, values, _ = self.vocabulary.read(*as_texts(batch.columns[self.column]))
-        if self.value == _core.CountedAs.count and self.weights is None:
-            return Sparse(indptr, indices, values, self.width)
-        return self._weighed(indptr, indices, values, self.width, None)
-
-    def _weighed(self, indptr: Any, indices: Any, values: Any, width: int, numbers: Any) -> Sparse:
         rows = _core.refine_rows(
-            indptr, indices, values, width, value=self.value, numbers=numbers, weights=self.weights
+            indptr, indices, values, width, value=self.value, numbers=self._numbers, weights=self.weights
         )
         return Sparse(*rows, self.width)
+
+    def transform(self, batch: Batch) -> Sparse:
+        texts = as_texts(batch.columns[self.column])
+        indptr, indices, values, _ = self.vocabulary.read(*texts, value=self.value, weights=self.weights)
+        return Sparse(indptr, indices, values, self.width)
 
     @property
     def _known(self) -> int:
@@ -121,9 +117,9 @@ class Ngrams(Part):
     def report(self) -> list[str]:
         """What is to be said about the hashing."""
         vocabulary = self.vocabulary
-        if not isinstance(vocabulary, _core.HashedVocabulary) or vocabulary.values == 0:
+        if not isinstance(vocabulary, _core.HashedVocabulary) or vocabulary.met == 0:
             return []
         return [
             f"{vocabulary.used:,} of {vocabulary.features:,} places are used, {vocabulary.shared:,} of them by several "
-            f"n-grams; {vocabulary.strangers / vocabulary.values:.1%} of the values are in a place named after another"
+            f"n-grams; {vocabulary.strangers / vocabulary.met:.1%} of what was met is in a place named after another"
         ]
