@@ -18,6 +18,12 @@ struct growing_rows {
         indices.push_back(index);
         values.push_back(value);
     }
+    // Room for so many values and rows. What is not needed of it is never touched.
+    void reserve(std::size_t count, std::size_t rows) {
+        indptr.reserve(rows + 1);
+        indices.reserve(count);
+        values.reserve(count);
+    }
     void end_row() { indptr.push_back(static_cast<std::int64_t>(indices.size())); }
 };
 

@@ -43,6 +43,7 @@ class hashed_vocabulary {
         for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
             hash_of_word[word] = hash_of(batch.words[word]);
         growing_rows rows;
+        rows.reserve(how.longest * batch.said.size(), batch.lengths.size());
         std::size_t at = 0;
         for (const std::uint32_t size : batch.lengths) {
             const std::span<const std::uint32_t> said(batch.said.data() + at, size);

@@ -35,6 +35,7 @@ class ngram_vocabulary {
             word_of[word] = words.find_or_add(batch.words[word]);
         if (singles.size() < words.size()) singles.resize(words.size());
         growing_rows rows;
+        rows.reserve(how.longest * batch.said.size(), batch.lengths.size());
         std::vector<std::uint32_t> said, current;
         std::size_t at = 0;
         for (const std::uint32_t length : batch.lengths) {
@@ -43,7 +44,10 @@ class ngram_vocabulary {
             at += length;
             add_row(said, current, rows);
         }
-        for (const std::uint32_t number : rows.indices) ++rows_with[number];
+        for (std::size_t i = 0; i < rows.indices.size(); ++i) {
+            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            ++rows_with[rows.indices[i]];
+        }
         return rows;
     }
 

@@ -68,13 +68,6 @@ void bind_rows(nb::module_& m) {
                 if (numbers) renumbered = view(*numbers);
                 if (weights) how.weights = view(*weights);
                 if (numbers && renumbered.size() < width) throw std::invalid_argument("a feature has no new number");
-                if (weights) {
-                    const auto fits = [&](std::uint32_t number) {
-                        return number == nobody || number < how.weights.size();
-                    };
-                    if (numbers ? !std::all_of(renumbered.begin(), renumbered.end(), fits) : how.weights.size() < width)
-                        throw std::invalid_argument("a feature has no weight");
-                }
                 refine(rows_of(indptr, indices, values, width), renumbered, how, rows);
             }
             return own(std::move(rows));

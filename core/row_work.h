@@ -16,20 +16,35 @@
 
 namespace markone {
 
+constexpr std::size_t values_ahead = 16;  // what belongs to a feature is asked for so many values before it is read
+
 // Feature i becomes numbers[i], or is left out where that is nobody; no numbers at all leave it as it is.
 inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
                    growing_rows& rows) {
-    rows.indptr.reserve(from.size() + 1);
-    rows.indices.reserve(from.stored());
-    rows.values.reserve(from.stored());
+    rows.reserve(0, from.size());
+    rows.indices.resize(from.stored());
+    rows.values.resize(from.stored());
+    const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
+    const std::size_t weighed = values.weights.empty() ? nobody : values.weights.size();
+    std::size_t count = 0;
     for (std::size_t row = 0; row < from.size(); ++row) {
-        const sparse_row<float> x = from[row];
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const std::uint32_t number = numbers.empty() ? x.index[i] : numbers[x.index[i]];
-            if (number != nobody) rows.add(number, values(number, x.value(i)));
+        for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
+             ++i) {
+            std::uint32_t number = from.indices[i];
+            if (!numbers.empty()) {
+                if (i + values_ahead < end) __builtin_prefetch(numbers.data() + from.indices[i + values_ahead]);
+                number = numbers[number];
+            }
+            if (number != nobody && number >= weighed) throw std::invalid_argument("a feature has no weight");
+            // Written in any case, and written over next if it is to be left out: there is no telling ahead which are.
+            rows.indices[count] = number;
+            rows.values[count] = values(number == nobody ? 0 : number, from.values[i]);
+            count += number != nobody;
         }
-        rows.end_row();
+        rows.indptr.push_back(static_cast<std::int64_t>(count));
     }
+    rows.indices.resize(count);
+    rows.values.resize(count);
 }
 
 // Rows side by side: the features of each part come after all features of the parts before it.
@@ -43,9 +58,7 @@ inline void join(std::span<const sparse_rows<float>> parts, growing_rows& rows) 
         width += part.width();
     }
     if (width >= nobody) throw std::length_error("too many features");
-    rows.indptr.reserve(count + 1);
-    rows.indices.reserve(stored);
-    rows.values.reserve(stored);
+    rows.reserve(stored, count);
     for (std::size_t row = 0; row < count; ++row) {
         std::size_t start = 0;
         for (const auto& part : parts) {
@@ -109,8 +122,10 @@ class class_counts {
             std::vector<std::uint32_t>& counts = by_class[label];
             if (counts.size() < rows.width()) counts.resize(rows.width());
             const sparse_row<float> x = rows[row];
-            for (std::size_t i = 0; i < x.size(); ++i)
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                if (i + values_ahead < x.size()) __builtin_prefetch(counts.data() + x.feature(i + values_ahead), 1);
                 counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
+            }
         }
     }
 };

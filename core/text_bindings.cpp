@@ -135,6 +135,11 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
         valuation values{value, {}};
         if (weights) values.weights = view(*weights);
         if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
+        constexpr std::size_t bytes_of_a_word = 5;
+        const auto starts = view(offsets);
+        if (!starts.empty() && starts.back() > starts.front() && starts.front() >= 0)
+            rows.reserve(self.how.longest * static_cast<std::size_t>(starts.back() - starts.front()) / bytes_of_a_word,
+                         starts.size());
         std::unique_ptr<ngram_reader> by = self.readers.take(self.how);
         each_text(offsets, bytes, [&](std::string_view text) {
             lengths.push_back(static_cast<std::uint32_t>(self.read(text, values, *by, rows)));
