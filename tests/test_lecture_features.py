@@ -96,4 +96,4 @@ def test_any_function_adds_a_feature() -> None:
         return text.isupper()
 
     feature_map = fitted(["FREE", "free"], ["spam", "ham"], functions={"ALL CAPS": all_caps})
-    assert feature_map.named("FREE") == {"free": 1, "ALL CAPS": 1} and feature_map.named("free") == {"free": 1}
+    assert feature_map.named("FREE") == {"free": 1, "ALL CAPS()": 1} and feature_map.named("free") == {"free": 1}

@@ -37,6 +37,8 @@ def test_a_spec_is_the_same_as_dict_as_file_and_in_python(tmp_path: Path) -> Non
     assert Features.of(path) == Features.of(str(path)) == spec
     assert Features.of(json.loads(json.dumps(spec.as_dict()))) == spec
     assert Features.of(None) == Features() and str(Features()) == ""
+    no_limit = Features(text={"max_features": 3}, columns={"k": {"max_features": None}})
+    assert Features.of(no_limit.as_dict()).for_column(Column("k", "text")).max_features is None
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.text(st.characters(exclude_categories=["Cs"])))
@@ -65,6 +67,8 @@ def test_a_column_has_the_settings_of_its_kind_and_its_own() -> None:
         ({"text": {"words": 2}}, r"^text\.words must be"),
         ({"text": {"weight": "odd"}}, r"^text\.weight must be one of 'none', 'idf', 'odds', not 'odd'\. Did you mean"),
         ({"text": {"signs": 1}}, r"^text\.signs must be true or false"),
+        ({"text": {"smoothing": 0.5}}, r"^text\.smoothing is for the weight 'odds'"),
+        ({"image": {"threshold": 0.1}}, r"^image\.threshold is for pixels that are on or off"),
         ({"text": {"smoothing": 0}}, r"^text\.smoothing must be a number greater than 0"),
         ({"text": {"min_count": 0}}, r"^text\.min_count must be a whole number of at least 1"),
         ({"text": {"hash_bits": 40}}, r"^text\.hash_bits must be a whole number from 1 to 30"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from markone.data.budget import machine_memory, memory_budget
 from markone.data.store import RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin
+from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
 from markone.learning.passes import BlockExamples, StoredExamples, make_passes, train_linear
 
@@ -33,7 +35,14 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(
-    rows: int, memory: int, *, dense: bool = False, seed: int = 0, folder: str | None = None, batch: int = 7
+    rows: int,
+    memory: int,
+    *,
+    dense: bool = False,
+    seed: int = 0,
+    folder: str | None = None,
+    batch: int = 7,
+    holdout: float = 0.0,
 ) -> tuple[RowStore, NDArray[np.float32], NDArray[np.int32]]:
     """A store, and its rows and labels before they went in, those without a label left out."""
     random = np.random.default_rng(seed)
@@ -41,10 +50,12 @@ def filled(
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
     store = RowStore(memory, folder)
+    choose = Choice(holdout, seed)
     for start in range(0, rows, batch):
         part = values[start : start + batch]
         weights = importance[start : start + batch] if start >= batch else None
-        store.add(part if dense else thin(part), labels[start : start + batch], weights)
+        some = labels[start : start + batch]
+        store.add(part if dense else thin(part), some, weights, choose(some))
     store.finish(np.array([2, 0, 1], np.int32))
     return store, values[labels >= 0], np.array([2, 0, 1])[labels[labels >= 0]]
 
@@ -68,14 +79,14 @@ def visited(store: RowStore, settings: Settings, epoch: int = 1) -> Iterator[tup
 
 @given(st.integers(1, 150), st.booleans(), st.sampled_from(["given", "once", "each"]), st.sampled_from([0.0, 0.3]))
 def test_a_file_gives_the_rows_of_memory_in_the_same_order(rows: int, dense: bool, order: Any, holdout: float) -> None:
-    memory, values, labels = filled(rows, LARGE, dense=dense)
-    disk, _, _ = filled(rows, 0, dense=dense)
+    memory, values, labels = filled(rows, LARGE, dense=dense, holdout=holdout)
+    disk, _, _ = filled(rows, 0, dense=dense, holdout=holdout)
     with disk:
         compare(memory, disk, rows, values, labels, Settings(order=order, holdout=holdout, seed=5))
 
 
 def compare(memory: RowStore, disk: RowStore, rows: int, values: Any, labels: Any, settings: Settings) -> None:
-    if len(labels) < 10:
+    if len(labels) < 20:
         return
     assert disk.on_disk and not memory.on_disk and memory.pieces == disk.pieces
     assert memory.unlabelled == disk.unlabelled == rows - len(labels)
@@ -121,7 +132,7 @@ def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(dense:
     settings = Settings(rule="mira", epochs=3, holdout=holdout)
     found = []
     for memory in (LARGE, 0):
-        store, _, _ = filled(400, memory, dense=dense)
+        store, _, _ = filled(400, memory, dense=dense, holdout=holdout)
         linear = Linear(settings, features=5, classes=3, dtype=np.float32)
         with store:
             history = make_passes(linear, StoredExamples(store, settings))
@@ -165,3 +176,29 @@ def test_memory_can_be_said_in_words() -> None:
     for bad in ("much", "-1 GB", 0, 10, True, 1.5, "5 parsecs"):
         with pytest.raises(SettingsError, match="memory must be"):
             memory_budget(bad)  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(st.integers(-1, 2), max_size=300),
+    st.lists(st.integers(0, 300), max_size=5),
+    st.sampled_from([0.0, 0.1, 0.3, 0.5]),
+    st.integers(0, 3),
+)
+def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
+    labels: list[int], cuts: list[int], share: float, seed: int
+) -> None:
+    rows = np.array(labels, np.int32)
+    whole, cut = Choice(share, seed), Choice(share, seed)
+    apart = whole(rows)
+    places = [0, *sorted(min(place, len(rows)) for place in cuts), len(rows)]
+    assert np.concatenate([cut(rows[a:b]) for a, b in pairwise(places)]).tolist() == apart.tolist()
+    for label in range(3):
+        assert abs(apart[rows == label].sum() - share * (rows == label).sum()) <= 1
+    assert not apart[rows == -1].any()
+
+
+def test_held_out_rows_are_chosen_at_random() -> None:
+    labels = np.zeros(1000, np.int32)
+    one, other = (np.flatnonzero(Choice(0.1, seed)(labels)) for seed in (0, 1))
+    assert len(one) == len(other) == 100 and len({*np.diff(one).tolist()}) > 5
+    assert len({*one.tolist()} & {*other.tolist()}) < 30

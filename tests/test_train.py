@@ -258,6 +258,9 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
         (lambda: markone.train(["a", "b"], target=[None, None]), "none of the rows has a label"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], holdout=0.1), "too few to hold out"),
         (lambda: markone.train(markone.read(["a"], target=["x"]), target="y"), "target belongs to markone.read"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], callback=3), "callback must be a function"),
     ],
 )
 def test_what_is_wrong_gets_a_sentence(call: Any, sentence: str) -> None:
@@ -269,6 +272,9 @@ def test_accuracy_wants_labels_that_the_model_knows() -> None:
     model = markone.train(["a", "b"], target=["x", "y"])
     with pytest.raises(DataError, match="accuracy needs labels"):
         model.accuracy(["a"])
+    assert model.accuracy(["a", "b"], target=["x", "x"]) == 0.5
+    with pytest.raises(SettingsError, match="target belongs to markone.read"):
+        model.accuracy(markone.read(["a"], target=["x"]), target=["x"])
     with pytest.raises(DataError, match=r"none of the labels \('x\.'\) is one of the model's \('x', 'y'\)"):
         model.accuracy(markone.read(["a"], target=["x."]))
     assert model.accuracy(markone.read(["a", "b"], target=["x", "z"])) == 0.5
@@ -308,3 +314,171 @@ def test_a_function_adds_features() -> None:
     model = markone.train(documents, target=["x", "y"] * 2, functions={"shouting": shouting}, epochs=9)
     assert model.predict("HOLD") == "x" and model.predict("hold") == "y"
     assert model.features.spec.as_dict() == {"functions": ["shouting"]}
+
+
+# ---- what examples may be
+
+
+def zips() -> tuple[markone.Model, dict[str, list[Any]]]:
+    """A model that knows `zip` as a category, and data in which it looks like a number."""
+    rows = {"zip": [f"0{i % 5}123" for i in range(50)], "n": list(range(50)), "y": ["ab"[i % 5 < 2] for i in range(50)]}
+    return markone.train(markone.read(rows, target="y", kinds={"zip": "categorical"}), epochs=10), rows
+
+
+def test_a_source_is_read_as_the_model_knows_its_columns(tmp_path: Path) -> None:
+    model, rows = zips()
+    path = tmp_path / "zips.csv"
+    path.write_text("zip,n,y\n" + "".join(f"{z},{n},{y}\n" for z, n, y in zip(*rows.values(), strict=True)))
+    source = markone.read(path, target="y")
+    assert [column.kind for column in source.columns] == ["numeric", "numeric"]
+    assert model.accuracy(source) == model.accuracy(path, target="y") == model.accuracy(rows, target="y") == 1
+    assert model.predict(source).tolist() == model.predict(path).tolist() == rows["y"]
+    assert model.predict({"zip": "00123", "n": 3}) == "b"
+    assert model.features.named({"zip": "00123", "n": None})["zip=00123"] == 1
+    gaps = markone.read({"zip": ["00123"], "n": [None], "y": ["b"]}, target="y", kinds={"zip": "categorical"})
+    assert model.accuracy(gaps) == 1
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    model, rows = zips()
+    for examples in ({"zip": rows["zip"]}, [{"zip": "00123"}], {"zip": "00123"}, markone.read({"zip": rows["zip"]})):
+        with pytest.raises(DataError, match="the model needs the column 'n', and .* has zip"):
+            model.predict(examples)
+    with pytest.raises(DataError, match=r"needs the column 'zip', and .* has zips, n\. Did you mean 'zips'\?"):
+        model.predict({"zips": "00123", "n": 1})
+
+
+def test_texts_come_in_any_list_and_under_any_name() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    texts = ["good film", "bad film"]
+    source = markone.read({"review": texts}, target=["p", "n"], kinds={"review": "text"})
+    model = markone.train(source)
+    frame = pandas.DataFrame({"review": texts})
+    for examples in (
+        texts,
+        tuple(texts),
+        np.array(texts),
+        frame["review"],
+        frame,
+        polars.Series(texts),
+        markone.read(texts),
+        markone.read(frame, kinds={"review": "text"}),
+    ):
+        assert model.predict(examples).tolist() == ["p", "n"]
+    assert model.accuracy(markone.read(texts, target=["p", "p"])) == 0.5
+    with pytest.raises(DataError, match="example 0 is None"):
+        model.predict([None, "good"])
+    assert model.predict([]).tolist() == [] and model.scores([]).shape == (0, 2)
+    assert zips()[0].predict([]).tolist() == []
+
+
+def test_rows_come_as_arrays_matrices_and_dicts(tmp_path: Path) -> None:
+    import scipy.sparse
+
+    random = np.random.default_rng(0)
+    x = random.normal(size=(60, 3))
+    labels = (x[:, 0] > 0).tolist()
+    model = markone.train(x, target=labels, epochs=20)
+    expected = model.predict(x).tolist()
+    assert np.mean(np.array(expected) == labels) > 0.9
+    assert model.predict(x.tolist()).tolist() == model.predict(scipy.sparse.csr_matrix(x)).tolist() == expected
+    assert model.predict({"x0": 2.0}) is True and model.predict({"x0": -2.0}) is False
+    path = tmp_path / "rows.libsvm"
+    path.write_text("".join(f"{int(y)} 1:{a} 7:{b}\n" for y, (a, b, _) in zip(labels, x.tolist(), strict=True)))
+    from_file = markone.train(path, epochs=20)
+    assert from_file.predict([{"1": 2.0}, {"1": -2.0, "99": 5.0}]).tolist() == ["1", "0"]
+    with pytest.raises(DataError, match="must be numbers"):
+        from_file.predict({"1": "much"})
+
+
+def test_images_come_as_arrays(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    images = random.integers(0, 100, (40, 4, 4)).astype(np.uint8)
+    labels = np.arange(40, dtype=np.uint8) % 2
+    images[labels == 1, :2] += 150
+    (tmp_path / "images-idx3-ubyte").write_bytes(
+        bytes([0, 0, 8, 3, *b"\0\0\0\x28\0\0\0\x04\0\0\0\x04"]) + images.tobytes()
+    )
+    (tmp_path / "labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, *b"\0\0\0\x28"]) + labels.tobytes())
+    model = markone.train(tmp_path / "images-idx3-ubyte", epochs=10)
+    assert model.predict(images).tolist() == labels.tolist() and model.predict(images[1]) == 1
+    for wrong in (images[0].tolist(), images.astype(float), images[:, :2]):
+        with pytest.raises(DataError, match="images"):
+            model.predict(wrong)
+
+
+# ---- labels and names that are alike
+
+
+def test_labels_of_all_sorts_come_back_as_they_were() -> None:
+    for labels in ([1, 1.5, 2], [1, "x", 2], [10**30, 5, 6], [2**63, -1, 5], ["x\0", "y", "z"], [True, False, 0]):
+        model = markone.train(["aa", "bb", "cc"] * 3, target=labels * 3, epochs=20)
+        found = [model.predict(text) for text in ("aa", "bb", "cc")]
+        assert [(type(label), label) for label in found] == [(type(label), label) for label in labels]
+        assert [(type(label), label) for label in model.predict(["aa", "bb", "cc"]).tolist()] == [
+            (type(label), label) for label in labels
+        ]
+
+
+def test_no_two_features_have_one_name() -> None:
+    text = {"document": ["no", "exclamation"], "signs": True, "case": "keep"}
+    model = markone.train(["no BIAS", "yes fine", "no no!"], target=list("aba"), features={"text": text})
+    names = model.features.names()
+    assert len({*names}) == len(names) == len(model.weights()) - 1
+    assert {"no", "document:no", "BIAS (feature)"} < {*names}
+    assert model.features.named("no no no!") == {"no": 3, "!": 1, "document:no": 1, "document:!": 1}
+    columns = {"a": [1.0, 2, 3], "b": [3.0, 1, 2]}
+    with pytest.raises(DataError, match=r"two features would be called 'a\*b'"):
+        markone.train(columns, target=list("xyx"), features={"degree": 2, "conjunctions": ["a*b"]})
+
+
+def test_a_degree_without_numbers_is_refused() -> None:
+    for examples in (["a", "b"], np.eye(2)):
+        with pytest.raises(SettingsError, match="degree of 2 makes products of numeric columns, and there are none"):
+            markone.train(examples, target=["x", "y"], features={"degree": 2})
+
+
+# ---- what must not happen unseen
+
+
+def test_what_is_held_out_tells_the_features_nothing() -> None:
+    random = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(5000)]
+    noise = [" ".join(random.choice(words, 20)) for _ in range(1500)]
+    labels = random.integers(0, 2, 1500).tolist()
+    spec = {"text": {"weight": "odds"}, "unit": True}
+    model = markone.train(noise, target=labels, holdout=0.3, epochs=3, features=spec)
+    assert model.history[2].holdout == pytest.approx(0.5, abs=0.08)
+    assert model.accuracy(noise, target=labels) > 0.7  # it has learned the rest by heart
+
+
+def test_a_source_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    lines = [f"{'xy'[i % 2]}\tword{i} and some more words of number {i}\n" for i in range(60_000)]
+    path.write_text("".join(lines))
+    source = markone.read(path)
+    feature_map_finish = FeatureMap.finish
+
+    def finish(self: FeatureMap) -> None:
+        feature_map_finish(self)
+        path.write_text("".join(lines[:100]))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FeatureMap, "finish", finish)
+        with pytest.raises(DataError, match="has changed while it was read: it had 60,000 rows, and then 100"):
+            markone.train(source, memory="1 MiB")
+
+
+def test_a_feature_map_is_fitted_once_and_then_used() -> None:
+    source = markone.read(["a", "b"], target=["x", "y"])
+    feature_map = FeatureMap(Features(), source.columns)
+    assert repr(feature_map) == "<FeatureMap: not fitted of text>"
+    with pytest.raises(DataError, match="not fitted yet"):
+        feature_map.names()
+    feature_map.fit(source)
+    assert repr(feature_map) == "<FeatureMap: 2 features of text>"
+    with pytest.raises(DataError, match="fitted already"):
+        feature_map.fit(source)
+    with pytest.raises(SettingsError, match="spec must be a Features"):
+        FeatureMap({}, source.columns)  # type: ignore[arg-type]
+    assert repr(markone.train(source)) == "<Model: mira, 2 features, 2 classes: 'x', 'y'>"

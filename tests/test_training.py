@@ -13,8 +13,9 @@ from markone import DataError
 from markone.data.blocks import Block
 from markone.learning import passes
 from markone.learning.history import Pass
+from markone.learning.holdout import split
 from markone.learning.linear import Linear
-from markone.learning.passes import BlockExamples, split, train_linear
+from markone.learning.passes import BlockExamples, train_linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.learning.settings import RULES, Settings
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from markone.errors import SettingsError
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 LEAST = 2**20
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -21,11 +22,14 @@ def memory_budget(memory: int | str | None) -> int:
     """
     if memory is None:
         return machine_memory() // 2
+    given = memory
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory) if isinstance(memory, str) else None
     if found is not None and found[2].upper() in UNITS:
         memory = int(float(found[1]) * UNITS[found[2].upper()])
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST:
-        raise SettingsError("memory", f"must be a number of bytes, or a text such as '500 MB', not {memory!r}")
+        raise SettingsError(
+            "memory", f"must be a number of bytes, or a text such as '500 MB', and at least 1 MiB, not {given!r}"
+        )
     return memory
 
 

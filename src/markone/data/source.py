@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.overview import Look, overview
+from markone.errors import DataError, did_you_mean
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
 """What a column holds. `rows` are features already: numbers in a matrix, each with a name of its own."""
@@ -18,6 +19,7 @@ Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
 Label = Hashable
 UNLABELLED = -1
 BAD_LINES_SHOWN = 5
+NAMES_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,12 @@ class BadLines:
         self.first += list(first)[: BAD_LINES_SHOWN - len(self.first)]
 
 
+def missing_column(name: str, where: str, names: list[str]) -> DataError:
+    """The error for a column that a model needs and that is not among those that there are."""
+    shown = ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
+    return DataError(f"the model needs the column {name!r}, and {where} has {shown}.{did_you_mean(name, names)}")
+
+
 class Source(ABC):
     """Examples with columns of known kinds and, where they are labelled, labels."""
 
@@ -97,6 +105,19 @@ class Source(ABC):
     """The labels met so far, by number. It grows while the source is read and never changes else."""
     bad: BadLines
     """The lines that the last reading passed over."""
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Source:
+        """The same examples, with these columns among theirs; an error where that cannot be."""
+        mine = {column.name: column.kind for column in self.columns}
+        for column in columns:
+            if column.name not in mine:
+                raise missing_column(column.name, self.name, list(mine))
+            if mine[column.name] != column.kind:
+                raise DataError(
+                    f"the column {column.name!r} of {self.name} is {mine[column.name]}, and to the model it is "
+                    f"{column.kind}"
+                )
+        return self
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:

@@ -49,11 +49,13 @@ class RowStore:
         self._waiting: list[Matrix] = []
         self._labels: list[NDArray[np.int32]] = []
         self._importance: list[NDArray[np.float64] | None] = []
+        self._held_out: list[NDArray[np.bool_]] = []
         self._bytes = 0
         self._file: IO[bytes] | None = None
         self._whole: Block | None = None
         self.labels = np.zeros(0, np.int32)
         self.importance: NDArray[np.float64] | None = None
+        self.held_out = np.zeros(0, bool)
 
     def __enter__(self) -> Self:
         return self
@@ -63,21 +65,33 @@ class RowStore:
 
     # ---- filling
 
-    def add(self, matrix: Matrix, labels: NDArray[np.int32], importance: NDArray[np.float64] | None) -> None:
+    def add(
+        self,
+        matrix: Matrix,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        held_out: NDArray[np.bool_] | None = None,
+    ) -> None:
         """More rows; those without a label are left out."""
+        apart = np.zeros(len(labels), bool) if held_out is None else held_out
         labelled = labels != UNLABELLED
         if not labelled.all():
             which = np.flatnonzero(labelled)
             self.unlabelled += len(labels) - len(which)
-            matrix, labels = matrix[which], labels[which]
+            matrix, labels, apart = matrix[which], labels[which], apart[which]
             importance = None if importance is None else importance[which]
         if len(labels) == 0:
             return
         self._waiting.append(matrix)
         self._labels.append(labels)
         self._importance.append(importance)
+        self._held_out.append(apart)
         if sum(map(stored, self._waiting)) >= PIECE_VALUES:
             self._end_piece()
+
+    def labels_met(self) -> NDArray[np.int32]:
+        """The labels of the rows that were added, each once."""
+        return np.unique(np.concatenate([np.zeros(0, np.int32), *map(np.unique, self._labels)]))
 
     def finish(self, numbers: NDArray[np.int32]) -> None:
         """After the last rows: what was label i is class `numbers[i]`."""
@@ -85,6 +99,7 @@ class RowStore:
         if not self._labels:
             return
         self.labels = numbers[np.concatenate(self._labels)]
+        self.held_out = np.concatenate(self._held_out)
         if any(one is not None for one in self._importance):
             self.importance = np.concatenate(
                 [
@@ -92,7 +107,7 @@ class RowStore:
                     for labels, importance in zip(self._labels, self._importance, strict=True)
                 ]
             )
-        self._labels, self._importance = [], []
+        self._labels, self._importance, self._held_out = [], [], []
         self.starts = np.concatenate([[0], np.cumsum(self._rows)])
         if self._file is None:
             whole = stack([piece for piece in self._pieces if not isinstance(piece, Filed)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ class TableSource(Source):
     ) -> None:
         """`labels` and `importance` stand in for columns of the table."""
         self.table = table
+        self.labels_beside = labels
         self.name = table.name
         self.options = options
         self.bad = BadLines()
@@ -149,6 +150,15 @@ class TableSource(Source):
         for value in kinds.decoded(array).unique().to_pylist():
             trial.number(as_label(value, kind))
         return kind
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Source:
+        """The same rows, with these columns read as they are wanted, whatever was guessed."""
+        if all(column in self.columns for column in columns):
+            return self
+        wanted = {column.name: column.kind for column in columns if column.name in self.sampled}
+        options = replace(self.options, kinds={**self.options.kinds, **wanted})
+        twin = TableSource(self.table, options, self.labels_beside, self.given_importance)
+        return super(TableSource, twin).with_columns(columns)
 
     # ---- what the rows are
 

@@ -1,33 +1,154 @@
-"""Examples that a user gives to a feature map: a source, a frame, a list, or a single text or dict."""
+"""Examples that a user gives to a feature map: a source, a file, a frame, a list, an array, or a single example."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from markone.data.blocks import Sparse
 from markone.data.read import read
-from markone.data.source import Batch, Column, Source
+from markone.data.source import Batch, Column, GivenRows, Names, Source, missing_column
+from markone.errors import DataError
 from markone.features.texts import Texts
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
     """The examples as batches with these columns."""
     if isinstance(examples, Source):
-        return examples.batches()
-    if is_one(examples):
+        return fitting(examples, columns).batches()
+    if is_one(examples, columns):
         examples = [examples]
-    texts_only = len(columns) == 1 and columns[0].kind == "text"
-    if texts_only and isinstance(examples, list) and all(type(one) is str for one in examples):
-        # The short way: no look at the first examples, and no Arrow.
-        return iter([Batch({columns[0].name: Texts.of(examples)}, len(examples))])
-    return read(examples, kinds={column.name: column.kind for column in columns}).batches()
+    if is_empty(examples):
+        return iter(())
+    return in_memory(examples, columns) or open_source(examples, columns).batches()
 
 
-def is_one(examples: Any) -> bool:
-    """Whether it is a single example: a text, or a dict of values that are no columns."""
-    return isinstance(examples, str) or (
-        isinstance(examples, Mapping)
-        and not any(isinstance(value, list | tuple | np.ndarray) for value in examples.values())
-    )
+def open_source(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
+    """A file, a frame and the like as a source with these columns, and labels where there is a target."""
+    names = names_in(examples)
+    if names is None:
+        return fitting(read(examples, target=target), columns)
+    for column in columns:
+        if column.name not in names:
+            raise missing_column(column.name, "what was given", names)
+    return read(examples, target=target, kinds={column.name: column.kind for column in columns})
+
+
+def fitting(source: Source, columns: tuple[Column, ...]) -> Source:
+    """The source with these columns. Texts may have any name where there is nothing else."""
+    [only] = columns if len(columns) == 1 else [None]
+    texts = [column for column in source.columns if column.kind == "text"]
+    if only is not None and only.kind == "text" and len(texts) == 1 and only not in source.columns:
+        return Renamed(source, texts[0].name, only.name)
+    return source.with_columns(columns)
+
+
+class Renamed(Source):
+    """A source with another name for a column."""
+
+    def __init__(self, source: Source, name: str, new_name: str) -> None:
+        self.source = source
+        self.old, self.new = name, new_name
+        self.name, self.target, self.labels, self.bad = source.name, source.target, source.labels, source.bad
+        self.columns = tuple(Column(new_name, c.kind) if c.name == name else c for c in source.columns)
+
+    def batches(self) -> Iterator[Batch]:
+        for batch in self.source.batches():
+            columns = {self.new if name == self.old else name: values for name, values in batch.columns.items()}
+            yield Batch(columns, batch.size, batch.labels, batch.importance)
+
+
+# ---- what need not become a source first
+
+
+def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
+    """Whether it is a single example: a text, an image, or a dict of values that are no columns."""
+    if isinstance(examples, str):
+        return True
+    if isinstance(examples, Mapping):
+        return not any(is_column(value) for value in examples.values())
+    return isinstance(examples, np.ndarray) and examples.ndim == 2 and is_only(columns, "image")
+
+
+def is_empty(examples: Any) -> bool:
+    if isinstance(examples, Mapping | os.PathLike):
+        return False
+    shape = getattr(examples, "shape", None)  # a sparse matrix has no length
+    return shape[0] == 0 if isinstance(shape, tuple) else hasattr(examples, "__len__") and len(examples) == 0
+
+
+def is_column(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+
+
+def is_only(columns: tuple[Column, ...], kind: str) -> bool:
+    return len(columns) == 1 and columns[0].kind == kind
+
+
+def in_memory(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch] | None:
+    """The short ways, without a look at the first examples; None where there is none."""
+    name = columns[0].name
+    if is_only(columns, "text") and is_list(examples) and not any(isinstance(one, Mapping) for one in examples):
+        texts = list(examples)
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(f"the model predicts texts, and example {number} is {text!r}")
+        return iter([Batch({name: Texts.of(texts)}, len(texts))])
+    if is_only(columns, "image") and (isinstance(examples, np.ndarray) or is_list(examples)):
+        images = np.asarray(examples)
+        if images.ndim != 3 or images.dtype != np.uint8:
+            raise DataError(
+                f"images are bytes, examples × height × width, not {images.dtype} with the shape {images.shape}"
+            )
+        return iter([Batch({name: images}, len(images))])
+    if is_only(columns, "rows") and is_list(examples) and all(isinstance(one, Mapping) for one in examples):
+        return iter([Batch({name: rows_of(list(examples))}, len(examples))])
+    return None
+
+
+def is_list(examples: Any) -> bool:
+    """Whether it is a list, or something like one: a tuple, a column of a frame, an array of one dimension."""
+    return isinstance(examples, list | tuple) or (getattr(examples, "ndim", 0) == 1 and hasattr(examples, "__iter__"))
+
+
+def rows_of(examples: list[Mapping[str, Any]]) -> GivenRows:
+    """Dicts of features by name."""
+    numbers: dict[str, int] = {}
+    indptr, indices, values = [0], [], []
+    for example in examples:
+        for name, value in example.items():
+            indices.append(numbers.setdefault(str(name), len(numbers)))
+            values.append(value)
+        indptr.append(len(indices))
+    try:
+        data = np.array(values, np.float32)
+    except (TypeError, ValueError):
+        raise DataError("the values of features must be numbers") from None
+    matrix = Sparse(np.array(indptr, np.int64), np.array(indices, np.uint32), data, len(numbers))
+    return GivenRows(matrix, ListedNames(list(numbers)))
+
+
+class ListedNames(Names):
+    """Names that are all known."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def since(self, start: int) -> list[str]:
+        return self.names[start:]
+
+
+def names_in(examples: Any) -> list[str] | None:
+    """The names of the columns of a frame, a dict or a list of dicts; None for what has none, or not yet."""
+    if isinstance(examples, Mapping):
+        return list(map(str, examples))
+    if isinstance(examples, list | tuple) and all(isinstance(one, Mapping) for one in examples):
+        return list(dict.fromkeys(str(name) for one in examples for name in one))
+    names = getattr(examples, "column_names", None) or getattr(examples, "columns", None)  # pyarrow; pandas and others
+    return None if names is None or callable(names) else list(map(str, names))

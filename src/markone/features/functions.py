@@ -23,9 +23,9 @@ LARGEST = float(np.finfo(np.float32).max)
 class Functions(Part):
     """Each function is called with an example and returns a number, a boolean, a dict of names to such, or None.
 
-    An example is a dict of its columns' values or, where the only column is text, the text. A number is a feature under
-    the name of its function, and a dict makes features `function:name`. What is None or 0 is not in the row. Several
-    threads may call a function at once.
+    An example is a dict of its columns' values or, where the only column is text, the text. A number is the feature
+    `function()`, and a dict makes features `function(name)`. What is None or 0 is not in the row. Several threads may
+    call a function at once.
     """
 
     def __init__(self, functions: Mapping[str, Function], columns: Sequence[Column]) -> None:
@@ -77,10 +77,10 @@ class Functions(Part):
                 raise DataError(
                     f"the function {name!r} failed in row {row} of a batch: {type(error).__name__}: {error}"
                 ) from error
-            named = {f"{name}:{key}": value for key, value in result.items()} if isinstance(result, Mapping) else None
-            for feature, value in ({name: result} if named is None else named).items():
+            named = result if isinstance(result, Mapping) else {"": result}
+            for key, value in named.items():
                 if value is not None:
-                    features[feature] = as_number(value, feature, row)
+                    features[f"{name}({key})"] = as_number(value, f"{name}({key})", row)
         return features
 
     def rows(self, collected: list[dict[str, float]]) -> Sparse:

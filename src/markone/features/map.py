@@ -19,37 +19,46 @@ from markone.features.documents import Documents
 from markone.features.examples import batches_of, is_one
 from markone.features.functions import Functions
 from markone.features.given import Given
-from markone.features.images import image_parts
+from markone.features.images import ImagePart, image_parts
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
 from markone.features.spec import Features, Text
 from markone.parallel import in_order
 
+BIAS = "BIAS"
+
 
 class FeatureMap(Part):
     """What becomes of the columns of a source, part by part, side by side."""
 
     def __init__(self, spec: Features, columns: tuple[Column, ...]) -> None:
-        check_names(spec, columns)
+        if not isinstance(spec, Features):
+            raise SettingsError("spec", f"must be a Features; make one with Features.of({spec!r})")
+        check_spec(spec, columns)
         self.spec = spec
         self.columns = columns
         self.parts = parts_of(spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features of")
-        self._starts = np.zeros(1, np.int64)
+        self._starts: NDArray[np.int64] | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.columns)
+        return f"<FeatureMap: {'not fitted' if self._starts is None else f'{self.width:,} features'} of {names}>"
 
     def fit(self, source: Source, threads: int = 1) -> FeatureMap:
         """Learns the features of a source, which is read once."""
-        for _ in self.drafts(source, threads):
-            pass
+        for batch, collected in self.collected(source, threads):
+            self.absorb(collected, batch.labels)
         self.finish()
         return self
 
-    def drafts(self, source: Source, threads: int) -> Iterator[tuple[Batch, Any]]:
-        """Learns the features of a source while it is read; each batch comes back with its draft."""
-        for batch, collected in in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads):
-            yield batch, self.absorb(collected, batch.labels)
+    def collected(self, source: Source, threads: int) -> Iterator[tuple[Batch, Any]]:
+        """The batches of a source, each with what `absorb` takes in of it."""
+        if self._starts is not None:
+            raise DataError("this feature map is fitted already; make another one")
+        yield from in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads)
 
     # ---- as a part
 
@@ -65,6 +74,7 @@ class FeatureMap(Part):
         self._starts = np.cumsum([0, *(part.width for part in self.parts)])
         if self.width == 0:
             raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
+        check_names(self.parts)
 
     def refine(self, draft: list[Any]) -> Matrix:
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
@@ -74,17 +84,19 @@ class FeatureMap(Part):
 
     @property
     def width(self) -> int:
-        return int(self._starts[-1])
+        return int(self._check_fitted()[-1])
 
     def name(self, number: int) -> str:
         if not 0 <= number < self.width:
             raise IndexError(f"there is no feature {number}; there are {self.width}")
-        which = int(self._starts.searchsorted(number, side="right")) - 1
-        return self.parts[which].name(number - int(self._starts[which]))
+        starts = self._check_fitted()
+        which = int(starts.searchsorted(number, side="right")) - 1
+        return feature_name(self.parts[which], number - int(starts[which]))
 
     def names(self) -> list[str]:
         """The names of all features, by number."""
-        return [part.name(i) for part in self.parts for i in range(part.width)]
+        self._check_fitted()
+        return [feature_name(part, i) for part in self.parts for i in range(part.width)]
 
     def batches(self, examples: Any) -> Iterator[Batch]:
         """What a user may give, as batches with the columns that the features are made of."""
@@ -98,12 +110,18 @@ class FeatureMap(Part):
             sparse = matrix if isinstance(matrix, Sparse) else thin(matrix)
             for begin, end in pairwise(sparse.indptr.tolist()):
                 numbers, values = sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist()
-                found.append({self.name(i): value for i, value in zip(numbers, values, strict=True)})
-        return found[0] if is_one(examples) else found
+                found.append({self.name(i): value for i, value in zip(numbers, values, strict=True) if value != 0})
+        return found[0] if is_one(examples, self.columns) else found
 
     def report(self) -> list[str]:
         """What is to be said about the features, in sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
+
+    def _check_fitted(self) -> NDArray[np.int64]:
+        """Where the features of each part start."""
+        if self._starts is None:
+            raise DataError("this feature map is not fitted yet; call fit(source) first")
+        return self._starts
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
@@ -145,10 +163,39 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
     if "not" in settings.templates:
         yield Ngrams(column, settings, lengths=(1, 1), choice="negated", prefix=prefix)
     if settings.lexicons or settings.document:
-        yield Documents(column, settings, prefix=prefix)
+        alone = settings.words is None and settings.characters is None and not settings.templates
+        yield Documents(column, settings, prefix=prefix if alone else f"{prefix}document:")
 
 
-def check_names(spec: Features, columns: tuple[Column, ...]) -> None:
+def feature_name(part: Part, number: int) -> str:
+    """`BIAS` is the bias, whatever else is called so."""
+    name = part.name(number)
+    return f"{BIAS} (feature)" if name == BIAS else name
+
+
+def check_names(parts: list[Part]) -> None:
+    """That no two features have one name. Words, pixels and given rows are many, and cannot be called like the rest."""
+    names: set[str] = set()
+    for part in parts:
+        if isinstance(part, Ngrams | Given | ImagePart):
+            continue
+        for number in range(part.width):
+            name = part.name(number)
+            if name in names:
+                raise DataError(
+                    f"two features would be called {name!r}; rename a column, a function or a lexicon, or leave out "
+                    "the conjunction that degree makes already"
+                )
+            names.add(name)
+
+
+def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
+    if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in columns):
+        raise SettingsError(
+            "degree",
+            f"of {spec.degree} makes products of numeric columns, and there are none; give columns names, for instance "
+            "{'x1': ..., 'x2': ...}",
+        )
     names = [column.name for column in columns]
     for name in spec.columns:
         if name not in names:

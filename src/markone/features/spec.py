@@ -50,7 +50,7 @@ def switch(value: Any) -> Any:
 
 def whole(least: int, most: int | None = None, *, optional: bool = False) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
-        if value is None and optional:
+        if optional and value in (None, []):
             return None
         if isinstance(value, bool) or not isinstance(value, int) or value < least or (most and value > most):
             reach = f"of at least {least}" if most is None else f"from {least} to {most}"
@@ -176,6 +176,8 @@ class Text(Group):
             for name in ("min_count", "max_features"):
                 if getattr(self, name) not in (1, None):
                     raise SettingsError(name, "prunes a vocabulary, and with hash_bits there is none; leave one out")
+        if self.smoothing != 1 and self.weight != "odds":
+            raise SettingsError("smoothing", "is for the weight 'odds'; leave it out")
         if self.negation and "not" in self.templates:
             raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
 
@@ -210,6 +212,11 @@ class Image(Group):
     """A pixel is on from this brightness; the brightest is 1."""
     patches: int | None = checked(None, whole(2, 4, optional=True))
     """Conjunctions of neighbours: each square of so many pixels across, by which of its pixels are on."""
+
+    def __post_init__(self) -> None:
+        Group.__post_init__(self)
+        if self.threshold != 0.5 and self.pixels != "on-off" and self.patches is None:
+            raise SettingsError("threshold", "is for pixels that are on or off, and for patches; leave it out")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -292,7 +299,8 @@ class Features:
     def of(cls, spec: Any = None, functions: Mapping[str, Function] | None = None) -> Features:
         """The spec itself, or from a dict, or from a TOML file. A spec that names functions needs them here, again."""
         if isinstance(spec, Features):
-            return replace(spec, functions={**spec.functions, **functions}) if functions else spec
+            more = check_functions_given(functions)
+            return replace(spec, functions={**spec.functions, **more}) if more else spec
         if spec is None:
             spec = {}
         if isinstance(spec, str | PathLike):
@@ -304,7 +312,7 @@ class Features:
                 raise SettingsError(
                     f"features.{key}", f"is unknown; there are {', '.join(cls.KEYS)}.{did_you_mean(str(key), cls.KEYS)}"
                 )
-        found = dict(functions or {})
+        found = check_functions_given(functions)
         named = spec.get("functions", {})
         missing = [name for name in named if name not in found and not isinstance(named, Mapping)]
         if missing:
@@ -376,6 +384,14 @@ def check_columns(value: Any) -> Any:
     if not isinstance(value, Mapping) or not all(isinstance(settings, Mapping) for settings in value.values()):
         raise ValueError(f"must be a table of settings for each column, not {value!r}")
     return {str(name): dict(settings) for name, settings in value.items()}
+
+
+def check_functions_given(functions: Any) -> dict[str, Function]:
+    try:
+        found: dict[str, Function] = check_functions({} if functions is None else functions)
+    except ValueError as error:
+        raise SettingsError("functions", str(error)) from None
+    return found
 
 
 def check_functions(value: Any) -> Any:

@@ -15,6 +15,7 @@ from markone.data.blocks import Block
 from markone.data.store import RowStore
 from markone.errors import DataError
 from markone.learning.history import History, Pass, Stop
+from markone.learning.holdout import check_both, split
 from markone.learning.linear import Linear
 from markone.learning.progress import Progress, Silence
 from markone.learning.settings import Settings
@@ -70,10 +71,9 @@ class StoredExamples:
 
     def __init__(self, store: RowStore, settings: Settings) -> None:
         self._store = store
-        self._learned = np.ones(len(store), bool)
+        self._learned = ~store.held_out
         if settings.holdout > 0:
-            _, kept_apart = split(store.labels, settings.holdout, settings.seed)
-            self._learned[kept_apart] = False
+            check_both(store.held_out, settings.holdout)
         self.rows = int(self._learned.sum())
 
     def visits(self, settings: Settings, epoch: int) -> Iterator[tuple[Block, NDArray[np.int64] | None]]:
@@ -243,20 +243,6 @@ def parts(order: NDArray[np.int64] | None, block: Block, columns: int) -> Iterat
     order = np.arange(visits) if order is None else order
     for start in range(0, visits, size):
         yield order[start : start + size]
-
-
-def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to learn from and rows to hold out: the same share of every class, at random, each set in storage order."""
-    random = np.random.default_rng([seed, 1])
-    apart = np.zeros(len(labels), bool)
-    mixed = random.permutation(len(labels))
-    by_class = mixed[np.argsort(labels[mixed], kind="stable")]
-    # Every 1/share-th row of that list: each class gives its share to within one row.
-    places = np.floor((np.arange(round(share * len(labels))) + random.random()) / share).astype(np.int64)
-    apart[by_class[places[places < len(labels)]]] = True
-    if not apart.any() or apart.all():
-        raise DataError(f"{len(labels)} rows are too few to hold out a share of {share:g}; hold out more, or none")
-    return np.flatnonzero(~apart), np.flatnonzero(apart)
 
 
 def accuracies(linear: Linear, blocks: Iterator[Block]) -> tuple[float | None, float | None]:

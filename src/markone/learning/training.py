@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ import numpy as np
 from markone.data.blocks import is_sparse
 from markone.data.budget import memory_budget
 from markone.data.read import read
-from markone.data.source import Label, Source
+from markone.data.source import UNLABELLED, Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.features.spec import Features, Function
+from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
 from markone.learning.passes import Callback, StoredExamples, make_passes
-from markone.learning.progress import Progress, Silence
+from markone.learning.progress import Progress, Silence, visible_progress
 from markone.learning.settings import Rule, Settings
 from markone.model.model import Model
 from markone.parallel import count_threads, in_order
@@ -39,7 +41,7 @@ def train(
     threads: int | None = None,
     memory: int | str | None = None,
     callback: Callback | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Any,
 ) -> Model:
     """Learns a model from a source, or from whatever `markone.read` opens.
@@ -65,7 +67,7 @@ def train(
     callback
         Called with each pass; training ends when it returns True.
     progress
-        Told how far the work is.
+        True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
     settings
         All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on.
 
@@ -84,10 +86,14 @@ def train(
         raise SettingsError("target", "belongs to markone.read where a source is opened by it")
     if source.target is None:
         raise DataError("there is nothing to predict; say which column is the target: target=...")
+    if callback is not None and not callable(callback):
+        raise SettingsError("callback", f"must be a function, not {callback!r}")
+    if isinstance(progress, bool):
+        progress = visible_progress() if progress else None
     progress = progress or Silence()
     feature_map = FeatureMap(spec, source.columns)
     with RowStore(budget) as store:
-        classes = fill(store, source, feature_map, workers, budget, progress)
+        classes = fill(store, source, feature_map, how, workers, budget, progress)
         linear = Linear(how, features=feature_map.width, classes=len(classes), dtype=np.float32)
         history = make_passes(linear, StoredExamples(store, how), callback=callback, progress=progress)
     return Model(features=feature_map, classes=classes, weights=linear.weights(), settings=how, history=history)
@@ -96,21 +102,34 @@ def train(
 def settings_of(rule: Rule, settings: dict[str, Any]) -> Settings:
     known = [field.name for field in fields(Settings)]
     for name in settings:
+        if name in signature(read).parameters:
+            raise SettingsError(name, f"belongs to markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
     return Settings(rule=rule, **settings)
 
 
 def fill(
-    store: RowStore, source: Source, feature_map: FeatureMap, threads: int, budget: int, progress: Progress
+    store: RowStore,
+    source: Source,
+    feature_map: FeatureMap,
+    settings: Settings,
+    threads: int,
+    budget: int,
+    progress: Progress,
 ) -> list[Label]:
     """Learns the features, puts all rows into the store, and returns the classes.
 
-    The source is read once if what was drafted at the first reading can be kept, else twice.
+    The source is read once if what was drafted at the first reading can be kept, else twice. Features are not told the
+    labels of what is held out.
     """
     drafts: deque[Any] = deque()
+    held_out = Choice(settings.holdout, settings.seed)
     size = rows = 0
-    for batch, draft in feature_map.drafts(source, threads):
+    for batch, collected in feature_map.collected(source, threads):
+        assert batch.labels is not None  # there is a target
+        apart = held_out(batch.labels)
+        draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
         rows += len(batch)
         progress.read(rows)
         if size <= budget // DRAFTS_SHARE:
@@ -121,16 +140,25 @@ def fill(
     if rows == 0:
         raise DataError("there are no rows to learn from")
     feature_map.finish()
+    held_out, again = Choice(settings.holdout, settings.seed), 0
     for matrix, labels, importance in rows_of(source, feature_map, drafts, threads):
-        store.add(matrix, labels, importance)
-    classes = in_good_order(source.labels)
-    number = {label: i for i, label in enumerate(classes)}
-    store.finish(np.array([number[label] for label in source.labels], np.int32))
-    if len(store) == 0:
+        store.add(matrix, labels, importance, held_out(labels))
+        again += len(labels)
+    if again != rows:
+        raise DataError(f"{source.name} has changed while it was read: it had {rows:,} rows, and then {again:,}")
+    classes = in_good_order([source.labels[number] for number in store.labels_met()])
+    if not classes:
         raise DataError("none of the rows has a label")
     if len(classes) < 2:
         raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+    number = {identity(label): i for i, label in enumerate(classes)}
+    store.finish(np.array([number.get(identity(label), UNLABELLED) for label in source.labels], np.int32))
     return classes
+
+
+def identity(label: Label) -> tuple[type, Label]:
+    """1 and True are two labels, although they are equal."""
+    return type(label), label
 
 
 def rows_of(

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import as_rows
 from markone.data.source import UNLABELLED, Batch, Label, Source
-from markone.errors import DataError
-from markone.features.examples import is_one
-from markone.features.map import FeatureMap
+from markone.errors import DataError, SettingsError
+from markone.features.examples import fitting, is_one, open_source
+from markone.features.map import BIAS, FeatureMap
 from markone.parallel import count_threads, in_order
 
 if TYPE_CHECKING:
     from markone.learning.history import History
     from markone.learning.settings import Settings
-
-BIAS = "BIAS"
 
 
 class Model:
@@ -45,34 +43,43 @@ class Model:
         """What happened in training."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
-        self._labels = np.array(classes, dtype=None if len({type(label) for label in classes}) == 1 else object)
+        self._labels = as_array(classes)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
+        return f"<Model: {self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}>"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """The label of each example; a single label for one text or one dict."""
-        best = self._labels[np.concatenate([_core.winners(s, self._tie) for s in self._each(examples, threads)])]
-        return best[0].item() if is_one(examples) else best
+        """The label of each example; a single label for a single text, dict or image."""
+        numbers = self._winners(examples, threads)
+        return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """A row of scores for each example, one for each of `classes`; of two classes the first scores 0."""
-        found = np.concatenate(list(self._each(examples, threads)))
+        columns = 1 if len(self.classes) == 2 else len(self.classes)
+        found = np.concatenate([np.zeros((0, columns), np.float32), *self._each(examples, threads)])
         if len(self.classes) == 2:
             found = np.hstack([np.zeros_like(found), found])
-        return found[0] if is_one(examples) else found
+        return found[0] if self._is_one(examples) else found
 
-    def accuracy(self, examples: Any, *, threads: int | None = None) -> float:
-        """The share of a labelled source's examples that are classified rightly."""
-        if not isinstance(examples, Source) or examples.target is None:
-            raise DataError("accuracy needs labels; open the data with markone.read(..., target=...)")
+    def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
+        """The share of examples that are classified rightly, of a source with labels or of what `target` belongs to."""
+        columns = self.features.columns
+        if isinstance(examples, Source) and target is not None:
+            raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+        source = fitting(examples, columns) if isinstance(examples, Source) else open_source(examples, columns, target)
+        if source.target is None:
+            raise DataError("accuracy needs labels; say which column has them: target=...")
         right = total = 0
-        for labels, scores in self._score_batches(examples.batches(), count_threads(threads)):
+        for labels, scores in self._score_batches(source.batches(), count_threads(threads)):
             labelled = labels != UNLABELLED
-            truth = self._numbers(examples.labels)[labels[labelled]]
+            truth = self._numbers(source.labels)[labels[labelled]]
             right += int((_core.winners(scores, self._tie)[labelled] == truth).sum())
             total += len(truth)
         if total == 0:
             raise DataError("there are no labelled examples to measure accuracy on")
-        if (self._numbers(examples.labels) == len(self.classes)).all():
-            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (examples.labels, self.classes))
+        if (self._numbers(source.labels) == len(self.classes)).all():
+            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (source.labels, self.classes))
             raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
         return right / total
 
@@ -84,9 +91,22 @@ class Model:
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
 
     def _numbers(self, labels: list[Label]) -> NDArray[np.int64]:
-        """The class of each of another source's labels; one that is none of ours where it is unknown."""
-        mine = {str(label): number for number, label in enumerate(self.classes)}
-        return np.array([mine.get(str(label), len(mine)) for label in labels], np.int64)
+        """The class of each of another source's labels; one that is none of ours where it is unknown.
+
+        A label may be a number in one source and a text in another.
+        """
+        exact = {(type(label), label): number for number, label in enumerate(self.classes)}
+        written = {str(label): number for number, label in enumerate(self.classes)}
+        return np.array(
+            [exact.get((type(label), label), written.get(str(label), len(self.classes))) for label in labels], np.int64
+        )
+
+    def _is_one(self, examples: Any) -> bool:
+        return is_one(examples, self.features.columns)
+
+    def _winners(self, examples: Any, threads: int | None) -> NDArray[np.int64]:
+        numbers = [_core.winners(scores, self._tie) for scores in self._each(examples, threads)]
+        return numbers[0] if len(numbers) == 1 else np.concatenate([np.zeros(0, np.int64), *numbers])
 
     def _each(self, examples: Any, threads: int | None) -> Iterator[NDArray[np.float32]]:
         return (scores for _, scores in self._score_batches(self.features.batches(examples), count_threads(threads)))
@@ -96,3 +116,15 @@ class Model:
             return batch.labels, self._weights.scores(as_rows(self.features.transform(batch)))
 
         return in_order(score, batches, threads)
+
+
+def as_array(labels: list[Label]) -> NDArray[Any]:
+    """Labels as NumPy has them where it has all of them just so, else as Python does."""
+    kinds = {type(label) for label in labels}
+    array = np.array(labels) if len(kinds) == 1 and kinds <= {str, int, bool} else np.empty(0)
+    if array.dtype.kind in "Uib" and array.tolist() == labels:
+        return array
+    plain = np.empty(len(labels), object)
+    for i, label in enumerate(labels):
+        plain[i] = label
+    return plain
