@@ -177,10 +177,7 @@ def test_rows_that_cannot_be_used_get_a_sentence(matrix: Any, sentence: str) -> 
         learn(Given(ROWS, Rows()), given_batch(matrix, ListedNames("a", "b")))
 
 
-def test_names_must_differ_and_batches_agree() -> None:
-    for matrix in (np.ones((1, 2)), scipy.sparse.csr_matrix(np.ones((1, 2)))):
-        with pytest.raises(DataError, match="two columns of 'rows' are named 'a'"):
-            learn(Given(ROWS, Rows()), given_batch(matrix, ListedNames("a", "a")))
+def test_batches_must_agree() -> None:
     listed = ListedNames("a", "b")
     batches = [given_batch(matrix, listed) for matrix in (np.ones((1, 2)), scipy.sparse.csr_matrix(np.ones((1, 2))))]
     with pytest.raises(DataError, match="dense in one batch and sparse in another"):

@@ -46,10 +46,11 @@ def guess(array: Any, written: bool) -> Kind | None:
         return "boolean"
     if written and all(NUMBER.fullmatch(value) for value in distinct):
         return "numeric"
+    if len(distinct) < DISTINCT_OF_TEXT * len(strings):
+        return "categorical"
     words = pc.mean(pc.count_substring_regex(strings, r"\S+")).as_py()
     size = pc.mean(pc.binary_length(strings)).as_py()
-    is_text = len(distinct) >= DISTINCT_OF_TEXT * len(strings) and (words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT)
-    return "text" if is_text else "categorical"
+    return "text" if words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT else "categorical"
 
 
 def is_number(kind: Any) -> bool:

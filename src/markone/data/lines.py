@@ -49,7 +49,10 @@ class LineSource(Source):
         self.bad = BadLines()
         size = 0
         threads = count_threads(self.options.threads)
-        for chunk, reader, read in in_order(self.read, chunks(self.files, self.options), threads):
+        # One thread needs no reader for each chunk, and no merging: it can number names as it meets them.
+        reader = self.kept if threads == 1 else None
+        tasks = ((chunk, reader) for chunk in chunks(self.files, self.options))
+        for chunk, reader, read in in_order(lambda task: self.read(*task), tasks, threads):
             for line, problem in read.first_bad:
                 self.bad.add_all(0, [f"{chunk.place(line)}: {problem}"])
             self.bad.count += read.bad
@@ -60,9 +63,9 @@ class LineSource(Source):
         if size == 0:
             raise DataError(f"{self.name} has no lines that can be read as {self.format}")
 
-    def read(self, chunk: Chunk) -> tuple[Chunk, Reader, Any]:
-        """A chunk, read by a reader of its own: threads do not wait for each other, nor does their number matter."""
-        reader = self.readers[self.format]()
+    def read(self, chunk: Chunk, reader: Any) -> tuple[Chunk, Reader, Any]:
+        """A chunk, read by the given reader or by one of its own, so that threads do not wait for each other."""
+        reader = self.readers[self.format]() if reader is None else reader
         try:
             return chunk, reader, reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
@@ -93,8 +96,10 @@ class TextLines(LineSource):
     columns = (Column("text", "text"),)
 
     def batch_of(self, chunk: Chunk, reader: Reader, read: Any) -> tuple[NDArray[np.int32], dict[str, Any]]:
-        numbers = np.append(self.kept.merge(reader), np.int32(UNLABELLED))
-        return numbers[read.labels], {"text": texts(*_core.gather(chunk.data, read.starts, read.ends))}
+        labels = read.labels
+        if reader is not self.kept:
+            labels = np.append(self.kept.merge(reader), np.int32(UNLABELLED))[labels]
+        return labels, {"text": texts(*_core.gather(chunk.data, read.starts, read.ends))}
 
 
 class RowLines(LineSource):
@@ -104,10 +109,12 @@ class RowLines(LineSource):
     columns = (Column("features", "rows"),)
 
     def batch_of(self, chunk: Chunk, reader: Reader, read: Any) -> tuple[NDArray[np.int32], dict[str, Any]]:
-        features, labels = self.kept.merge(reader)
-        matrix = Sparse(read.indptr, features[read.indices], read.values, self.kept.features)
-        numbers = np.append(labels, np.int32(UNLABELLED))
-        return numbers[read.labels], {"features": GivenRows(matrix, self.names)}
+        indices, labels = read.indices, read.labels
+        if reader is not self.kept:
+            features, numbers = self.kept.merge(reader)
+            indices, labels = features[indices], np.append(numbers, np.int32(UNLABELLED))[labels]
+        matrix = Sparse(read.indptr, indices, read.values, self.kept.features)
+        return labels, {"features": GivenRows(matrix, self.names)}
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
         importance: NDArray[np.float64] | None = read.importance

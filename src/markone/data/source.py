@@ -59,7 +59,7 @@ class GivenRows:
 
 
 class Names(ABC):
-    """Names of columns that may grow in number while a source is read, but never change."""
+    """Names of columns, all different, that may grow in number while a source is read, but never change."""
 
     @abstractmethod
     def __len__(self) -> int: ...

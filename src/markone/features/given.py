@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,10 @@ class Given(Part):
         self.order: list[NDArray[Any]] = []
         """A sparse source's columns as they were met first."""
         self.moments = Moments.none(0)
-        self.names: list[str] = []
+        self.met: NDArray[np.int64] | None = None
+        """The columns that a sparse source's features are, by number."""
         self.center: Floats = np.zeros(0)
         self.spread: Floats = np.zeros(0)
-        self.number_of: dict[str, int] = {}
         self.numbers: tuple[Names | None, NDArray[np.uint32]] = (None, np.zeros(0, np.uint32))
         """The numbers of the features of the names that were last met. They may have grown since."""
 
@@ -73,8 +74,8 @@ class Given(Part):
             raise DataError(f"the rows of {self.column.name!r} are dense in one batch and sparse in another")
         self.rows += matrix.shape[0]
         if self.dense:
-            if not self.names:
-                self.names, self.moments = names.since(0), Moments.none(matrix.shape[1])
+            if len(self.moments.count) == 0:
+                self.moments = Moments.none(matrix.shape[1])
             self.check_width(matrix.shape[1])
             if moments is not None:
                 self.moments = self.moments.merged(moments)
@@ -99,17 +100,22 @@ class Given(Part):
             met = met[np.argsort(-self.counts[met], kind="stable")]
             if len(met) > MOST_FEATURES:
                 raise DataError(f"there are {len(met)} features in {self.column.name!r}; there may be {MOST_FEATURES}")
-            names = self.source.since(0) if self.source is not None else []
-            numbers = np.full(len(names), UNKNOWN, np.uint32)
+            numbers = np.full(0 if self.source is None else len(self.source), UNKNOWN, np.uint32)
             numbers[met] = np.arange(len(met))
-            self.names = [names[number] for number in met.tolist()]
+            self.met = met
             self.numbers = (self.source, numbers)
             moments = self.moments.take(met)
             self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
-        self.number_of = {name: number for number, name in enumerate(self.names)}
-        if len(self.number_of) < len(self.names):
-            twice = next(name for number, name in enumerate(self.names) if self.number_of[name] != number)
-            raise DataError(f"two columns of {self.column.name!r} are named {twice!r}; names must differ")
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all features: made when someone asks, for they may be millions."""
+        all_names = [] if self.source is None else self.source.since(0)
+        return all_names if self.met is None else [all_names[number] for number in self.met.tolist()]
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.names)}
 
     def scaling(self, moments: Moments) -> tuple[Floats, Floats]:
         """What is taken from each feature, and what it is then divided by."""
@@ -147,7 +153,7 @@ class Given(Part):
 
     @property
     def width(self) -> int:
-        return len(self.names)
+        return len(self.moments.count) if self.met is None else len(self.met)
 
     def name(self, number: int) -> str:
         return self.names[number]
@@ -170,8 +176,8 @@ class Given(Part):
         return matrix, given.names
 
     def check_width(self, width: int) -> None:
-        if width != len(self.names):
-            raise DataError(f"the rows have {width} columns here, but {len(self.names)} in training")
+        if width != self.width:
+            raise DataError(f"the rows have {width} columns here, but {self.width} in training")
 
     def numbers_of(self, names: Names | None) -> NDArray[np.uint32]:
         """The number of the feature that each of the names is; UNKNOWN where it is none."""
