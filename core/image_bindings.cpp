@@ -32,11 +32,13 @@ image_block block_of(const images& pixels, std::uint8_t level) {
     return {pixels.data(), pixels.shape(0), pixels.shape(1), pixels.shape(2), level};
 }
 
-template <class T>
-auto copy_of(std::vector<T> pattern_table::* numbers) {
+// numbers(patterns) is one of its lists.
+template <class Numbers>
+auto copy_of(Numbers numbers) {
     return [numbers](const shared_patterns& self) {
         const std::shared_lock guard(self.busy);
-        return own(std::vector<T>(self.patterns.*numbers));
+        auto copy = numbers(self.patterns);
+        return own(std::move(copy));
     };
 }
 
@@ -46,8 +48,9 @@ void bind_images(nb::module_& m) {
     nb::class_<shared_patterns>(m, "Patterns")
         .def(nb::init<>())
         .def("__len__", [](const shared_patterns& self) { return self.patterns.keys.size(); })
-        .def_prop_ro("keys", copy_of(&pattern_table::keys), nb::rv_policy::automatic)
-        .def_prop_ro("counts", copy_of(&pattern_table::counts), nb::rv_policy::automatic)
+        .def_prop_ro("keys", copy_of([](const pattern_table& them) { return them.keys.all(); }),
+                     nb::rv_policy::automatic)
+        .def_prop_ro("counts", copy_of([](const pattern_table& them) { return them.counts; }), nb::rv_policy::automatic)
         .def(
             "count_patches",
             [](shared_patterns& self, const images& pixels, std::size_t size, std::uint8_t level) {

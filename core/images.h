@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "memory.h"
 #include "vocabulary.h"
 
 namespace markone {
@@ -73,26 +72,18 @@ class patch_reader {
 // Keys, numbered as they come, and how often each came.
 class pattern_table {
   public:
-    std::vector<std::uint64_t> keys;
+    key_table<std::uint64_t> keys;
     std::vector<std::int64_t> counts;
 
     void add(std::uint64_t key, std::int64_t count) {
-        if (2 * (keys.size() + 1) > slots.size()) grow();
-        slot& at = slots[place(key)];
-        if (at.number == nobody) {
-            if (keys.size() >= nobody) throw std::length_error("too many patterns");
-            at = {key, static_cast<std::uint32_t>(keys.size())};
-            keys.push_back(key);
-            counts.push_back(0);
-        }
-        counts[at.number] += count;
+        const std::uint32_t number = keys.find_or_add(key);
+        if (number == counts.size()) counts.push_back(0);
+        counts[number] += count;
     }
-
-    std::uint32_t find(std::uint64_t key) const { return slots.empty() ? nobody : slots[place(key)].number; }
-
     void add(const pattern_table& more) {
         for (std::size_t i = 0; i < more.keys.size(); ++i) add(more.keys[i], more.counts[i]);
     }
+    std::uint32_t find(std::uint64_t key) const { return keys.find(key); }
 
     // Number i is what was number order[i].
     void reorder(std::span<const std::int64_t> order) {
@@ -107,27 +98,6 @@ class pattern_table {
         if (order.size() != keys.size()) throw std::invalid_argument("no such order");
         *this = std::move(ordered);
     }
-
-  private:
-    struct slot {
-        std::uint64_t key = 0;
-        std::uint32_t number = nobody;
-    };
-
-    // Where the key is, or would be.
-    std::size_t place(std::uint64_t key) const {
-        const std::size_t mask = slots.size() - 1;
-        std::size_t at = mix(key) & mask;
-        while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
-        return at;
-    }
-
-    void grow() {
-        slots.assign(slots.empty() ? 1024 : 2 * slots.size(), {});
-        for (std::size_t i = 0; i < keys.size(); ++i) slots[place(keys[i])] = {keys[i], static_cast<std::uint32_t>(i)};
-    }
-
-    table<slot> slots;
 };
 
 // Counts the patterns of images; `Reader` says which.

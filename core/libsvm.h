@@ -14,13 +14,12 @@
 #include <system_error>
 #include <vector>
 
-#include "memory.h"
 #include "row_reader.h"
 
 namespace markone {
 
 // Indices by their value, numbered as they come: a word_table without words.
-class index_table {
+class index_table : public key_table<std::uint32_t> {
   public:
     // The index that the text is, or nobody.
     static std::uint32_t index_of(std::string_view text) {
@@ -30,44 +29,6 @@ class index_table {
         const auto [stop, error] = std::from_chars(text.data(), end, index);
         return error == std::errc() && stop == end && index <= largest ? index : nobody;
     }
-
-    std::size_t size() const { return indices.size(); }
-    std::uint32_t operator[](std::uint32_t number) const { return indices[number]; }
-
-    std::uint32_t find(std::uint32_t index) const { return slots.empty() ? nobody : slots[place(index)].number; }
-
-    std::uint32_t find_or_add(std::uint32_t index) {
-        if (2 * (size() + 1) > slots.size()) grow();
-        slot& at = slots[place(index)];
-        if (at.number == nobody) {
-            at = {index, static_cast<std::uint32_t>(size())};
-            indices.push_back(index);
-        }
-        return at.number;
-    }
-
-  private:
-    struct slot {
-        std::uint32_t index = 0;
-        std::uint32_t number = nobody;
-    };
-
-    // Where the index is, or would be.
-    std::size_t place(std::uint32_t index) const {
-        const std::size_t mask = slots.size() - 1;
-        std::size_t at = mix(index) & mask;
-        while (slots[at].number != nobody && slots[at].index != index) at = (at + 1) & mask;
-        return at;
-    }
-
-    void grow() {
-        slots.assign(slots.empty() ? 1024 : 2 * slots.size(), {});
-        for (std::uint32_t number = 0; number < size(); ++number)
-            slots[place(indices[number])] = {indices[number], number};
-    }
-
-    std::vector<std::uint32_t> indices;  // by number
-    table<slot> slots;
 };
 
 // What find_or_add finds the name by.

@@ -137,6 +137,50 @@ class word_table {
     table<slot> slots;
 };
 
+// Whole numbers as keys, numbered as they come.
+template <class Key>
+class key_table {
+  public:
+    std::size_t size() const { return keys.size(); }
+    Key operator[](std::size_t number) const { return keys[number]; }
+    const std::vector<Key>& all() const { return keys; }
+
+    std::uint32_t find(Key key) const { return slots.empty() ? nobody : slots[place(key)].number; }
+
+    std::uint32_t find_or_add(Key key) {
+        if (2 * (size() + 1) > slots.size()) grow();
+        slot& at = slots[place(key)];
+        if (at.number == nobody) {
+            if (size() >= nobody) throw std::length_error("too many keys");
+            at = {key, static_cast<std::uint32_t>(size())};
+            keys.push_back(key);
+        }
+        return at.number;
+    }
+
+  private:
+    struct slot {
+        Key key = 0;
+        std::uint32_t number = nobody;
+    };
+
+    // Where the key is, or would be.
+    std::size_t place(Key key) const {
+        const std::size_t mask = slots.size() - 1;
+        std::size_t at = mix(key) & mask;
+        while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
+        return at;
+    }
+
+    void grow() {
+        slots.assign(slots.empty() ? 1024 : 2 * slots.size(), {});
+        for (std::uint32_t number = 0; number < size(); ++number) slots[place(keys[number])] = {keys[number], number};
+    }
+
+    std::vector<Key> keys;  // by number
+    table<slot> slots;
+};
+
 // N-grams of two words or more by their parts, numbered by whoever adds them. Beside its number each has a note, which
 // means nothing here.
 class gram_table {
