@@ -40,6 +40,7 @@ class hashed_vocabulary {
     // Takes in what was collected, and returns its rows.
     growing_rows absorb(const ngram_collector& batch) {
         std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
+        std::vector<std::uint32_t> numbers;
         for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
             hash_of_word[word] = hash_of(batch.words[word]);
         growing_rows rows;
@@ -58,16 +59,18 @@ class hashed_vocabulary {
                     for (std::size_t i = 0; i < count; ++i)
                         hashes[i] = joined(hashes[i], hash_of_word[said[i + length - 1]]);
                 if (length < how.shortest) continue;
+                expect(hashes, count, numbers, counter);
                 for (std::size_t i = 0; i < count; ++i) {
-                    if (i + ahead < count) __builtin_prefetch(&places[place(hashes[i + ahead])]);
-                    const std::uint32_t number = place(hashes[i]);
-                    const bool stranger = !claim(number, hashes[i], said.subspan(i, length), batch.words);
-                    if (counter.count(number, rows)) ++rows_with[number];
-                    ++ngrams_met;
-                    strangers_met += stranger;
+                    strangers_met += !claim(numbers[i], hashes[i], said.subspan(i, length), batch.words);
+                    counter.count(numbers[i], rows);
                 }
+                ngrams_met += count;
             }
             rows.end_row();
+        }
+        for (std::size_t i = 0; i < rows.indices.size(); ++i) {
+            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            ++rows_with[rows.indices[i]];
         }
         return rows;
     }
@@ -76,7 +79,7 @@ class hashed_vocabulary {
     std::string name(std::uint32_t number) const {
         if (number >= places.size()) throw std::out_of_range("no such n-gram");
         const std::uint32_t which = places[number].name;
-        if (which == nobody) return "";
+        if (which == nameless) return "";
         const std::size_t end = which + 1 < names.size() ? names[which + 1] : name_bytes.size();
         return name_bytes.substr(names[which], end - names[which]);
     }
@@ -93,12 +96,11 @@ class hashed_vocabulary {
             if (length > 1)
                 for (std::size_t i = 0; i < count; ++i) by.joined[i] = joined(by.joined[i], by.hashes[i + length - 1]);
             if (length < how.shortest) continue;
+            expect(by.joined, count, by.current, by.counter);
             for (std::size_t i = 0; i < count; ++i) {
-                if (i + ahead < count) __builtin_prefetch(&places[place(by.joined[i + ahead])]);
-                const std::uint32_t number = place(by.joined[i]);
-                const owner& at = places[number];
-                if (at.tag == many || (at.name != nobody && at.tag == tag_of(by.joined[i])))
-                    by.counter.count(number, rows);
+                const owner& at = places[by.current[i]];
+                const bool known = at.name != nameless && at.tag == static_cast<std::uint32_t>(by.joined[i]);
+                if (known || at.shared) by.counter.count(by.current[i], rows);
             }
         }
         end_row(begin, values, rows);
@@ -106,30 +108,42 @@ class hashed_vocabulary {
     }
 
   private:
+    // The first n-gram that came to a place. There are at most 2^30 names.
     struct owner {
-        std::uint32_t tag = 0;  // of the hash; `many` where it is shared
-        std::uint32_t name = nobody;
+        std::uint32_t tag = 0;  // of its hash
+        std::uint32_t name : 31 = nameless;
+        std::uint32_t shared : 1 = 0;  // whether others came, too
     };
-    static constexpr std::uint32_t many = 0xffffffff;
-    static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
+    static constexpr std::uint32_t nameless = 0x7fffffff;
+    static constexpr std::size_t ahead = 16;  // counts are asked for so many values before they are raised
+
+    // The places of n-grams, for which it asks ahead.
+    void expect(std::span<const std::uint64_t> hashes, std::size_t count, std::vector<std::uint32_t>& numbers,
+                const row_counter& counter) const {
+        numbers.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            numbers[i] = place(hashes[i]);
+            __builtin_prefetch(&places[numbers[i]], 1);
+            counter.expect(numbers[i]);
+        }
+    }
 
     // Gives a place that has no name that of the n-gram; whether the n-gram is the one that it is named after.
     bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
                const word_table& words) {
         owner& at = places[number];
-        const std::uint32_t tag = tag_of(hash);
-        if (at.name == nobody) {
-            at = {tag, static_cast<std::uint32_t>(names.size())};
+        const auto tag = static_cast<std::uint32_t>(hash);
+        if (at.name == nameless) {
+            at = {tag, static_cast<std::uint32_t>(names.size()) & nameless, 0};
             names.push_back(name_bytes.size());
             for (const std::uint32_t& word : ngram) {
                 if (&word != ngram.data()) name_bytes += ' ';
                 name_bytes += words[word];
             }
-            first_tags.push_back(tag);
         }
-        if (first_tags[at.name] == tag) return true;
-        if (at.tag != many) ++shared_places;
-        at.tag = many;
+        if (at.tag == tag) return true;
+        if (!at.shared) ++shared_places;
+        at.shared = 1;
         return false;
     }
 
@@ -137,14 +151,12 @@ class hashed_vocabulary {
         return mix(first * 0x9e3779b97f4a7c15 + word);
     }
     std::uint32_t place(std::uint64_t hash) const { return static_cast<std::uint32_t>(hash >> shift); }
-    static std::uint32_t tag_of(std::uint64_t hash) { return std::min(static_cast<std::uint32_t>(hash), many - 1); }
 
     unsigned shift;
     table<owner> places;
     std::vector<std::uint32_t> rows_with;
     row_counter counter;
-    std::vector<std::size_t> names;         // where each starts
-    std::vector<std::uint32_t> first_tags;  // of what places are named after, by name
+    std::vector<std::size_t> names;  // where each starts
     std::string name_bytes;
     std::size_t shared_places = 0;
     std::uint64_t ngrams_met = 0, strangers_met = 0;

@@ -89,6 +89,7 @@ class StoredExamples:
             if shuffling:
                 rows = shuffled(rows, settings.seed, mixed, *([number] if number else []))
             yield block, rows
+            del block
 
     def held_out(self) -> Iterator[Block]:
         if self._learned.all():
@@ -158,6 +159,7 @@ def make_pass(linear: Linear, examples: Examples, epoch: int, progress: Progress
             loss += tally.loss
             importance += tally.importance
             progress.advance(tally.visits)
+        del block, order, part  # or this window would stay while the next one is read
     norm2 = linear.norm2()
     if not (math.isfinite(loss) and math.isfinite(norm2)):
         raise DataError(
