@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import random
 import re
@@ -400,7 +401,20 @@ def test_matrices_are_cut_into_batches() -> None:
     ("what", "more", "sentence"),
     [
         ([], {}, "the list is empty"),
-        (["a", 1], {}, "a list holds texts, or dictionaries, or rows of numbers, all alike, not 1"),
+        (["a", 1], {}, "a list holds texts, or dictionaries, or rows of numbers, all alike, not 1, which is number 1,"),
+        ([None, "good"], {}, "a text is missing: number 0 of the list, counted from 0, is None"),
+        (["good", np.nan, None], {}, "a text is missing: number 1 of the list, counted from 0, is nan"),
+        ([None, {"a": 1}], {}, "a dictionary is missing: number 0"),
+        ([[1, 2], [3]], {}, "rows of numbers must be of one length, but row 0 has 2, row 1 1"),
+        ([["a", "b"]], {}, r"a list holds texts, .* not \['a', 'b'\], which is number 0"),
+        ({"a": "abc", "b": "xyz"}, {}, r"the column 'a' must be a list of values, not str: 'abc'; .*\[{'a': \.\.\.}\]"),
+        ({"a": b"abc"}, {}, "the column 'a' must be a list of values, not bytes"),
+        ({"a": {"x": 1}}, {}, "the column 'a' must be a list of values, not dict"),
+        ({"a": {1, 2}}, {}, "the column 'a' must be a list of values, not set"),
+        ({"a": 1}, {}, "the column 'a' must be a list of values, not int: 1"),
+        ({1: [1, 2], "1": [3, 4]}, {}, "two columns would be named '1': 1 and '1'; rename one"),
+        ([{1: 1}, {"1": 2}], {}, "two columns would be named '1': 1 and '1'; rename one"),
+        (["\ud800"], {}, "the column 'text' does not hold values of one kind: .* surrogates not allowed"),
         ([{"a": 1}, {"a": "x"}], {}, "the column 'a' does not hold values of one kind"),
         ({"a": []}, {}, "the table has no rows"),
         ({}, {}, "the table has no columns"),
@@ -414,12 +428,60 @@ def test_matrices_are_cut_into_batches() -> None:
         ({"x": [1], "w": ["a"]}, {"importance": "w"}, "the importance 'w' must be a column of numbers: a"),
         ({"x": [1], "w": [1]}, {"importance": "w", "target": "w"}, "must be another column than the target, 'w'"),
         ("", {}, "'' is no path"),
-        ({"x": [np.inf]}, {}, "the table, row 0: 'x' is not a finite number: inf"),
+        (
+            {"x": [np.inf]},
+            {},
+            "the table, row 0: 'x' is not a finite number: inf; .*kinds=.*; skip_bad=True passes over",
+        ),
+        ({"x": [1], "w": [np.inf]}, {"importance": "w"}, "'w' is not a finite number: inf; skip_bad=True passes over"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(what: Any, more: dict[str, Any], sentence: str) -> None:
     with pytest.raises(MarkoneError, match=sentence):
         examples(markone.read(what, **more))
+
+
+def test_advice_about_what_is_in_memory_helps() -> None:
+    frame = {"x": [1.0, np.inf, 3.0], "w": [1.0, 2.0, -3.0]}
+    source = markone.read(frame, target=["a", "b", "c"], importance="w", skip_bad=True)
+    assert examples(source) == [(1.0, "a", 1.0)] and source.bad.count == 2
+    said = markone.read({"x": frame["x"]}, kinds={"x": "categorical"})
+    assert [row[0] for row in examples(said)] == ["1", "inf", "3"]
+
+
+@given(texts=st.lists(st.text(max_size=5), min_size=1, max_size=9))
+def test_a_list_of_texts_is_as_arrow_has_it(texts: list[str]) -> None:
+    [batch] = markone.read({"it": texts}, kinds={"it": "text"}).batches()
+    batch.columns["it"].validate(full=True)
+    assert batch.columns["it"].equals(pa.array(texts))
+
+
+def test_names_of_files_are_no_texts(tmp_path: Path) -> None:
+    names = [write(tmp_path, f"{i}.csv", f"x,y\n{i},a\n") for i in range(2)]
+    with pytest.raises(DataError, match=r"but '.*/0\.csv' is the name of a file; give pathlib\.Path objects to read"):
+        markone.read(names)
+    assert [row[0] for row in examples(markone.read([*map(Path, names)], target="y"))] == [0, 1]
+    assert len(examples(markone.read([*names, "a text"]))) == 3
+    assert len(examples(markone.read({"text": names}, kinds={"text": "text"}))) == 2
+
+
+def test_a_series_is_a_list_of_texts_or_none() -> None:
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.DataFrame({"n": [1, 2], "word": ["a", "b"]})
+    for texts in (frame["word"], frame["word"].astype(object), pl.Series(["a", "b"])):
+        assert examples(markone.read(texts, target=[0, 1])) == [("a", 0, 1.0), ("b", 1, 1.0)]
+    with pytest.raises(
+        DataError, match=r"holds texts, .*; if it is a row, give a list with a dictionary, \[row\.to_dict"
+    ):
+        markone.read(frame.iloc[0])
+    for numbers in (frame["n"], pl.Series([1, 2])):
+        with pytest.raises(
+            DataError, match=r"a single column holds texts, not int64; give other columns names, {'x': "
+        ):
+            markone.read(numbers)
+    assert examples(markone.read([frame.iloc[0].to_dict()])) == [(1.0, "a", None, 1.0)]
 
 
 # ---- kinds
@@ -467,6 +529,67 @@ def test_kinds_can_be_said(tmp_path: Path) -> None:
         markone.read({"when": pa.array([0], pa.timestamp("s")), "x": [1]}, kinds={"when": "numeric"})
 
 
+def test_nan_is_a_missing_value_whoever_has_it(tmp_path: Path) -> None:
+    import pandas as pd
+    import polars as pl
+
+    values = [1.0, float("nan"), 0.0]
+    lines = "".join(f'{{"z": {z}, "y": "a"}}\n' for z in ("1", "NaN", "0"))
+    for kind, expected in {
+        "numeric": [1.0, None, 0.0],
+        "categorical": ["1", None, "0"],
+        "text": ["1", None, "0"],
+        "boolean": [True, None, False],
+    }.items():
+        for what in (
+            pl.DataFrame({"z": values}),
+            pd.DataFrame({"z": values}),
+            pa.table({"z": pa.array(values).dictionary_encode()}),
+            pa.table({"z": pa.array(values, pa.float32())}),
+            {"z": np.array(values)},
+            [{"z": z} for z in values],
+            write(tmp_path, "a.jsonl", lines),
+        ):
+            source = markone.read(what, kinds={"z": kind})
+            assert [row[0] for row in examples(source)] == expected
+    mixed = write(tmp_path, "b.jsonl", lines + '{"z": "x"}\n')
+    assert [row[0] for row in examples(markone.read(mixed))] == ["1", None, "0", "x"]
+    nothing = str(markone.read(pl.DataFrame({"x": [1.0, float("nan")], "z": [float("nan")] * 2})))
+    assert "ignored: no value in the first 2 rows" in nothing and re.search(r"x +numeric +1  1$", nothing, re.MULTILINE)
+
+
+@pytest.mark.parametrize("whole", [7, 2 * 10**16, 2**53 + 1, -(2**63), 2**63, 10**25])
+def test_whole_numbers_are_written_in_digits(whole: int, tmp_path: Path) -> None:
+    import pandas as pd
+
+    ways: list[Any] = [
+        {"z": [whole], "y": [whole]},
+        [{"z": whole, "y": whole}],
+        pa.table({name: pa.array([whole], pa.decimal128(38, 2)) for name in "zy"}),
+        write(tmp_path, "a.jsonl", f'{{"z": {whole}, "y": {whole}}}\n'),
+        write(tmp_path, "a.csv", f"z,y\n{whole},{whole}\n"),
+    ]
+    if -(2**63) <= whole < 2**63:
+        ways.append(pd.DataFrame({"z": [whole], "y": [whole]}))
+    if int(float(whole)) == whole:
+        ways += [pa.table({"z": [float(whole)], "y": [float(whole)]}), {"z": [float(whole)], "y": [whole]}]
+    for way in ways:
+        assert examples(markone.read(way, target="y", kinds={"z": "categorical"})) == [(str(whole), whole, 1.0)]
+        assert examples(markone.read(way, target="y")) == [(float(whole), whole, 1.0)]
+    lines = write(tmp_path, "a.libsvm", "".join(f"{label} 1:1\n" for label in (whole, f"{whole}.0", f"{whole}00e-2")))
+    assert {label for _, label, _ in examples(markone.read(lines))} == {str(whole)}
+
+
+def test_whole_numbers_are_shown_in_digits() -> None:
+    for values in ([2 * 10**16, 12345678], [2e16, 12345678.0]):
+        assert str(markone.read({"x": values})).endswith(" 20000000000000000, 12345678")
+
+
+def test_dates_that_python_lacks_are_not_shown() -> None:
+    for odd in (pa.array([2**30], pa.date32()), pa.array([0], pa.timestamp("s", "Nowhere/At-all"))):
+        assert "ignored: holds" in str(markone.read({"when": odd, "x": [1]}))
+
+
 def test_a_source_shows_its_columns(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "age,job,none,label\n39,clerk,,yes\n?,baker,,no\n")
     shown = str(markone.read(path, target="label"))
@@ -505,6 +628,32 @@ def test_a_table_without_a_header(tmp_path: Path) -> None:
     assert examples(markone.read(path, columns=["n", "y"], header=True, target="y")) == [(2.0, "b", 1.0)]
     with pytest.raises(DataError, match="there are 2 fields but columns gives 1 names"):
         markone.read(path, columns=["n"])
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_first_row_that_may_be_no_header(separator: str, tmp_path: Path) -> None:
+    name = "a.csv" if separator == "," else "a.tsv"
+    path = write(tmp_path, name, "39,State-gov,77516\n50,Private,83311\n".replace(",", separator))
+    with pytest.raises(
+        DataError, match=r"line 1: is the first row a header\? 2 of its 3 fields are numbers: '39', '77516'"
+    ):
+        markone.read(path)
+    assert len(examples(markone.read(path, header=False))) == 2
+    assert len(examples(markone.read(path, columns=["age", "work", "id"]))) == 2
+    assert kinds_of(markone.read(path, header=True))[0] == ("39", "numeric")
+    few = write(tmp_path, name, "1st,x,2020\n1,2,3\n".replace(",", separator))
+    assert kinds_of(markone.read(few))[2] == ("2020", "numeric")
+
+
+def test_lines_that_end_in_a_carriage_return_alone(tmp_path: Path) -> None:
+    for lines in ("a,b\r1,2\r", '"a","b"\r"1","2"', "a,b\r\r1,2"):
+        for header in (None, False):
+            with pytest.raises(
+                DataError, match=r"the lines of .*a\.csv end in a carriage return alone, \\r; they must"
+            ):
+                markone.read(write(tmp_path, "a.csv", lines), header=header)
+    quoted = write(tmp_path, "b.csv", '"one\rtwo",b\r')
+    assert examples(markone.read(quoted, header=False)) == [("one\rtwo", "b", None, 1.0)]
 
 
 def test_separators_quotes_and_encodings(tmp_path: Path) -> None:
@@ -574,6 +723,14 @@ def test_json_lines_of_all_sorts(tmp_path: Path) -> None:
             examples(markone.read(bad))
         source = markone.read(bad, skip_bad=True)
         assert len(examples(source)) == 6000 and source.bad.count == 1 and problem in source.bad.first[0]
+
+
+@pytest.mark.parametrize("skip_bad", [False, True])
+@pytest.mark.parametrize("text", ['[{"a": 1}, {"a": 2}]', '\n[\n  {"a": 1},\n  {"a": 2}\n]\n', '[{"a": 1},\n{"a": 2}]'])
+def test_a_json_array_is_told(text: str, skip_bad: bool, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.json begins with \[ like a JSON array, but should hold JSON lines"):
+        markone.read(write(tmp_path, "a.json", text), skip_bad=skip_bad)
+    assert len(examples(markone.read(json.loads(text)))) == 2
 
 
 # ---- labels and importance
@@ -695,6 +852,12 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         markone.read(str(tmp_path / "*.tsv"))
     with pytest.raises(DataError, match=r"the name of .*/data does not say its format .*say it, for instance format"):
         markone.read(write(tmp_path, "data", "x"))
+    with pytest.raises(DataError, match=r"does not say its format \(\.csv .*\.txt idx3-ubyte\)"):
+        markone.read(tmp_path / "data")
+    for name in ("t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte.gz"):
+        with pytest.raises(DataError, match="holds labels, by its name; read the file of images, .*idx3-ubyte"):
+            markone.read(write(tmp_path, name, as_idx(MARKS)))
+        (tmp_path / name).unlink()
     write(tmp_path, "b.jsonl", "{}")
     with pytest.raises(DataError, match=r"b\.jsonl is jsonl but .*reviews\.csv is csv"):
         markone.read(sorted(tmp_path.glob("*.*")))
@@ -767,6 +930,19 @@ def test_files_with_other_columns(tmp_path: Path) -> None:
             examples(markone.read(str(tmp_path / f"*.{format}")))
 
 
+def test_a_file_that_changes_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "a,b\n1,2\n")
+    source = markone.read(path)
+    write(tmp_path, "a.csv", "a,c\n1,2\n")
+    with pytest.raises(DataError, match=r"a\.csv has changed since it was opened: 'a', 'c' instead of 'a', 'b'"):
+        examples(source)
+    pa.parquet.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
+    source = markone.read(tmp_path / "a.parquet")
+    pa.parquet.write_table(pa.table({"b": [1]}), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"a\.parquet has changed since it was opened: it has no column 'a'"):
+        examples(source)
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 def test_memory_stays_flat(tmp_path: Path) -> None:
     """Forty megabytes of CSV are read within little more memory than one chunk needs."""
@@ -794,6 +970,17 @@ def test_pyarrow_waits_until_it_is_needed() -> None:
     program = "import sys, markone; markone.read, markone.Source; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_texts_need_little_of_pyarrow_and_nothing_of_pandas() -> None:
+    program = """
+import sys, markone
+source = markone.read(["a", "b"], target=["x", "y"])
+assert sum(len(batch) for batch in source.batches()) == 2
+print({"pyarrow.compute", "pandas"} & {*sys.modules})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 # ---- hostile files

@@ -43,6 +43,7 @@ class ArrowFileTable(Table):
     def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
         self.files = files
         self.name = name
+        self.sampled: File | None = None
         self.threads = count_threads(options.threads)
         self.open: Callable[[File, list[str] | None], Iterator[Any]] = (
             self.open_parquet if format == "parquet" else self.open_arrow
@@ -57,6 +58,7 @@ class ArrowFileTable(Table):
                 if len(set(names)) < len(names):
                     raise DataError(f"{file.name} has two columns of the same name: {listed(names)}")
                 if len(batch) > 0:
+                    self.sampled = file
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
         raise DataError(f"{self.name} has no rows")
 
@@ -80,7 +82,8 @@ class ArrowFileTable(Table):
                 there = batch.schema.names  # read here, since they may be no text
                 lacks = [] if names is None else sorted(set(names) - set(there))
             if lacks:
-                raise DataError(f"{file.name} has no column {lacks[0]!r}")
+                what = "has changed since it was opened: it has" if file is self.sampled else "has"
+                raise DataError(f"{file.name} {what} no column {lacks[0]!r}")
             yield batch if names is None else batch.select(names)
 
     def open_parquet(self, file: File, names: list[str] | None) -> Iterator[Any]:

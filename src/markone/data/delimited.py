@@ -10,6 +10,7 @@ import numpy as np
 from markone import _core
 from markone.data.chunks import Chunk, chunks, count_lines
 from markone.data.files import File
+from markone.data.kinds import NUMBER
 from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
 from markone.errors import DataError
@@ -58,9 +59,12 @@ class DelimitedTable(Table):
 
     def read_names(self) -> list[str]:
         for chunk in chunks(self.files, self.options, self.cut):
+            self.check_line_ends(chunk)
             fields, _ = self.first_row(chunk)
             if not fields:
                 continue
+            if self.options.header is None and self.options.columns is None:
+                check_is_header(fields, chunk)
             if not self.has_header and self.options.columns is None:
                 return [f"c{i}" for i in range(len(fields))]
             names = fields if self.options.columns is None else list(self.options.columns)
@@ -85,11 +89,22 @@ class DelimitedTable(Table):
                 "encoding='latin-1'"
             ) from None
 
+    def check_line_ends(self, chunk: Chunk) -> None:
+        """That not all lines end as they did on the first Macintosh; a quoted field may have such ends in it."""
+        first, *others = chunk.data.rstrip().split(b"\r", 1)
+        is_quoted = self.options.quote is not None and first.count(self.options.quote.encode()) % 2 == 1
+        if others and not is_quoted and b"\n" not in chunk.data:
+            raise DataError(
+                f"the lines of {chunk.file} end in a carriage return alone, \\r; they must end in \\n or \\r\\n: "
+                "tr '\\r' '\\n' mends it"
+            )
+
     def check_header(self, names: list[str], file: str) -> None:
         """That a further file has the columns of the first."""
         if names and self.options.columns is None and named(names) != self.names:
             first = self.files[0].name
-            raise DataError(f"{file} has other columns than {first}: {listed(names)} instead of {listed(self.names)}")
+            what = "has changed since it was opened" if file == first else f"has other columns than {first}"
+            raise DataError(f"{file} {what}: {listed(names)} instead of {listed(self.names)}")
 
     # ---- rows
 
@@ -136,6 +151,16 @@ class DelimitedTable(Table):
 def named(names: Sequence[str]) -> list[str]:
     """A column whose name is empty is called by its place."""
     return [name or f"c{i}" for i, name in enumerate(names)]
+
+
+def check_is_header(names: Sequence[str], chunk: Chunk) -> None:
+    """That a first row of which nobody said what it is does not look like the others."""
+    numbers = [name for name in names if NUMBER.fullmatch(name)]
+    if 2 * len(numbers) >= len(names):
+        raise DataError(
+            f"{chunk.place(1)}: is the first row a header? {len(numbers)} of its {len(names)} fields are numbers: "
+            f"{listed(numbers, 5)}. If it is none, say header=False, or columns=[...] with names; if it is, header=True"
+        )
 
 
 def check_repeats(names: Sequence[str], chunk: Chunk) -> None:

@@ -33,6 +33,8 @@ FORMAT_OF_ENDING = {
     "ft": "fasttext",
     "txt": "tab",
 }
+IDX_IMAGES = ("idx3-ubyte", "idx3.ubyte")
+IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
 COMPRESSION_OF_ENDING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 # How compressed files begin. No text begins so: the first two are no UTF-8, the third has six odd bytes.
@@ -251,12 +253,14 @@ def files_in(folder: str) -> tuple[list[str], list[str]]:
 
 def format_of(path: str) -> str | None:
     """The format that a file's name says, or None."""
-    stem, ending = os.path.splitext(os.path.basename(path).lower())
-    if ending in COMPRESSION_OF_ENDING:
-        stem, ending = os.path.splitext(stem)
-    if f"{stem}{ending}".endswith(("idx3-ubyte", "idx3.ubyte")):
-        return "idx"
-    return FORMAT_OF_ENDING.get(ending.removeprefix("."))
+    name = name_without_compression(path)
+    return "idx" if name.endswith(IDX_IMAGES) else FORMAT_OF_ENDING.get(os.path.splitext(name)[1].removeprefix("."))
+
+
+def name_without_compression(path: str) -> str:
+    name = os.path.basename(path).lower()
+    stem, ending = os.path.splitext(name)
+    return stem if ending in COMPRESSION_OF_ENDING else name
 
 
 def common_format(paths: Sequence[str]) -> str:
@@ -265,7 +269,12 @@ def common_format(paths: Sequence[str]) -> str:
     first, *others = dict.fromkeys(formats.values())
     if first is None or None in others:
         path = next(path for path, format in formats.items() if format is None)
-        known = " ".join(f".{ending}" for ending in FORMAT_OF_ENDING)
+        if name_without_compression(path).endswith(IDX_LABELS):
+            raise DataError(
+                f"{path} holds labels, by its name; read the file of images, whose name ends in {IDX_IMAGES[0]}: it "
+                "finds its labels beside it, or where target says"
+            )
+        known = " ".join([*(f".{ending}" for ending in FORMAT_OF_ENDING), IDX_IMAGES[0]])
         raise DataError(f"the name of {path} does not say its format ({known}); say it, for instance format='csv'")
     if others:
         path = next(path for path, format in formats.items() if format == others[0])

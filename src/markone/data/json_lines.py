@@ -67,6 +67,8 @@ class JsonTable(Table):
         wrong: set[int] = set()
         for name, kind in wanted.items():
             has = self.types[name] if self.types[name] != "empty" else kind if kind in CHANGES else "mixed"
+            if has == "numeric" and kind != "numeric":  # so that a whole number of any length is not rounded
+                has = "mixed"
             columns[name], others = column([fields.get(name) for _, fields in objects], has)
             for row in sorted(others - wrong):
                 refuse(objects[row][0], f"{name!r} is not {has} as in the lines before: {shown(objects[row][1][name])}")
@@ -80,6 +82,11 @@ class JsonTable(Table):
     def objects(self, chunk: Chunk, refuse: Refusals) -> Iterator[tuple[int, Fields]]:
         """The objects of a chunk, each with the number of its line."""
         load = json.JSONDecoder().decode
+        if chunk.lines_before == 0 and chunk.data.lstrip().startswith(b"["):
+            raise DataError(
+                f"{chunk.file} begins with [ like a JSON array, but should hold JSON lines, an object in each: "
+                '{"text": "free money", "label": "spam"}; if it is an array of objects, give what json.load makes of it'
+            )
         for number, line in enumerate(chunk.data.split(b"\n"), start=1):
             if not line or line.isspace():
                 continue
@@ -125,6 +132,7 @@ def column(values: list[Any], kind: str) -> tuple[Any, set[int]]:
             return pa.array(values, made), set()
         except (UnicodeEncodeError, pa.ArrowException):
             pass  # half of a surrogate pair, or a very large number: found below
+    values = [None if value != value else value for value in values]  # NaN, the only value that is not itself
     changed = [None if value is None else CHANGES[kind](value) for value in values]
     wrong = {row for row, value in enumerate(changed) if value is None and values[row] is not None}
     return pa.array(changed, made), wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,6 +114,7 @@ def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
         if pa.types.is_boolean(has):
             array = array.cast(pa.uint8())
         return by_value(array, number, pa.float64()) if is_words(has) else finite(array.cast(pa.float64(), safe=False))
+    array = without_nan(array)
     if kind == "boolean":
         return (array, None) if pa.types.is_boolean(has) else by_value(array, truth, pa.bool_())
     if is_words(has) or pa.types.is_binary(has) or pa.types.is_large_binary(has):
@@ -129,6 +131,17 @@ def finite(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
         return array, None
     infinite = np.isinf(values)
     return pa.array(values, mask=~np.isfinite(values)), infinite if infinite.any() else None
+
+
+def without_nan(array: Any) -> Any:
+    """The same with missing values where there is NaN, which pandas turns into them but polars and NumPy do not."""
+    import pyarrow as pa
+
+    if not pa.types.is_floating(array.type):
+        return array
+    values = array.to_numpy(zero_copy_only=False)
+    missing = np.isnan(values)
+    return array if missing.sum() == array.null_count else pa.array(values, array.type, mask=missing)
 
 
 def by_value(array: Any, change: Callable[[Any], Any], made: Any) -> tuple[Any, NDArray[np.bool_] | None]:
@@ -158,9 +171,15 @@ def truth(value: Any) -> bool | None:
 
 
 def word(value: Any) -> str | None:
-    """Whole numbers without a point, whatever type holds them."""
+    """Whole numbers in digits, without a point, whatever type holds them.
+
+    >>> word(2e16), word(Decimal("2.00")), word(Decimal("2.50")), word(2.5), word(True)
+    ('20000000000000000', '2', '2.5', '2.5', 'true')
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return str(int(value)) if value == int(value) else f"{value.normalize():f}"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else None if np.isnan(value) else repr(value)
     return str(value)

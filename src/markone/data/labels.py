@@ -66,10 +66,10 @@ def plain(value: Any) -> Label | None:
         value = value.decode("utf-8", "backslashreplace")
     if isinstance(value, str):
         return value.strip()
+    if isinstance(value, Decimal):
+        value = int(value) if value.is_finite() and value == int(value) else float(value)
     if isinstance(value, bool | int) or value is None:
         return value
-    if isinstance(value, Decimal):
-        value = float(value)
     if isinstance(value, float):
         if math.isnan(value):
             return None
@@ -84,15 +84,16 @@ def plain(value: Any) -> Label | None:
 def canonical(text: str) -> str:
     """A label in a file of lines: all ways to write a number are one.
 
-    >>> canonical("+1"), canonical("1.0"), canonical("-1e0"), canonical(".50"), canonical("spam")
-    ('1', '1', '-1', '0.5', 'spam')
+    >>> canonical("+1"), canonical("1.0"), canonical("-1e0"), canonical("2e16"), canonical(".50"), canonical("spam")
+    ('1', '1', '-1', '20000000000000000', '0.5', 'spam')
     """
     if re.fullmatch(r"[+-]?[0-9]{1,4000}", text, re.ASCII):
         return str(int(text))
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text, re.ASCII):
         value = float(text)
         if math.isfinite(value):
-            return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+            exact = value if abs(value) < 2**53 else Decimal(text)
+            return str(int(exact)) if value.is_integer() else repr(value)
     return text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,10 @@ from markone.data.kinds import can_be, is_number
 from markone.data.matrices import MatrixSource
 from markone.data.options import Options
 from markone.data.source import Source
-from markone.data.tables import TableSource
+from markone.data.tables import TableSource, shown
 from markone.errors import DataError, SettingsError
+
+ROW = (list, tuple, np.ndarray)
 
 
 def read_memory(what: Any, options: Options) -> Source:
@@ -48,7 +50,10 @@ class Texts:
         import pyarrow as pa
 
         if not can_be(texts.type, "text") or is_number(texts.type):
-            raise DataError(f"a single column holds texts, not {texts.type}; give other columns names: {{'x': ...}}")
+            raise DataError(
+                f"a single column holds texts, not {texts.type}; give other columns names, {{'x': ...}}, and a single "
+                "row as a list with a dictionary, [{'x': ...}]"
+            )
         self.table = pa.table({"text": texts})
 
 
@@ -66,7 +71,7 @@ def as_table_or_matrix(what: Any) -> Any:
         if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
             return frame_as_table(what)
         if isinstance(what, Mapping):
-            return pa.table({str(name): column_as_array(name, values) for name, values in what.items()})
+            return table_of(what)
         if isinstance(what, np.ndarray) or (hasattr(what, "tolist") and hasattr(what, "dtype")):
             what = what.tolist()
         if isinstance(what, list | tuple):
@@ -91,26 +96,66 @@ def frame_as_table(frame: Any) -> Any:
         try:
             return without_index(pa.table(frame))
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # a single column, such as a series
-            return Texts(pa.chunked_array(frame))
+            return Texts(series_as_array(frame))
     return pa.table(frame)
 
 
-def list_as_table(items: list[Any]) -> Any:
+def series_as_array(series: Any) -> Any:
     import pyarrow as pa
 
+    try:
+        return pa.chunked_array(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise DataError(
+            f"a {type(series).__name__} holds texts, but here it holds values of several kinds; if it is a row, "
+            "give a list with a dictionary, [row.to_dict()]"
+        ) from None
+
+
+def list_as_table(items: list[Any]) -> Any:
     if not items:
         raise DataError("the list is empty")
     if all(isinstance(item, str | bytes) for item in items):
         return Texts(column_as_array("text", items))
     if all(isinstance(item, Mapping) for item in items):
         names = dict.fromkeys(name for item in items for name in item)
-        return pa.table({str(name): column_as_array(name, [item.get(name) for item in items]) for name in names})
-    if all(isinstance(item, list | tuple | np.ndarray) for item in items):
+        return table_of({name: [item.get(name) for item in items] for name in names})
+    if all(isinstance(item, ROW) for item in items):
+        short = next((i for i, item in enumerate(items) if len(item) != len(items[0])), None)
+        if short is not None:
+            raise DataError(
+                f"rows of numbers must be of one length, but row 0 has {len(items[0])}, row {short} {len(items[short])}"
+            )
         matrix = np.asarray(items)
         if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
             return matrix
-    odd = next((item for item in items if not isinstance(item, type(items[0]))), items[0])
-    raise DataError(f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}")
+    raise DataError(what_is_odd(items))
+
+
+def what_is_odd(items: list[Any]) -> str:
+    """A sentence about the first item of a list that is not what the first sensible one is."""
+    sorts: dict[str, Any] = {"text": (str, bytes), "dictionary": Mapping, "row": ROW}
+    sort = next((sort for item in items for sort, types in sorts.items() if isinstance(item, types)), None)
+    number = 0 if sort is None else next((i for i, item in enumerate(items) if not isinstance(item, sorts[sort])), 0)
+    odd = items[number]
+    if sort is not None and (odd is None or (isinstance(odd, float) and np.isnan(odd))):
+        return f"a {sort} is missing: number {number} of the list, counted from 0, is {odd}"
+    return (
+        f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}, which is number "
+        f"{number}, counted from 0"
+    )
+
+
+def table_of(columns: Mapping[Any, Any]) -> Any:
+    """An Arrow table of columns whose names may be anything, as long as they differ when they are written."""
+    import pyarrow as pa
+
+    names: dict[str, object] = {}
+    for name in columns:
+        if str(name) in names:
+            raise DataError(f"two columns would be named {str(name)!r}: {names[str(name)]!r} and {name!r}; rename one")
+        names[str(name)] = name
+    return pa.table({str(name): column_as_array(name, values) for name, values in columns.items()})
 
 
 def column_as_array(name: object, values: Any) -> Any:
@@ -118,13 +163,36 @@ def column_as_array(name: object, values: Any) -> Any:
 
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping | Set):
+        raise DataError(
+            f"the column {name!r} must be a list of values, not {type(values).__name__}: {shown(values)}; a single "
+            f"example is a list with a dictionary, [{{{name!r}: ...}}]"
+        )
     values = values if isinstance(values, np.ndarray) else list(values)
     if len(values) and isinstance(values[0], bytes):
         return pa.array(values, pa.binary())
     try:
-        return pa.array(values, from_pandas=True)
+        if isinstance(values, list) and {*map(type, values)} == {str}:
+            return strings_as_array(values)
+        try:
+            return pa.array(values, from_pandas=True)
+        except OverflowError:  # whole numbers of more than 64 bits
+            return pa.array(values, pa.decimal256(76, 0))
     except (pa.ArrowException, UnicodeError, OverflowError) as error:
         raise DataError(f"the column {name!r} does not hold values of one kind: {error}") from None
+
+
+def strings_as_array(strings: list[str]) -> Any:
+    """As `pa.array` does, which imports pandas first, if it is there, and that takes longer than all the rest."""
+    import pyarrow as pa
+
+    whole = "".join(strings)
+    data = whole.encode()
+    lengths = map(len, strings) if len(data) == len(whole) else (len(string.encode()) for string in strings)
+    made, wide = (pa.string(), np.int32) if len(data) < 2**31 else (pa.large_string(), np.int64)
+    offsets = np.zeros(len(strings) + 1, wide)
+    np.cumsum(np.fromiter(lengths, wide, len(strings)), out=offsets[1:])
+    return pa.Array.from_buffers(made, len(strings), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:

@@ -31,13 +31,18 @@ class Look:
         missing = array.null_count
         array = decoded(array)
         can_show = not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
-        values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
+        try:
+            values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
+        except (ValueError, OverflowError):  # dates that Python does not have, and time zones that nobody has
+            values = []
         distinct = list(dict.fromkeys(values))[:EXAMPLES]
         return cls(name, kind, missing, ", ".join(map(shortened, distinct)))
 
 
 def shortened(value: object, width: int = EXAMPLE_WIDTH) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = str(value)
+    if isinstance(value, float):
+        text = str(int(value)) if value.is_integer() and abs(value) < 10**width else f"{value:g}"
     line = "".join(c if c.isprintable() else " " for c in text[: width + 1])
     return line if len(line) <= width else line[: width - 1] + "…"
 

@@ -61,7 +61,8 @@ def read(
         What columns hold, by their names, where the guess is wrong: "numeric", "boolean", "categorical", "text" or
         "ignore".
     header
-        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them.
+        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them; it must be
+        said where at least half of the first row are numbers.
     columns
         The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
     separator
@@ -112,6 +113,7 @@ def read(
     if isinstance(what, list | tuple) and what and all(isinstance(path, os.PathLike) for path in what):
         paths = [path for name in what for path in find(os.fspath(name))]
         return read_files(paths, f"{paths[0]} and {len(paths) - 1} others" if len(paths) > 1 else paths[0], options)
+    refuse_names(what)
     if format is not None:
         raise SettingsError("format", "is for files; leave it out for what is in memory")
     options.check_use("what is in memory", None)
@@ -134,6 +136,15 @@ def read_path(path: str, options: Options) -> Source:
     if paths == [path] and os.path.isdir(path):
         return read_folder(path, options)
     return read_files(paths, path, options)
+
+
+def refuse_names(what: Any) -> None:
+    """A list of strings is a list of texts; one who gives the names of files hardly means that."""
+    if isinstance(what, list | tuple) and what and all(isinstance(name, str) and os.path.isfile(name) for name in what):
+        raise DataError(
+            f"a list of strings is a list of texts, but {what[0]!r} is the name of a file; give pathlib.Path objects "
+            f"to read the files, [Path({what[0]!r}), ...], or {{'text': [...]}} if these are texts"
+        )
 
 
 def read_folder(folder: str, options: Options) -> Source:

@@ -68,7 +68,7 @@ class TableSource(Source):
         self.name = table.name
         self.options = options
         self.bad = BadLines()
-        self.sampled = table.sample()
+        self.sampled = {name: kinds.without_nan(array) for name, array in table.sample().items()}
         self.check_names()
         self.target = options.target if labels is None else "label"
         self.importance = options.importance if importance is None else None
@@ -210,14 +210,11 @@ class TableSource(Source):
                 kind, f"is no {kind}"
             )
             other = "categorical" if kind in ("numeric", "boolean") else "ignore"
+            advice = f"; if the column is of another kind, say so, as in kinds={{{name!r}: {other!r}}}"
+            if name == self.importance:
+                advice = ""
             self.strike(
-                rows,
-                good,
-                wrong,
-                lambda row: (
-                    f"{name!r} {fault}: {shown(rows.columns[name][row].as_py())}; "
-                    f"if the column is of another kind, say so, as in kinds={{{name!r}: {other!r}}}"
-                ),
+                rows, good, wrong, lambda row: f"{name!r} {fault}: {shown(rows.columns[name][row].as_py())}{advice}"
             )
         return values
 
