@@ -154,31 +154,6 @@ name_arrays names_since(const Names& names, std::size_t start, std::mutex& busy)
     return {own(std::move(offsets)), own(std::move(data))};
 }
 
-std::uint32_t add_name(word_table& names, std::string_view name) {
-    return names.find_or_add(name);
-}
-std::uint32_t add_name(index_table& names, std::string_view name) {
-    const std::uint32_t index = index_table::index_of(name);
-    if (index == nobody) throw std::invalid_argument("the name " + quoted(name) + " is no index");
-    return names.find_or_add(index);
-}
-
-template <class Names>
-void add_names(Names& names, const array<std::int64_t, 1>& offsets, const bytes& data, std::mutex& busy) {
-    nb::gil_scoped_release unlocked;
-    const std::lock_guard guard(busy);
-    const auto starts = view(offsets);
-    if (starts.empty() || starts.front() < 0 || !std::is_sorted(starts.begin(), starts.end()) ||
-        static_cast<std::size_t>(starts.back()) > data.size())
-        throw std::invalid_argument("the names are not within their bytes");
-    for (std::size_t i = 1; i < starts.size(); ++i) {
-        const auto begin = static_cast<std::size_t>(starts[i - 1]), end = static_cast<std::size_t>(starts[i]);
-        const std::string_view name = chars(data).substr(begin, end - begin);
-        const std::size_t known = names.size();
-        if (add_name(names, name) < known) throw std::invalid_argument("the name " + quoted(name) + " is there twice");
-    }
-}
-
 // names(reader) is one of the reader's tables.
 template <class Reader, class Names>
 void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names names) {
@@ -190,12 +165,7 @@ void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names
              "number"_a)
         .def((what + "_names").c_str(),
              [names](const Reader& self, std::size_t start) { return names_since(names(self), start, self.busy); },
-             "start"_a = 0)
-        .def(("add_" + what + "s").c_str(),
-             [names](Reader& self, const array<std::int64_t, 1>& offsets, const bytes& data) {
-                 add_names(names(self), offsets, data, self.busy);
-             },
-             "offsets"_a.noconvert(), "data"_a.noconvert());
+             "start"_a = 0);
 }
 
 // ---- several readers: what one has read becomes part of what another has, with other numbers
@@ -242,7 +212,6 @@ void bind_row_reader(nb::module_& m, const char* name) {
     auto reader_class = nb::class_<reader>(m, name)
                             .def(nb::init<>())
                             .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
-                            .def("freeze", [](reader& self) { inside(self, [&] { self.freeze(); }); })
                             .def("merge", &merge_rows<reader>, "other"_a);
     bind_names(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
     bind_names(reader_class, "label", [](auto& self) -> auto& { return self.labels; });

@@ -29,10 +29,6 @@ class row_reader {
     Names features;
     word_table labels;
 
-    // From now on features that are not known are passed over. Labels go on to be numbered: whoever meets a new one
-    // can tell.
-    void freeze() { frozen = true; }
-
   protected:
     // Whether the value is finite as a float, too: half a step above the largest one rounds to infinity.
     static bool fits(double value) { return std::abs(value) < 0x1.ffffffp127; }
@@ -60,8 +56,7 @@ class row_reader {
     // The name is what its table finds it by.
     template <class... Name>
     void add(double value, const Name&... name) {
-        const std::uint32_t feature = frozen ? features.find(name...) : features.find_or_add(name...);
-        if (feature == nobody) return;
+        const std::uint32_t feature = features.find_or_add(name...);
         if (feature >= met.size()) met.resize(features.size());
         // Where a row last named it: if that is this row, it is this feature that stands there.
         if (met[feature] < numbers.size() && numbers[met[feature]] == feature) {
@@ -81,7 +76,6 @@ class row_reader {
     }
 
   private:
-    bool frozen = false;
     std::vector<std::uint32_t> met;      // by feature
     std::vector<std::uint32_t> numbers;  // of the current row
     std::vector<double> sums;

@@ -373,41 +373,6 @@ def test_vw_lines_mean_what_its_documentation_says(line: bytes, what: Example) -
 # ---- names
 
 
-@pytest.mark.parametrize("kind", ROWS)
-@given(st.data())
-def test_after_freezing_only_known_features_are_read(kind: Any, data: st.DataObject) -> None:
-    first, second = data.draw(files(kind)), data.draw(files(kind))
-    reader = kind()
-    reader.read(first[0])
-    known = names_in(reader.feature_names())
-    reader.freeze()
-    found = found_in(reader, second[0], reader.read(second[0]))
-    assert found == [
-        Example(row.label, {name: row.features[name] for name in row.features if name in known}, row.importance)
-        for row in rounded(second[1])
-    ]
-    assert names_in(reader.feature_names()) == known
-
-
-@pytest.mark.parametrize("kind", EVERY)
-@given(st.data())
-def test_names_go_from_one_reader_to_another(kind: Any, data: st.DataObject) -> None:
-    chunk, _ = data.draw(files(kind))
-    one, other = kind(), kind()
-    read = one.read(chunk)
-    other.add_labels(*one.label_names())
-    if kind in ROWS:
-        other.add_features(*one.feature_names())
-        other.freeze()
-        assert (other.read(chunk).indices == read.indices).all()
-    assert (other.read(chunk).labels == read.labels).all()
-    assert names_in(other.label_names()) == names_in(one.label_names())
-    assert other.labels == one.labels == len(names_in(one.label_names()))
-    if one.labels:
-        with pytest.raises(ValueError, match="twice"):
-            other.add_labels(*one.label_names())
-
-
 @pytest.mark.parametrize("kind", EVERY)
 @given(data=st.data())
 def test_readers_that_merge_have_read_the_same_as_one(kind: Any, data: st.DataObject) -> None:
@@ -449,16 +414,6 @@ def test_names_are_bytes_and_shown_as_text() -> None:
     assert names_in(reader.feature_names()) == [b"a^b\xfe\0"]
     with pytest.raises(IndexError, match="no such name"):
         reader.feature_name(1)
-
-
-def test_names_that_are_wrong_are_refused() -> None:
-    reader = _core.LibsvmReader()
-    for name in (b"x", b"", b"-1", b"2147483648"):
-        with pytest.raises(ValueError, match="is no index"):
-            reader.add_features(np.array([0, len(name)]), name)
-    for offsets in ([], [-1, 1], [0, 3], [1, 0]):
-        with pytest.raises(ValueError, match="within their bytes"):
-            reader.add_labels(np.array(offsets, np.int64), b"ab")
 
 
 # ---- what is wrong, and where
