@@ -1,4 +1,4 @@
-// N-grams by their hashes, in a table that does not grow.
+// N-grams by their hashes, in a table of a fixed number of places.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class hashed_vocabulary {
         for (const std::uint32_t size : batch.lengths) {
             const std::span<const std::uint32_t> said(batch.said.data() + at, size);
             at += size;
-            if (rows.indices.size() + how.longest * size >= nobody) throw std::length_error("too many values");
+            check_room(rows, how, size);
             counter.begin_row(features(), rows);
             hashes.resize(size);
             for (std::size_t i = 0; i < size; ++i) hashes[i] = hash_of_word[said[i]];
@@ -90,6 +90,7 @@ class hashed_vocabulary {
         by.tokens(text, [&](std::string_view token) { by.hashes.push_back(hash_of(token)); });
         by.joined = by.hashes;
         const std::size_t size = by.hashes.size(), begin = rows.indices.size();
+        check_room(rows, how, size);
         by.counter.begin_row(features(), rows);
         for (std::size_t length = 1; length <= std::min(how.longest, size); ++length) {
             const std::size_t count = size - length + 1;

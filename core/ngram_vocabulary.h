@@ -60,7 +60,7 @@ class ngram_vocabulary {
             const std::size_t end = std::min(space, name.size());
             const std::uint32_t word = words.find_or_add(name.substr(at, end - at));
             if (singles.size() < words.size()) singles.resize(words.size());
-            pairs.make_room(grams.size(), 1);
+            pairs.make_room(paired, 1);
             number = add(number, word);
             at = end + 1;
         }
@@ -123,6 +123,7 @@ class ngram_vocabulary {
         pairs = std::move(slim.pairs);
         grams = std::move(slim.grams);
         rows_with = std::move(slim.rows_with);
+        paired = slim.paired;
         kept = chosen.size();
         collecting = false;
     }
@@ -138,6 +139,7 @@ class ngram_vocabulary {
         by.said.clear();
         by.tokens(text, [&](std::string_view token) { by.said.push_back(words.find(token)); });
         const std::size_t size = by.said.size(), begin = rows.indices.size();
+        check_room(rows, how, size);
         by.current.resize(size);
         by.counter.begin_row(features(), rows);
         const auto count_all = [&](std::size_t count) {
@@ -164,7 +166,8 @@ class ngram_vocabulary {
     }
 
   private:
-    static constexpr std::size_t ahead = 16;  // places in memory are asked for so many n-grams before they are read
+    static constexpr std::size_t slice = 4096;  // room for new pairs is made for so many places of a text at a time
+    static constexpr std::size_t ahead = 16;    // places in memory are asked for so many n-grams before they are read
 
     // All words but the last as an n-gram, nobody where there are none, and the last word.
     struct gram {
@@ -182,8 +185,7 @@ class ngram_vocabulary {
 
     // A row of all n-grams of these words; those that are new get a number.
     void add_row(std::span<const std::uint32_t> said, std::vector<std::uint32_t>& current, growing_rows& rows) {
-        pairs.make_room(grams.size(), how.longest * said.size());
-        if (rows.indices.size() + how.longest * said.size() >= nobody) throw std::length_error("too many values");
+        check_room(rows, how, said.size());
         const std::size_t begin = rows.indices.size();
         current.resize(said.size());
         const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t first, std::uint32_t last, auto& at) {
@@ -194,10 +196,15 @@ class ngram_vocabulary {
         for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
         for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {
             const std::size_t count = said.size() - length + 1;
-            const std::span<const std::uint32_t> last = said.subspan(length - 1, count);
-            // What starts at i and has one word less stands at i until this one takes its place.
-            pairs.each({current.data(), count}, last,
-                       [&](std::size_t i, gram_table::slot& at) { meet(i, length, current[i], last[i], at); });
+            for (std::size_t start = 0; start < count; start += slice) {
+                const std::size_t size = std::min(slice, count - start);
+                const std::span<const std::uint32_t> last = said.subspan(start + length - 1, size);
+                pairs.make_room(paired, size);
+                // What starts at i and has one word less stands at i until this one takes its place.
+                pairs.each({current.data() + start, size}, last, [&](std::size_t i, gram_table::slot& at) {
+                    meet(start + i, length, current[start + i], last[i], at);
+                });
+            }
         }
         rows.end_row();
     }
@@ -211,8 +218,9 @@ class ngram_vocabulary {
     }
     std::uint32_t push(const gram& one) {
         if (grams.size() >= nobody) throw std::length_error("too many n-grams");
+        rows_with.resize(grams.size() + 1);
         grams.push_back(one);
-        rows_with.push_back(0);
+        paired += one.first != nobody;
         return static_cast<std::uint32_t>(grams.size() - 1);
     }
 
@@ -221,6 +229,7 @@ class ngram_vocabulary {
     gram_table pairs;
     std::vector<gram> grams;               // by number
     std::vector<std::uint32_t> rows_with;  // by number
+    std::size_t paired = 0;                // those of two words or more
     bool collecting = true;
     std::size_t kept = 0;
 };

@@ -21,7 +21,14 @@ struct ngram_settings {
 };
 
 inline void check(const ngram_settings& how) {
-    if (how.shortest < 1 || how.shortest > how.longest) throw std::invalid_argument("no such lengths of n-grams");
+    constexpr std::size_t longest = 1000;
+    if (how.shortest < 1 || how.shortest > how.longest || how.longest > longest)
+        throw std::invalid_argument("no such lengths of n-grams");
+}
+
+// That a text of so many words can be added: places in rows are noted in 32 bits.
+inline void check_room(const growing_rows& rows, const ngram_settings& how, std::size_t words) {
+    if (rows.indices.size() + how.longest * words >= nobody) throw std::length_error("too many values");
 }
 
 // Some texts as words.

@@ -40,13 +40,22 @@ struct shared_counts : class_counts {
     mutable std::mutex busy;
 };
 
-nb::object table_of(const shared_counts& self, std::size_t width) {
-    const std::lock_guard guard(self.busy);
-    const std::size_t classes = self.by_class.size();
-    auto memory = std::make_unique<std::uint32_t[]>(classes * width);
-    for (std::size_t k = 0; k < classes; ++k)
-        std::copy_n(self.by_class[k].begin(), std::min(width, self.by_class[k].size()), memory.get() + k * width);
-    return nb::cast(own<std::uint32_t>(std::move(memory), {classes, width}));
+// The counts of some features: classes × features.
+nb::object table_of(const shared_counts& self, const features& wanted) {
+    std::unique_ptr<std::uint32_t[]> memory;
+    std::size_t classes = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(self.busy);
+        classes = self.by_class.size();
+        memory = std::make_unique<std::uint32_t[]>(classes * wanted.size());
+        for (std::size_t k = 0; k < classes; ++k)
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                const std::uint32_t feature = wanted.data()[i];
+                if (feature < self.by_class[k].size()) memory[k * wanted.size() + i] = self.by_class[k][feature];
+            }
+    }
+    return nb::cast(own<std::uint32_t>(std::move(memory), {classes, wanted.size()}));
 }
 
 }  // namespace
@@ -134,7 +143,7 @@ void bind_rows(nb::module_& m) {
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a, "labels"_a.noconvert(),
             "presence"_a)
-        .def("table", &table_of, "width"_a);
+        .def("table", &table_of, "features"_a.noconvert());
 }
 
 }  // namespace markone

@@ -130,7 +130,7 @@ class table_reader {
         line_tally tally;
         row_parts row;
         const char* const end = chunk.data() + chunk.size();
-        const bool plain = is_plain(chunk);
+        const bool plain = ascii::is_all(chunk);
         for (const char* at = chunk.data(); at != end;) {
             const char* const begin = at;
             const std::int64_t line = ++tally.lines;
@@ -198,12 +198,6 @@ class table_reader {
                              : std::string_view(one.begin, one.size);
         }
     };
-
-    static bool is_plain(std::string_view chunk) {
-        unsigned char all = 0;
-        for (const char c : chunk) all = static_cast<unsigned char>(all | static_cast<unsigned char>(c));
-        return all < 0x80;
-    }
 
     static void check_encoding(std::string_view row) {
         const char* const end = row.data() + row.size();

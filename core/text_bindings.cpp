@@ -59,6 +59,7 @@ class idle_workers {
 
 // What a collector has collected, until a vocabulary takes it in.
 struct ngram_batch {
+    const void* vocabulary;  // that it is for
     std::unique_ptr<ngram_collector> collected;
 };
 
@@ -109,15 +110,16 @@ ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, con
     nb::gil_scoped_release unlocked;
     std::unique_ptr<ngram_collector> collected = self.collectors.take(self.how);
     each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
-    return {std::move(collected)};
+    return {&self, std::move(collected)};
 }
 
 template <class Vocabulary>
 read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
-    if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     changing(self, [&] {
+        if (batch.vocabulary != &self) throw std::invalid_argument("the batch is another vocabulary's");
+        if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
         rows = self.absorb(*batch.collected);
         lengths = batch.collected->lengths;
         batch.collected->clear();
@@ -137,9 +139,8 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
         if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
         constexpr std::size_t bytes_of_a_word = 5;
         const auto starts = view(offsets);
-        if (!starts.empty() && starts.back() > starts.front() && starts.front() >= 0)
-            rows.reserve(self.how.longest * static_cast<std::size_t>(starts.back() - starts.front()) / bytes_of_a_word,
-                         starts.size());
+        const std::size_t size = starts.empty() ? 0 : static_cast<std::size_t>(starts.back() - starts.front());
+        rows.reserve(self.how.longest * std::min(size, bytes.size()) / bytes_of_a_word, starts.size());
         std::unique_ptr<ngram_reader> by = self.readers.take(self.how);
         each_text(offsets, bytes, [&](std::string_view text) {
             lengths.push_back(static_cast<std::uint32_t>(self.read(text, values, *by, rows)));
@@ -158,7 +159,8 @@ void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
     };
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
-    vocabulary_class.def_prop_ro("features", [](const Vocabulary& self) { return self.features(); })
+    vocabulary_class
+        .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
         .def("absorb", &absorb<Vocabulary>, "batch"_a)
         .def("counts",
              [](const Vocabulary& self) {
@@ -209,38 +211,41 @@ void bind_text(nb::module_& m) {
     nb::class_<ngram_batch>(m, "NgramBatch");
 
     using exact = shared_vocabulary<ngram_vocabulary>;
-    auto exact_class = nb::class_<exact>(m, "NgramVocabulary")
-                           .def(nb::init<const ngram_settings&>(), "settings"_a)
-                           .def_prop_ro("known", [](const exact& self) { return self.known(); })
-                           .def(
-                               "frequent",
-                               [](const exact& self, std::uint32_t min_count, std::size_t most) {
-                                   return own(reading(self, [&] { return self.frequent(min_count, most); }));
-                               },
-                               "min_count"_a, "most"_a)
-                           .def(
-                               "keep",
-                               [](exact& self, const array<std::uint32_t, 1>& chosen) {
-                                   changing(self, [&] { self.keep(view(chosen)); });
-                                   self.collectors.clear();
-                                   self.readers.clear();
-                               },
-                               "chosen"_a.noconvert())
-                           .def(
-                               "add_name",
-                               [](exact& self, const std::string& name) {
-                                   return changing(self, [&] { return self.add_name(name); });
-                               },
-                               "name"_a);
+    auto exact_class =
+        nb::class_<exact>(m, "NgramVocabulary")
+            .def(nb::init<const ngram_settings&>(), "settings"_a)
+            .def_prop_ro("known", [](const exact& self) { return reading(self, [&] { return self.known(); }); })
+            .def(
+                "frequent",
+                [](const exact& self, std::uint32_t min_count, std::size_t most) {
+                    return own(reading(self, [&] { return self.frequent(min_count, most); }));
+                },
+                "min_count"_a, "most"_a)
+            .def(
+                "keep",
+                [](exact& self, const array<std::uint32_t, 1>& chosen) {
+                    changing(self, [&] { self.keep(view(chosen)); });
+                    self.collectors.clear();
+                    self.readers.clear();
+                },
+                "chosen"_a.noconvert())
+            .def(
+                "add_name",
+                [](exact& self, const std::string& name) {
+                    return changing(self, [&] { return self.add_name(name); });
+                },
+                "name"_a);
     bind_uses(exact_class);
 
     using hashed = shared_vocabulary<hashed_vocabulary>;
-    auto hashed_class = nb::class_<hashed>(m, "HashedVocabulary")
-                            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
-                            .def_prop_ro("used", [](const hashed& self) { return self.used(); })
-                            .def_prop_ro("shared", [](const hashed& self) { return self.shared(); })
-                            .def_prop_ro("met", [](const hashed& self) { return self.met(); })
-                            .def_prop_ro("strangers", [](const hashed& self) { return self.strangers(); });
+    auto hashed_class =
+        nb::class_<hashed>(m, "HashedVocabulary")
+            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def_prop_ro("used", [](const hashed& self) { return reading(self, [&] { return self.used(); }); })
+            .def_prop_ro("shared", [](const hashed& self) { return reading(self, [&] { return self.shared(); }); })
+            .def_prop_ro("met", [](const hashed& self) { return reading(self, [&] { return self.met(); }); })
+            .def_prop_ro("strangers",
+                         [](const hashed& self) { return reading(self, [&] { return self.strangers(); }); });
     bind_uses(hashed_class);
     m.attr("UNICODE_VERSION") = unicode::version;
 }

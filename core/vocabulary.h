@@ -6,9 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -26,32 +28,14 @@ inline std::uint64_t mix(std::uint64_t z) {
     return z ^ (z >> 32);
 }
 
-inline std::uint64_t hash_of(std::string_view bytes) {
-    const auto load = [&]<class Word>(std::size_t at, Word word) {
-        std::memcpy(&word, bytes.data() + at, sizeof word);
-        return std::uint64_t{word};
-    };
-    const std::size_t size = bytes.size();
-    std::uint64_t hash = size;
-    if (size >= 8) {
-        for (std::size_t at = 0; at + 8 < size; at += 8)
-            hash = mix(hash ^ load(at, std::uint64_t{})) + 0x9e3779b97f4a7c15;
-        return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight, some of them for the second time
-    }
-    if (size >= 4) return mix(hash << 60 ^ load(0, std::uint32_t{}) << 32 ^ load(size - 4, std::uint32_t{}));
-    if (size == 0) return mix(hash);
-    return mix(hash << 60 ^ load(0, std::uint8_t{}) << 16 ^ load(size / 2, std::uint8_t{}) << 8 ^
-               load(size - 1, std::uint8_t{}));
-}
+static_assert(std::endian::native == std::endian::little, "bytes are read as numbers, the first one the lowest");
 
-constexpr std::uint32_t nobody = 0xffffffff;
-
-// What a word is found by, beside its size: a short one by all its bytes, a longer one by its hash.
-inline std::uint64_t key_of(std::string_view word) {
-    constexpr std::size_t shortest_of_two_halves = 4, longest = 8;
+// A short word as a number: all its bytes.
+constexpr std::size_t longest_short = 8;
+inline std::uint64_t key_of_short(std::string_view word) {
+    constexpr std::size_t shortest_of_two_halves = 4;
     const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(word[at])} << 8 * at; };
     const std::size_t size = word.size();
-    if (size > longest) return hash_of(word);
     if (size >= shortest_of_two_halves) {
         std::uint32_t first, last;  // some bytes are in both
         std::memcpy(&first, word.data(), 4);
@@ -59,6 +43,35 @@ inline std::uint64_t key_of(std::string_view word) {
         return first | std::uint64_t{last} << 8 * (size - 4);
     }
     return size == 0 ? 0 : byte(0) | byte(size / 2) | byte(size - 1);
+}
+
+// Where tables look for a key: differently in each process, so that nobody can write keys that meet in one place.
+inline const std::uint64_t table_seed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+inline std::uint64_t place_of(std::uint64_t key) {
+    return mix(key ^ table_seed);
+}
+
+// The same in every process: hashed features live on in models.
+inline std::uint64_t hash_of(std::string_view bytes) {
+    const auto load = [&]<class Word>(std::size_t at, Word word) {
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        return std::uint64_t{word};
+    };
+    const std::size_t size = bytes.size();
+    std::uint64_t hash = size * 0x9e3779b97f4a7c15;
+    if (size >= 8) {
+        for (std::size_t at = 0; at + 8 < size; at += 8)
+            hash = mix(hash ^ load(at, std::uint64_t{})) + 0x9e3779b97f4a7c15;
+        return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight, some of them for the second time
+    }
+    return mix(hash ^ key_of_short(bytes));
+}
+
+constexpr std::uint32_t nobody = 0xffffffff;
+
+// What a word is found by, beside its size: a short one by all its bytes, a longer one by its hash.
+inline std::uint64_t key_of(std::string_view word) {
+    return word.size() <= longest_short ? key_of_short(word) : hash_of(word);
 }
 
 // Words by their bytes, numbered as they come.
@@ -83,7 +96,7 @@ class word_table {
     // The same in two steps for those who can wait: `expect` asks for the place in memory, and returns the key.
     std::uint64_t expect(std::string_view word) const {
         const std::uint64_t key = key_of(word);
-        if (!slots.empty()) __builtin_prefetch(&slots[mix(key) & (slots.size() - 1)]);
+        if (!slots.empty()) __builtin_prefetch(&slots[place_of(key) & (slots.size() - 1)]);
         return key;
     }
     std::uint32_t find(std::string_view word, std::uint64_t key) const {
@@ -94,9 +107,16 @@ class word_table {
         slot& at = slots[place(word, key)];
         if (at.word == nobody) {
             if (size() >= nobody || word.size() >= nobody) throw std::length_error("too many words");
-            at = {key, static_cast<std::uint32_t>(size()), static_cast<std::uint32_t>(word.size())};
+            const auto number = static_cast<std::uint32_t>(size());
+            // The slot comes last: if there is no memory, all stays as it was.
             bytes.insert(bytes.end(), word.begin(), word.end());
-            ends.push_back(bytes.size());
+            try {
+                ends.push_back(bytes.size());
+            } catch (...) {
+                bytes.resize(bytes.size() - word.size());
+                throw;
+            }
+            at = {key, number, static_cast<std::uint32_t>(word.size())};
         }
         return at.word;
     }
@@ -110,12 +130,11 @@ class word_table {
 
     // Where the word is, or would be.
     std::size_t place(std::string_view word, std::uint64_t key) const {
-        constexpr std::size_t longest_of_key = 8;
         const std::size_t mask = slots.size() - 1;
-        std::size_t at = mix(key) & mask;
+        std::size_t at = place_of(key) & mask;
         for (; slots[at].word != nobody; at = (at + 1) & mask)
             if (slots[at].key == key && slots[at].size == word.size() &&
-                (word.size() <= longest_of_key || (*this)[slots[at].word] == word))
+                (word.size() <= longest_short || (*this)[slots[at].word] == word))
                 break;
         return at;
     }
@@ -126,7 +145,7 @@ class word_table {
         const std::size_t mask = slots.size() - 1;
         for (const slot& one : old) {
             if (one.word == nobody) continue;
-            std::size_t at = mix(one.key) & mask;
+            std::size_t at = place_of(one.key) & mask;
             while (slots[at].word != nobody) at = (at + 1) & mask;
             slots[at] = one;
         }
@@ -152,8 +171,8 @@ class key_table {
         slot& at = slots[place(key)];
         if (at.number == nobody) {
             if (size() >= nobody) throw std::length_error("too many keys");
-            at = {key, static_cast<std::uint32_t>(size())};
             keys.push_back(key);
+            at = {key, static_cast<std::uint32_t>(size() - 1)};
         }
         return at.number;
     }
@@ -167,7 +186,7 @@ class key_table {
     // Where the key is, or would be.
     std::size_t place(Key key) const {
         const std::size_t mask = slots.size() - 1;
-        std::size_t at = mix(key) & mask;
+        std::size_t at = place_of(key) & mask;
         while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;
         return at;
     }
@@ -198,7 +217,7 @@ class gram_table {
     void each(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last, Use use) {
         const std::size_t mask = slots.size() - 1;
         places.resize(first.size());
-        for (std::size_t i = 0; i < first.size(); ++i) places[i] = mix(key_of(first[i], last[i])) & mask;
+        for (std::size_t i = 0; i < first.size(); ++i) places[i] = place_of(key_of(first[i], last[i])) & mask;
         for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[places[i]]);
         for (std::size_t i = 0; i < first.size(); ++i) {
             if (i + ahead < first.size()) __builtin_prefetch(&slots[places[i + ahead]]);
@@ -219,7 +238,7 @@ class gram_table {
         }
         const std::size_t mask = slots.size() - 1;
         scratch.resize(first.size());
-        for (std::size_t i = 0; i < first.size(); ++i) scratch[i] = mix(key_of(first[i], last[i])) & mask;
+        for (std::size_t i = 0; i < first.size(); ++i) scratch[i] = place_of(key_of(first[i], last[i])) & mask;
         for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[scratch[i]]);
         for (std::size_t i = 0; i < first.size(); ++i) {
             if (i + ahead < first.size()) __builtin_prefetch(&slots[scratch[i + ahead]]);
@@ -230,7 +249,7 @@ class gram_table {
 
     // Asks for the place of an n-gram in memory, ahead.
     void expect(std::uint32_t first, std::uint32_t last) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[mix(key_of(first, last)) & (slots.size() - 1)]);
+        if (!slots.empty()) __builtin_prefetch(&slots[place_of(key_of(first, last)) & (slots.size() - 1)]);
     }
     // The number of an n-gram, which is added with the given number if it was not there. There must be room.
     std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
@@ -252,7 +271,7 @@ class gram_table {
         old.swap(slots);
         for (const slot& one : old) {
             if (one.number == nobody) continue;
-            std::size_t at = mix(one.key) & (size - 1);
+            std::size_t at = place_of(one.key) & (size - 1);
             while (slots[at].number != nobody) at = (at + 1) & (size - 1);
             slots[at] = one;
         }
@@ -264,7 +283,7 @@ class gram_table {
     static constexpr std::size_t ahead = 16;
 
     // Where the n-gram is, or would be; the search starts at `at`.
-    std::size_t place(std::uint64_t key) const { return place(key, mix(key) & (slots.size() - 1)); }
+    std::size_t place(std::uint64_t key) const { return place(key, place_of(key) & (slots.size() - 1)); }
     std::size_t place(std::uint64_t key, std::size_t at) const {
         const std::size_t mask = slots.size() - 1;
         while (slots[at].number != nobody && slots[at].key != key) at = (at + 1) & mask;

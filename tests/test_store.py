@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ from markone.data.budget import machine_memory, memory_budget
 from markone.data.store import RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin
+from markone.learning import passes
 from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
 from markone.learning.passes import BlockExamples, StoredExamples, make_passes, train_linear
@@ -114,8 +115,29 @@ def test_rows_of_far_away_pieces_meet_in_a_window() -> None:
     with store:
         order = [place[row] for row, _, _ in visited(store, Settings(order="each"))]
     assert store.pieces > 100
-    first = order[:36]  # three pieces of twelve rows
+    first, second = order[:36], order[36:72]  # three pieces of some twelve rows
     assert max(first) - min(first) > 200 and sorted(first) != first
+    assert np.argsort(first).tolist() != np.argsort(second).tolist()  # each window is mixed in its own way
+
+
+def test_each_pass_puts_other_pieces_together() -> None:
+    store, values, _ = filled(2000, 0, dense=True)
+    place = {tuple(row): i for i, row in enumerate(values.tolist())}
+    settings = Settings(order="each")
+    with store:
+        firsts = [{place[row] // 12 for row, _, _ in list(visited(store, settings, epoch))[:36]} for epoch in (1, 2)]
+    assert len(firsts[0] & firsts[1]) <= 2
+
+
+def test_a_single_window_starts_in_the_order_of_the_rows() -> None:
+    store, values, labels = filled(30, 0, dense=True)
+    assert 1 < store.pieces <= 3
+    block = Block.of(values, labels)
+    settings = Settings(order="each")
+    with store:
+        seen = [row for row, _, _ in visited(store, settings)]
+    [(_, order)] = BlockExamples(block, settings).visits(settings, 1)
+    assert seen == [tuple(row) for row in values[order].tolist()]  # as if it were one block
 
 
 def test_each_pass_has_its_own_order_unless_it_is_shuffled_once() -> None:
@@ -128,7 +150,10 @@ def test_each_pass_has_its_own_order_unless_it_is_shuffled_once() -> None:
 
 @pytest.mark.parametrize("holdout", [0.0, 0.25])
 @pytest.mark.parametrize("dense", [False, True])
-def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(dense: bool, holdout: float) -> None:
+def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(
+    dense: bool, holdout: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 300)
     settings = Settings(rule="mira", epochs=3, holdout=holdout)
     found = []
     for memory in (LARGE, 0):
@@ -136,7 +161,7 @@ def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(dense:
         linear = Linear(settings, features=5, classes=3, dtype=np.float32)
         with store:
             history = make_passes(linear, StoredExamples(store, settings))
-        found.append((linear.weights().matrix().tobytes(), [one.holdout for one in history]))
+        found.append((linear.weights().matrix().tobytes(), [(one.holdout, one.loss) for one in history]))
     assert found[0] == found[1]
 
 
@@ -181,9 +206,10 @@ def test_memory_can_be_said_in_words() -> None:
 @given(
     st.lists(st.integers(-1, 2), max_size=300),
     st.lists(st.integers(0, 300), max_size=5),
-    st.sampled_from([0.0, 0.1, 0.3, 0.5]),
+    st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 0.9]),
     st.integers(0, 3),
 )
+@example([0] * 17, [], 0.3, 0)
 def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
     labels: list[int], cuts: list[int], share: float, seed: int
 ) -> None:
@@ -202,3 +228,6 @@ def test_held_out_rows_are_chosen_at_random() -> None:
     one, other = (np.flatnonzero(Choice(0.1, seed)(labels)) for seed in (0, 1))
     assert len(one) == len(other) == 100 and len({*np.diff(one).tolist()}) > 5
     assert len({*one.tolist()} & {*other.tolist()}) < 30
+    both = np.repeat(np.array([0, 1], np.int32), 1000)
+    apart = Choice(0.1, 0)(both)
+    assert apart[:1000].tolist() != apart[1000:].tolist()  # each class has its own

@@ -238,3 +238,29 @@ def test_bad_arrays_are_refused() -> None:
     for bits in (0, 31):
         with pytest.raises(ValueError, match="bits"):
             _core.HashedVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1}), bits)
+
+
+def test_a_batch_is_absorbed_once_and_by_its_own_vocabulary() -> None:
+    one, other = (_core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1})) for _ in range(2))
+    batch = one.collect(*arrow([b"a"]))
+    with pytest.raises(ValueError, match="another vocabulary"):
+        other.absorb(batch)
+    one.absorb(batch)
+    with pytest.raises(ValueError, match="already"):
+        one.absorb(batch)
+
+
+def test_words_that_nearly_have_one_hash_have_places_of_their_own() -> None:
+    vocabulary = _core.HashedVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1}), 24)
+    words = ["aaaq", "aaaaq", "zzzj", "zzzzj", *("a" * n for n in range(1, 20)), "ab", "ba", "aab", "baa"]
+    vocabulary.absorb(vocabulary.collect(*arrow([" ".join(words).encode()])))
+    assert vocabulary.used == len(words) and vocabulary.shared == 0
+
+
+def test_a_long_text_needs_no_room_for_what_could_be() -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 3}))
+    vocabulary.absorb(vocabulary.collect(*arrow([b"a " * 2_000_000])))
+    assert vocabulary.known == 3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB

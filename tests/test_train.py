@@ -17,6 +17,7 @@ import markone
 from markone import DataError, FeatureMap, Features, SettingsError, reference
 from markone.data import store as store_module
 from markone.data.source import Column
+from markone.features.texts import as_texts
 
 WORDS = ["free", "money", "win", "the", "vote", "not", "good", "bad", "film", "see", "you", "soon", "!", "."]
 TEXT = (Column("text", "text"),)
@@ -122,6 +123,31 @@ def test_negated_words_of_a_broken_text_are_safe() -> None:
     assert feature_map.named("not \ud800 good") == {"not": 1, "NOT_good": 1}
 
 
+def test_a_slice_of_an_arrow_array_is_read_as_it_is() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.string_view()):
+        array = pyarrow.array(["a", "b", None, "d"], kind).slice(1, 2)
+        assert as_texts(array).to_pylist() == ["b", ""]
+    assert as_texts(pyarrow.array(["x", "y", "x"]).dictionary_encode()).to_pylist() == ["x", "y", "x"]
+
+
+def test_a_lower_case_template_says_yes_or_no() -> None:
+    assert fitted(["good good Good", "x"], templates=["lower"]).named("good good Good") == {"good": 3, "lower:good": 1}
+
+
+def test_all_pronouns_of_the_first_and_second_person_count() -> None:
+    text = "I me my mine myself we us our ours ourselves you your yours yourself yourselves he she it they"
+    feature_map = fitted([text, "x"], words=[], document=["pronouns"])
+    assert feature_map.named(text) == {"pronouns": 15}
+
+
+def test_a_lexicon_may_have_words_with_hyphens() -> None:
+    feature_map = fitted(["a state-of-the-art film", "x"], words=[], lexicons={"good": ["state-of-the-art", "a+"]})
+    assert feature_map.named("State-of-the-art, a+ and a state") == {"good": 2}
+    with pytest.raises(SettingsError, match="at most 20 words and signs"):
+        fitted(["x", "y"], lexicons={"long": ["a " * 21]})
+
+
 def test_columns_are_in_the_names_where_there_are_several() -> None:
     source = markone.read(
         [{"title": "free money now", "body": "see you", "n": 3.0, "y": "a"}] * 3
@@ -142,13 +168,22 @@ def test_unit_rows_have_length_one_and_an_empty_one_stays() -> None:
     feature_map = FeatureMap(Features(unit=True), source.columns).fit(source)
     lengths = [math.hypot(*row.values()) for row in feature_map.named(["a a b", "", "c a"])]
     assert lengths == pytest.approx([1, 0, 1])
+    table = markone.read({"x": [3.0, 0.0], "y": [4.0, 0.0]}, target=["p", "q"])
+    dense = FeatureMap(Features(unit=True, numeric={"scale": "none"}), table.columns).fit(table)
+    [rows] = [dense.transform(batch) for batch in table.batches()]
+    assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]
+    import scipy.sparse
+
+    matrix = scipy.sparse.csr_matrix(np.array([[3.0, 4.0], [1.0, 0.0]], np.float32))
+    markone.train(matrix, target=["p", "q"], features={"unit": True})
+    assert matrix.toarray().tolist() == [[3, 4], [1, 0]]  # the user's numbers are the user's
     assert feature_map.named("a a b")["a"] == pytest.approx(2 / math.sqrt(5))
 
 
 def test_collisions_are_counted_and_reported() -> None:
     documents, labels = spam()
     few, many = (fitted(documents, labels, hash_bits=bits) for bits in (2, 20))
-    assert few.width == 4 and "4 of 4 places are used, 3 of them by several n-grams; 65.9% of" in few.report()[0]
+    assert few.width == 4 and "4 of 4 places are used, 4 of them by several n-grams; 66.5% of" in few.report()[0]
     assert many.width == 2**20 and "0.0% of what was met is in a place named after another" in many.report()[0]
     assert {*many.named("free money")} == {"free", "money"}
     assert fitted(documents, labels).report() == []
@@ -344,6 +379,8 @@ def test_a_column_that_is_not_there_is_named() -> None:
     for examples in ({"zip": rows["zip"]}, [{"zip": "00123"}], {"zip": "00123"}, markone.read({"zip": rows["zip"]})):
         with pytest.raises(DataError, match="the model needs the column 'n', and .* has zip"):
             model.predict(examples)
+    with pytest.raises(DataError, match="does not predict texts such as 'zips.csv'; to read a file, give"):
+        model.predict("zips.csv")
     with pytest.raises(DataError, match=r"needs the column 'zip', and .* has zips, n\. Did you mean 'zips'\?"):
         model.predict({"zips": "00123", "n": 1})
 
@@ -368,6 +405,9 @@ def test_texts_come_in_any_list_and_under_any_name() -> None:
     assert model.accuracy(markone.read(texts, target=["p", "p"])) == 0.5
     with pytest.raises(DataError, match="example 0 is None"):
         model.predict([None, "good"])
+    assert model.predict([b"good film", "bad \xff film"]).tolist() == ["p", "n"]
+    many = model.predict(texts * 5000, threads=2)
+    assert many.tolist() == ["p", "n"] * 5000 and len(list(model.features.batches(texts * 5000))) == 3
     assert model.predict([]).tolist() == [] and model.scores([]).shape == (0, 2)
     assert zips()[0].predict([]).tolist() == []
 
@@ -420,7 +460,14 @@ def test_labels_of_all_sorts_come_back_as_they_were() -> None:
         ]
 
 
+def test_labels_that_are_written_alike_are_matched() -> None:
+    model = markone.train(["a", "b"], target=[1, 2])
+    assert model.accuracy(markone.read(["a", "b"], target=["1", "1"])) == 0.5
+
+
 def test_no_two_features_have_one_name() -> None:
+    with pytest.raises(DataError, match="'text:free' is named like a word of the text 'text'"):
+        markone.train({"text": ["free beer now", "see you"], "text:free": [1.0, 2.0]}, target=["x", "y"])
     text = {"document": ["no", "exclamation"], "signs": True, "case": "keep"}
     model = markone.train(["no BIAS", "yes fine", "no no!"], target=list("aba"), features={"text": text})
     names = model.features.names()

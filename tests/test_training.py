@@ -81,7 +81,12 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
     whole, cut = learner(block), learner(block)
     one = train_linear(whole, block)
     monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 100)
-    assert len(list(passes.parts(None, block, 1))) == 25 and len(list(passes.parts(None, block, 2))) == 50
+    examples = BlockExamples(block, whole.settings)
+
+    def looks(columns: int) -> int:
+        return len(list(passes.parts(None, len(block), examples.between_looks(columns))))
+
+    assert looks(1) == 25 and looks(2) == 50
     two = train_linear(cut, block)
     np.testing.assert_array_equal(whole.weights().matrix(), cut.weights().matrix())
     assert [p.mistakes for p in one] == [p.mistakes for p in two]

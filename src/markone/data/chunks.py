@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -42,8 +43,13 @@ def chunks(files: Iterable[File], options: Options, cut: Callable[[bytes], int] 
 def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iterator[Chunk]:
     lines = 0
     rest = b""
-    for fresh in pieces(file, options):
-        rest = rest + fresh if rest else fresh
+    waiting: list[bytes] = []  # until there is as much again as has no end: a long line is not looked at for each piece
+    for fresh in chain(pieces(file, options), [b""]):
+        waiting.append(fresh)
+        if fresh and rest and sum(map(len, waiting)) < len(rest):
+            continue
+        rest = b"".join([rest, *waiting])
+        waiting = []
         end = cut(rest)
         if end == 0 and len(rest) > options.longest_line:
             raise DataError(

@@ -44,6 +44,7 @@ class RowStore:
         self.memory = memory
         self.folder = folder
         self.unlabelled = 0
+        self.values = 0
         self._pieces: list[Matrix | Filed] = []
         self._rows: list[int] = []
         self._waiting: list[Matrix] = []
@@ -121,6 +122,7 @@ class RowStore:
         self._waiting = []
         self._rows.append(len(piece))
         self._bytes += size_of(piece)
+        self.values += stored(piece)
         # While the pieces are put together they are there twice.
         if self._file is None and 2 * self._bytes > self.memory:
             # A file without a name: it is gone with the process, however that ends.
@@ -227,8 +229,10 @@ def stack(matrices: list[Matrix]) -> Matrix:
     if len(matrices) == 1:
         return matrices[0]
     sparse = [matrix for matrix in matrices if isinstance(matrix, Sparse)]
-    if not sparse:
-        return np.concatenate([matrix for matrix in matrices if not isinstance(matrix, Sparse)])
+    dense = [matrix for matrix in matrices if not isinstance(matrix, Sparse)]
+    if dense:
+        assert not sparse, "a feature map makes rows of one kind"
+        return np.concatenate(dense)
     ends, total = [np.zeros(1, np.int64)], 0
     for matrix in sparse:
         ends.append(matrix.indptr[1:] + total)

@@ -16,7 +16,7 @@ from markone.features.part import Part
 from markone.features.spec import Text
 from markone.features.texts import as_texts
 
-LONGEST_ENTRY = 5
+LONGEST_ENTRY = 20
 FIRST_PERSON = ("I", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves")
 SECOND_PERSON = ("you", "your", "yours", "yourself", "yourselves")
 
@@ -63,7 +63,9 @@ class Documents(Part):
         longest = max(map(len, entries.values()), default=1)
         if longest > LONGEST_ENTRY:
             word = next(word for word, tokens in entries.items() if len(tokens) > LONGEST_ENTRY)
-            raise SettingsError("lexicons", f"must have entries of at most {LONGEST_ENTRY} words, not {word!r}")
+            raise SettingsError(
+                "lexicons", f"must have entries of at most {LONGEST_ENTRY} words and signs, not {word!r}"
+            )
         self.vocabulary = _core.NgramVocabulary(self._settings(signs=True, longest=max(longest, 1)))
         names = {" ".join(tokens): None for tokens in entries.values() if tokens}
         self.vocabulary.keep(np.array([self.vocabulary.add_name(name) for name in names], np.uint32))

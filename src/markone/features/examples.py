@@ -10,7 +10,8 @@ import numpy as np
 
 from markone.data.blocks import Sparse
 from markone.data.read import read
-from markone.data.source import Batch, Column, GivenRows, Names, Source, missing_column
+from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
+from markone.data.tables import BATCH_ROWS
 from markone.errors import DataError
 from markone.features.texts import Texts
 
@@ -19,6 +20,10 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
     """The examples as batches with these columns."""
     if isinstance(examples, Source):
         return fitting(examples, columns).batches()
+    if isinstance(examples, str) and not any(column.kind == "text" for column in columns):
+        raise DataError(
+            f"the model does not predict texts such as {examples[:30]!r}; to read a file, give its pathlib.Path"
+        )
     if is_one(examples, columns):
         examples = [examples]
     if is_empty(examples):
@@ -52,8 +57,12 @@ class Renamed(Source):
     def __init__(self, source: Source, name: str, new_name: str) -> None:
         self.source = source
         self.old, self.new = name, new_name
-        self.name, self.target, self.labels, self.bad = source.name, source.target, source.labels, source.bad
+        self.name, self.target, self.labels = source.name, source.target, source.labels
         self.columns = tuple(Column(new_name, c.kind) if c.name == name else c for c in source.columns)
+
+    @property
+    def bad(self) -> BadLines:  # type: ignore[override]
+        return self.source.bad
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.source.batches():
@@ -94,19 +103,23 @@ def in_memory(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch] | N
     if is_only(columns, "text") and is_list(examples) and not any(isinstance(one, Mapping) for one in examples):
         texts = list(examples)
         for number, text in enumerate(texts):
-            if not isinstance(text, str):
+            if not isinstance(text, str | bytes):
                 raise DataError(f"the model predicts texts, and example {number} is {text!r}")
-        return iter([Batch({name: Texts.of(texts)}, len(texts))])
+        return (Batch({name: Texts.of(texts[few])}, len(texts[few])) for few in slices(len(texts)))
     if is_only(columns, "image") and (isinstance(examples, np.ndarray) or is_list(examples)):
         images = np.asarray(examples)
         if images.ndim != 3 or images.dtype != np.uint8:
             raise DataError(
                 f"images are bytes, examples × height × width, not {images.dtype} with the shape {images.shape}"
             )
-        return iter([Batch({name: images}, len(images))])
+        return (Batch({name: images[few]}, len(images[few])) for few in slices(len(images)))
     if is_only(columns, "rows") and is_list(examples) and all(isinstance(one, Mapping) for one in examples):
         return iter([Batch({name: rows_of(list(examples))}, len(examples))])
     return None
+
+
+def slices(size: int) -> Iterator[slice]:
+    return (slice(start, start + BATCH_ROWS) for start in range(0, size, BATCH_ROWS))
 
 
 def is_list(examples: Any) -> bool:

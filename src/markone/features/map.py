@@ -52,6 +52,7 @@ class FeatureMap(Part):
         for batch, collected in self.collected(source, threads):
             self.absorb(collected, batch.labels)
         self.finish()
+        self.settle()
         return self
 
     def collected(self, source: Source, threads: int) -> Iterator[tuple[Batch, Any]]:
@@ -75,6 +76,10 @@ class FeatureMap(Part):
         if self.width == 0:
             raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
         check_names(self.parts)
+
+    def settle(self) -> None:
+        for part in self.parts:
+            part.settle()
 
     def refine(self, draft: list[Any]) -> Matrix:
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
@@ -197,6 +202,10 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
             "{'x1': ..., 'x2': ...}",
         )
     names = [column.name for column in columns]
+    for text in (column.name for column in columns if column.kind == "text"):
+        for name in names:
+            if name.startswith(f"{text}:"):
+                raise DataError(f"the column {name!r} is named like a word of the text {text!r}; rename one of them")
     for name in spec.columns:
         if name not in names:
             raise SettingsError(

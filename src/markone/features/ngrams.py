@@ -73,7 +73,7 @@ class Ngrams(Part):
 
     def finish(self) -> None:
         counts = self.vocabulary.counts()
-        chosen: Any = slice(None)
+        chosen = np.arange(self._known, dtype=np.uint32)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             chosen = self.vocabulary.frequent(self.settings.min_count, self.settings.max_features or MOST_FEATURES)
             self._numbers = np.full(self._known, NOBODY, np.uint32)
@@ -81,11 +81,13 @@ class Ngrams(Part):
         if self.settings.weight == "idf":
             self.weights = inverse_document_frequency(counts[chosen], self._examples)
         elif self._class_counts is not None:
-            table = self._class_counts.table(self._known)[:, chosen]
-            self.weights = log_odds(table, self.settings.smoothing)
+            self.weights = log_odds(self._class_counts.table(chosen), self.settings.smoothing)
             self._class_counts = None
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)
+
+    def settle(self) -> None:
+        self._numbers = None
 
     def refine(self, draft: Any) -> Sparse:
         indptr, indices, values = draft

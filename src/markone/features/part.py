@@ -38,6 +38,9 @@ class Part(ABC):
     def refine(self, draft: Any) -> Matrix:
         """The rows of a batch that was absorbed. Several threads may call it."""
 
+    def settle(self) -> None:  # noqa: B027 - most parts keep nothing for it
+        """After the last draft: what only `refine` needs can be let go."""
+
     @abstractmethod
     def transform(self, batch: Batch) -> Matrix:
         """The rows of any batch. Several threads may call it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,9 +17,9 @@ class Texts(NamedTuple):
     data: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, texts: list[str]) -> Texts:
+    def of(cls, texts: Sequence[str | bytes]) -> Texts:
         """Without Arrow, which is slow to start."""
-        parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+        parts = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
         offsets = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(offsets, np.frombuffer(b"".join(parts), np.uint8))

@@ -59,7 +59,8 @@ class Choice:
         )
         enough = math.ceil(end * self.share) + 1
         if enough > blocks:
-            more = np.floor((np.arange(blocks, enough) + random.random(enough - blocks)) / self.share).astype(np.int64)
+            starts = np.ceil(np.arange(blocks, enough + 1) / self.share).astype(np.int64)
+            more = starts[:-1] + np.floor(random.random(enough - blocks) * np.diff(starts)).astype(np.int64)
             places, blocks = np.concatenate([places, more]), enough
         self.blocks[label] = random, blocks, places[places >= end]
         return places[(places >= start) & (places < end)] - start

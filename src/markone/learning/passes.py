@@ -36,6 +36,9 @@ class Examples(Protocol):
     def visits(self, settings: Settings, epoch: int) -> Iterator[tuple[Block, NDArray[np.int64] | None]]:
         """The blocks of a pass (from 1), each with the order of its visits; None is every row as it stands."""
 
+    def between_looks(self, columns: int) -> int:
+        """How many visits are soon made, for so many weight vectors; the same wherever the rows are kept."""
+
     def held_out(self) -> Iterator[Block]:
         """Nothing where nothing is held out."""
 
@@ -60,6 +63,9 @@ class BlockExamples:
             yield self._block, self._rows if len(self._rows) < len(self._block) else None
         else:
             yield self._block, shuffled(self._rows, settings.seed, epoch_of_order(settings, epoch))
+
+    def between_looks(self, columns: int) -> int:
+        return between_looks(len(self._block), self._block.rows.stored, columns)
 
     def held_out(self) -> Iterator[Block]:
         if self._holdout is not None:
@@ -90,6 +96,9 @@ class StoredExamples:
                 rows = shuffled(rows, settings.seed, mixed, *([number] if number else []))
             yield block, rows
             del block
+
+    def between_looks(self, columns: int) -> int:
+        return between_looks(len(self._store), self._store.values, columns)
 
     def held_out(self) -> Iterator[Block]:
         if self._learned.all():
@@ -151,8 +160,9 @@ def make_passes(
 def make_pass(linear: Linear, examples: Examples, epoch: int, progress: Progress) -> Pass:
     start = time.perf_counter()
     mistakes, updates, loss, importance = 0, 0, 0.0, 0.0
+    size = examples.between_looks(linear.columns)
     for block, order in examples.visits(linear.settings, epoch):
-        for part in parts(order, block, linear.columns):
+        for part in parts(order, len(block) if order is None else len(order), size):
             tally = linear.learn(block, part)
             mistakes += tally.mistakes
             updates += tally.updates
@@ -235,10 +245,13 @@ def shuffled(rows: NDArray[np.int64], seed: int, *numbers: int) -> NDArray[np.in
     return order
 
 
-def parts(order: NDArray[np.int64] | None, block: Block, columns: int) -> Iterator[NDArray[np.int64] | None]:
-    """The order cut into pieces, each soon done."""
-    visits = len(block) if order is None else len(order)
-    size = max(1, VALUES_BETWEEN_LOOKS * len(block) // max(1, block.rows.stored * columns))
+def between_looks(rows: int, stored: int, columns: int) -> int:
+    """How many of these rows are soon learned, for so many weight vectors."""
+    return max(1, VALUES_BETWEEN_LOOKS * rows // max(1, stored * columns))
+
+
+def parts(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:
+    """The order of so many visits, cut into pieces."""
     if visits <= size:
         yield order
         return

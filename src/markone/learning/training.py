@@ -144,6 +144,7 @@ def fill(
     for matrix, labels, importance in rows_of(source, feature_map, drafts, threads):
         store.add(matrix, labels, importance, held_out(labels))
         again += len(labels)
+    feature_map.settle()
     if again != rows:
         raise DataError(f"{source.name} has changed while it was read: it had {rows:,} rows, and then {again:,}")
     classes = in_good_order([source.labels[number] for number in store.labels_met()])

@@ -71,14 +71,17 @@ class Model:
         if source.target is None:
             raise DataError("accuracy needs labels; say which column has them: target=...")
         right = total = 0
+        numbers = self._numbers(source.labels)
         for labels, scores in self._score_batches(source.batches(), count_threads(threads)):
+            if len(numbers) < len(source.labels):
+                numbers = self._numbers(source.labels)
             labelled = labels != UNLABELLED
-            truth = self._numbers(source.labels)[labels[labelled]]
+            truth = numbers[labels[labelled]]
             right += int((_core.winners(scores, self._tie)[labelled] == truth).sum())
             total += len(truth)
         if total == 0:
             raise DataError("there are no labelled examples to measure accuracy on")
-        if (self._numbers(source.labels) == len(self.classes)).all():
+        if (numbers == len(self.classes)).all():
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (source.labels, self.classes))
             raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
         return right / total
