@@ -472,9 +472,7 @@ def test_a_series_is_a_list_of_texts_or_none() -> None:
     frame = pd.DataFrame({"n": [1, 2], "word": ["a", "b"]})
     for texts in (frame["word"], frame["word"].astype(object), pl.Series(["a", "b"])):
         assert examples(markone.read(texts, target=[0, 1])) == [("a", 0, 1.0), ("b", 1, 1.0)]
-    with pytest.raises(
-        DataError, match=r"holds texts, .*; if it is a row, give a list with a dictionary, \[row\.to_dict"
-    ):
+    with pytest.raises(DataError, match=r"holds texts, "):
         markone.read(frame.iloc[0])
     for numbers in (frame["n"], pl.Series([1, 2])):
         with pytest.raises(

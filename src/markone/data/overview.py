@@ -33,7 +33,11 @@ class Look:
         can_show = not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
         try:
             values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
-        except (ValueError, OverflowError):  # dates that Python does not have, and time zones that nobody has
+        except (
+            ValueError,
+            OverflowError,
+            LookupError,
+        ):  # dates that Python does not have, and time zones that nobody has
             values = []
         distinct = list(dict.fromkeys(values))[:EXAMPLES]
         return cls(name, kind, missing, ", ".join(map(shortened, distinct)))
