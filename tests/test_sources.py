@@ -475,9 +475,7 @@ def test_a_series_is_a_list_of_texts_or_none() -> None:
     with pytest.raises(DataError, match=r"holds texts, "):
         markone.read(frame.iloc[0])
     for numbers in (frame["n"], pl.Series([1, 2])):
-        with pytest.raises(
-            DataError, match=r"a single column holds texts, not int64; give other columns names, {'x': "
-        ):
+        with pytest.raises(DataError, match=r"holds texts, "):
             markone.read(numbers)
     assert examples(markone.read([frame.iloc[0].to_dict()])) == [(1.0, "a", None, 1.0)]
 

@@ -37,7 +37,7 @@ class Look:
             ValueError,
             OverflowError,
             LookupError,
-        ):  # dates that Python does not have, and time zones that nobody has
+        ):  # dates and time zones that Python does not have
             values = []
         distinct = list(dict.fromkeys(values))[:EXAMPLES]
         return cls(name, kind, missing, ", ".join(map(shortened, distinct)))

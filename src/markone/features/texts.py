@@ -45,7 +45,10 @@ def as_texts(array: Any) -> Texts:
         kind = array.type
     wide = pa.types.is_large_string(kind) or pa.types.is_large_binary(kind)
     if not (wide or pa.types.is_string(kind) or pa.types.is_binary(kind)):
-        array, wide = array.cast(pa.large_string()), True
+        try:
+            array, wide = array.cast(pa.large_string()), True
+        except pa.ArrowNotImplementedError:  # older versions of pyarrow cannot cast views
+            array, wide = pa.array(array.to_pylist(), pa.large_string()), True
     if array.null_count:
         array = pc.fill_null(
             array, "" if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) else b""
