@@ -501,7 +501,7 @@ def test_what_is_held_out_tells_the_features_nothing() -> None:
 
 def test_a_source_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
-    lines = [f"{'xy'[i % 2]}\tword{i} and some more words of number {i}\n" for i in range(60_000)]
+    lines = [f"{'xy'[i % 2]}\tword{i % 50} and some more words of number {i % 9}\n" for i in range(60_000)]
     path.write_text("".join(lines))
     source = markone.read(path)
     feature_map_finish = FeatureMap.finish
@@ -514,6 +514,16 @@ def test_a_source_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> N
         patch.setattr(FeatureMap, "finish", finish)
         with pytest.raises(DataError, match="has changed while it was read: it had 60,000 rows, and then 100"):
             markone.train(source, memory="1 MiB")
+
+
+def test_a_vocabulary_that_outgrows_the_memory_is_an_error() -> None:
+    texts = [f"w{i} v{i}" for i in range(30_000)]
+    labels = ["x", "y"] * 15_000
+    with pytest.raises(DataError, match=r"vocabulary needs more than the 1 MB .* text\.hash_bits"):
+        markone.train(texts, target=labels, memory="1 MiB")
+    assert (
+        markone.train(texts, target=labels, memory="1 MiB", features={"text": {"hash_bits": 10}}).features.width == 1024
+    )
 
 
 def test_a_feature_map_is_fitted_once_and_then_used() -> None:

@@ -77,6 +77,9 @@ class FeatureMap(Part):
             raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
         check_names(self.parts)
 
+    def held(self) -> int:
+        return sum(part.held() for part in self.parts)
+
     def settle(self) -> None:
         for part in self.parts:
             part.settle()

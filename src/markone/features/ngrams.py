@@ -18,6 +18,8 @@ from markone.features.weighing import inverse_document_frequency, log_odds
 
 NOBODY = 2**32 - 1
 MOST_FEATURES = 2**31 - 1
+BYTES_OF_NGRAM = 64
+"""About what the vocabulary needs for one: two to four places in a table, its parts, its count, its share of a word."""
 
 Choice = Literal["all", "lower", "negated"]
 
@@ -85,6 +87,9 @@ class Ngrams(Part):
             self._class_counts = None
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)
+
+    def held(self) -> int:
+        return BYTES_OF_NGRAM * self._known if isinstance(self.vocabulary, _core.NgramVocabulary) else 0
 
     def settle(self) -> None:
         self._numbers = None

@@ -38,6 +38,10 @@ class Part(ABC):
     def refine(self, draft: Any) -> Matrix:
         """The rows of a batch that was absorbed. Several threads may call it."""
 
+    def held(self) -> int:
+        """About how many bytes it has come to hold that grow with what it absorbs."""
+        return 0
+
     def settle(self) -> None:  # noqa: B027 - most parts keep nothing for it
         """After the last draft: what only `refine` needs can be let go."""
 

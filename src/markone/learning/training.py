@@ -132,6 +132,11 @@ def fill(
         draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
         rows += len(batch)
         progress.read(rows)
+        if feature_map.held() > budget:
+            raise DataError(
+                f"after {rows:,} rows the vocabulary needs more than the {budget / 1e6:,.0f} MB of memory that there are; "
+                "take fewer or shorter n-grams, a table of fixed size (text.hash_bits), or say memory=..."
+            )
         if size <= budget // DRAFTS_SHARE:
             size += size_of(draft)
             drafts.append((draft, batch.labels, batch.importance))
