@@ -31,13 +31,14 @@ class index_table : public key_table<std::uint32_t> {
     }
 };
 
-// What find_or_add finds the name by.
-inline std::uint32_t key_of(const index_table& names, std::uint32_t number) {
-    return names[number];
-}
-
 inline std::string name_of(const index_table& names, std::uint32_t number) {
     return std::to_string(names[number]);
+}
+
+inline std::uint32_t add_name(index_table& names, std::string_view name) {
+    const std::uint32_t index = index_table::index_of(name);
+    if (index == nobody) throw std::invalid_argument("the name " + quoted(name) + " is no index");
+    return names.find_or_add(index);
 }
 
 class libsvm_reader : public row_reader<index_table> {

@@ -154,8 +154,30 @@ name_arrays names_since(const Names& names, std::size_t start, std::mutex& busy)
     return {own(std::move(offsets)), own(std::move(data))};
 }
 
-// names(reader) is one of the reader's tables.
-template <class Reader, class Names>
+// Takes in the names of another reader, in their order: the numbers that they have here.
+template <class Number, class Names>
+numpy<Number> add_names(Names& names, const array<std::int64_t, 1>& offsets, const bytes& data, std::mutex& busy) {
+    std::vector<Number> numbers;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(busy);
+        const auto starts = view(offsets);
+        if (starts.empty() || starts.front() < 0 || !std::is_sorted(starts.begin(), starts.end()) ||
+            static_cast<std::size_t>(starts.back()) > data.size())
+            throw std::invalid_argument("the names are not within their bytes");
+        for (std::size_t i = 1; i < starts.size(); ++i) {
+            const auto begin = static_cast<std::size_t>(starts[i - 1]), end = static_cast<std::size_t>(starts[i]);
+            const std::uint32_t number = add_name(names, chars(data).substr(begin, end - begin));
+            if (number > static_cast<std::uint32_t>(std::numeric_limits<Number>::max()))
+                throw std::length_error("too many names");
+            numbers.push_back(static_cast<Number>(number));
+        }
+    }
+    return own(std::move(numbers));
+}
+
+// names(reader) is one of the reader's tables; Number is what rows have for one of its names.
+template <class Number, class Reader, class Names>
 void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names names) {
     reader_class
         .def_prop_ro((what + "s").c_str(),
@@ -165,43 +187,12 @@ void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names
              "number"_a)
         .def((what + "_names").c_str(),
              [names](const Reader& self, std::size_t start) { return names_since(names(self), start, self.busy); },
-             "start"_a = 0);
-}
-
-// ---- several readers: what one has read becomes part of what another has, with other numbers
-
-// One at a time is locked, so that two threads that merge two readers into each other do not wait for ever.
-template <class Reader, class Copy>
-auto copy_of(const Reader& other, Copy copy) {
-    const std::lock_guard guard(other.busy);
-    return copy(other);
-}
-
-template <class Reader>
-std::pair<numpy<std::uint32_t>, numpy<std::int32_t>> merge_rows(Reader& self, const Reader& other) {
-    std::vector<std::uint32_t> features;
-    std::vector<std::int32_t> labels;
-    {
-        nb::gil_scoped_release unlocked;
-        const auto [names, label_names] =
-            copy_of(other, [](const Reader& from) { return std::pair(from.features, from.labels); });
-        const std::lock_guard guard(self.busy);
-        features = merge_names<std::uint32_t>(self.features, names);
-        labels = merge_names<std::int32_t>(self.labels, label_names);
-    }
-    return {own(std::move(features)), own(std::move(labels))};
-}
-
-template <class Reader>
-numpy<std::int32_t> merge_labels(Reader& self, const Reader& other) {
-    std::vector<std::int32_t> labels;
-    {
-        nb::gil_scoped_release unlocked;
-        const word_table names = copy_of(other, [](const Reader& from) { return from.labels; });
-        const std::lock_guard guard(self.busy);
-        labels = merge_names<std::int32_t>(self.labels, names);
-    }
-    return own(std::move(labels));
+             "start"_a = 0)
+        .def(("add_" + what + "s").c_str(),
+             [names](Reader& self, const array<std::int64_t, 1>& offsets, const bytes& data) {
+                 return add_names<Number>(names(self), offsets, data, self.busy);
+             },
+             "offsets"_a.noconvert(), "data"_a.noconvert());
 }
 
 // ---- the readers
@@ -209,12 +200,12 @@ numpy<std::int32_t> merge_labels(Reader& self, const Reader& other) {
 template <class Lines>
 void bind_row_reader(nb::module_& m, const char* name) {
     using reader = shared_reader<Lines>;
-    auto reader_class = nb::class_<reader>(m, name)
-                            .def(nb::init<>())
-                            .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
-                            .def("merge", &merge_rows<reader>, "other"_a);
-    bind_names(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
-    bind_names(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
+    auto reader_class =
+        nb::class_<reader>(m, name)
+            .def(nb::init<>())
+            .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
+    bind_names<std::uint32_t>(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
+    bind_names<std::int32_t>(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
 }
 
 template <class Lines>
@@ -223,9 +214,8 @@ void bind_text_reader(nb::module_& m, const char* name) {
     auto reader_class =
         nb::class_<reader>(m, name)
             .def(nb::init<>())
-            .def("read", &read_texts<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
-            .def("merge", &merge_labels<reader>, "other"_a);
-    bind_names(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
+            .def("read", &read_texts<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
+    bind_names<std::int32_t>(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
 }
 
 void bind_bad_line(nb::module_& m) {

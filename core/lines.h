@@ -129,22 +129,8 @@ inline std::string name_of(const word_table& names, std::uint32_t number) {
     return std::string(names[number]);
 }
 
-inline std::string_view key_of(const word_table& names, std::uint32_t number) {
-    return names[number];
-}
-
-// Adds the names of another table in their order; the numbers that they have here, by those that they have there.
-template <class Number, class Names>
-std::vector<Number> merge_names(Names& names, const Names& others) {
-    std::vector<Number> numbers;
-    numbers.reserve(others.size());
-    for (std::uint32_t i = 0; i < others.size(); ++i) {
-        const std::uint32_t number = names.find_or_add(key_of(others, i));
-        if (number > static_cast<std::uint32_t>(std::numeric_limits<Number>::max()))
-            throw std::length_error("too many names");
-        numbers.push_back(static_cast<Number>(number));
-    }
-    return numbers;
+inline std::uint32_t add_name(word_table& names, std::string_view name) {
+    return names.find_or_add(name);
 }
 
 constexpr std::int32_t unlabelled = -1;

@@ -382,15 +382,24 @@ def test_readers_that_merge_have_read_the_same_as_one(kind: Any, data: st.DataOb
         together = one.read(chunk)
         alone = kind()
         apart = alone.read(chunk)
-        maps = merged.merge(alone)
-        features, labels = maps if kind in ROWS else (None, maps)
+        labels = merged.add_labels(*alone.label_names())
+        features = merged.add_features(*alone.feature_names()) if kind in ROWS else None
         assert np.append(labels, -1)[apart.labels].tolist() == together.labels.tolist()
         if features is not None:
             assert features.dtype == np.uint32 and features[apart.indices].tolist() == together.indices.tolist()
             assert names_in(merged.feature_names()) == names_in(one.feature_names())
             assert names_in(merged.feature_names(1)) == names_in(one.feature_names())[1:]
         assert names_in(merged.label_names()) == names_in(one.label_names())
-    assert merged.merge(merged) is not None and merged.labels == one.labels, "even with itself"
+
+
+def test_names_that_are_wrong_are_refused() -> None:
+    reader = _core.LibsvmReader()
+    for name in (b"x", b"", b"-1", b"2147483648"):
+        with pytest.raises(ValueError, match="is no index"):
+            reader.add_features(np.array([0, len(name)]), name)
+    for offsets in ([], [-1, 1], [0, 3], [1, 0]):
+        with pytest.raises(ValueError, match="within their bytes"):
+            reader.add_labels(np.array(offsets, np.int64), b"ab")
 
 
 @pytest.mark.parametrize("kind", list(TEXTS))

@@ -519,7 +519,7 @@ def test_a_source_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> N
 def test_a_vocabulary_that_outgrows_the_memory_is_an_error() -> None:
     texts = [f"w{i} v{i}" for i in range(30_000)]
     labels = ["x", "y"] * 15_000
-    with pytest.raises(DataError, match=r"vocabulary needs more than the 1 MB .* text\.hash_bits"):
+    with pytest.raises(DataError, match=r"vocabulary needs more than the 1 MB .*text\.hash_bits"):
         markone.train(texts, target=labels, memory="1 MiB")
     assert (
         markone.train(texts, target=labels, memory="1 MiB", features={"text": {"hash_bits": 10}}).features.width == 1024

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -20,9 +21,36 @@ from markone.errors import DataError
 from markone.parallel import count_threads, in_order
 
 Reader = _core.LibsvmReader | _core.VWReader | _core.FastTextReader | _core.TabReader
-Read = _core.LabelledRows | _core.LabelledTexts
 
 LINE_ADVICE = "; skip_bad=True passes over such lines"
+
+
+class Worker:
+    """The reader of one thread, and the numbers that its names have in the source.
+
+    A thread reads chunks in their order. So if the names that are new to it in a chunk are merged when that chunk's
+    turn has come, the source numbers them as if it had read alone.
+    """
+
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
+        self.has_features = hasattr(reader, "features")
+        self.told = [0, 0]
+        self.features = np.zeros(0, np.uint32)
+        self.labels = np.zeros(0, np.int32)
+
+    def new_names(self) -> list[Any]:
+        """The features and labels that were met since this was last asked, as names."""
+        names = [self.reader.feature_names(self.told[0]) if self.has_features else None]
+        names.append(self.reader.label_names(self.told[1]))
+        self.told = [self.reader.features if self.has_features else 0, self.reader.labels]
+        return names
+
+    def merge(self, names: list[Any], kept: Any) -> None:
+        features, labels = names
+        if features is not None:
+            self.features = np.concatenate([self.features, kept.add_features(*features)])
+        self.labels = np.concatenate([self.labels, kept.add_labels(*labels)])
 
 
 class LineSource(Source):
@@ -49,30 +77,40 @@ class LineSource(Source):
         self.bad = BadLines()
         size = 0
         threads = count_threads(self.options.threads)
-        # One thread needs no reader for each chunk, and no merging: it can number names as it meets them.
-        reader = self.kept if threads == 1 else None
-        tasks = ((chunk, reader) for chunk in chunks(self.files, self.options))
-        for chunk, reader, read in in_order(lambda task: self.read(*task), tasks, threads):
+        # One thread numbers names as it meets them. Several have a reader each, whose numbers are not the source's.
+        own = threading.local()
+
+        def work(chunk: Chunk) -> tuple[Chunk, Any, Any]:
+            if threads == 1:
+                return chunk, self.read(chunk, self.kept), None
+            if not hasattr(own, "worker"):
+                own.worker = Worker(self.readers[self.format]())
+            read = self.read(chunk, own.worker.reader)
+            return chunk, read, (own.worker, own.worker.new_names())
+
+        for chunk, read, merging in in_order(work, chunks(self.files, self.options), threads):
             for line, problem in read.first_bad:
                 self.bad.add_all(0, [f"{chunk.place(line)}: {problem}"])
             self.bad.count += read.bad
-            labels, batch = self.batch_of(chunk, reader, read)
+            worker = None
+            if merging is not None:
+                worker, names = merging
+                worker.merge(names, self.kept)
+            labels = read.labels if worker is None else np.append(worker.labels, np.int32(UNLABELLED))[read.labels]
             size += len(labels)
             if len(labels) > 0:
-                yield Batch(batch, len(labels), self.numbers_of(labels), self.importance_of(read))
+                columns = self.columns_of(chunk, read, worker)
+                yield Batch(columns, len(labels), self.numbers_of(labels), self.importance_of(read))
         if size == 0:
             raise DataError(f"{self.name} has no lines that can be read as {self.format}")
 
-    def read(self, chunk: Chunk, reader: Any) -> tuple[Chunk, Reader, Any]:
-        """A chunk, read by the given reader or by one of its own, so that threads do not wait for each other."""
-        reader = self.readers[self.format]() if reader is None else reader
+    def read(self, chunk: Chunk, reader: Any) -> Any:
         try:
-            return chunk, reader, reader.read(chunk.data, skip_bad=self.options.skip_bad)
+            return reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
             raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{LINE_ADVICE}") from None
 
-    def batch_of(self, chunk: Chunk, reader: Reader, read: Any) -> tuple[NDArray[np.int32], dict[str, Any]]:
-        """The labels as `kept` has them, and the columns."""
+    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
         raise NotImplementedError
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
@@ -95,11 +133,8 @@ class TextLines(LineSource):
     readers: ClassVar[dict[str, type[Reader]]] = {"fasttext": _core.FastTextReader, "tab": _core.TabReader}
     columns = (Column("text", "text"),)
 
-    def batch_of(self, chunk: Chunk, reader: Reader, read: Any) -> tuple[NDArray[np.int32], dict[str, Any]]:
-        labels = read.labels
-        if reader is not self.kept:
-            labels = np.append(self.kept.merge(reader), np.int32(UNLABELLED))[labels]
-        return labels, {"text": texts(*_core.gather(chunk.data, read.starts, read.ends))}
+    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
+        return {"text": texts(*_core.gather(chunk.data, read.starts, read.ends))}
 
 
 class RowLines(LineSource):
@@ -108,13 +143,9 @@ class RowLines(LineSource):
     readers: ClassVar[dict[str, type[Reader]]] = {"libsvm": _core.LibsvmReader, "vw": _core.VWReader}
     columns = (Column("features", "rows"),)
 
-    def batch_of(self, chunk: Chunk, reader: Reader, read: Any) -> tuple[NDArray[np.int32], dict[str, Any]]:
-        indices, labels = read.indices, read.labels
-        if reader is not self.kept:
-            features, numbers = self.kept.merge(reader)
-            indices, labels = features[indices], np.append(numbers, np.int32(UNLABELLED))[labels]
-        matrix = Sparse(read.indptr, indices, read.values, self.kept.features)
-        return labels, {"features": GivenRows(matrix, self.names)}
+    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
+        indices = read.indices if worker is None else worker.features[read.indices]
+        return {"features": GivenRows(Sparse(read.indptr, indices, read.values, self.kept.features), self.names)}
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
         importance: NDArray[np.float64] | None = read.importance

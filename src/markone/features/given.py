@@ -87,7 +87,10 @@ class Given(Part):
             self.moments = self.moments.widened(size)
         places = matrix.indices.astype(np.intp, copy=False)
         self.order.append(as_they_come(places[self.counts[places] == 0]))
-        np.add.at(self.counts, places, 1)
+        if 4 * len(places) > len(self.counts):
+            self.counts += np.bincount(places, minlength=len(self.counts))
+        else:
+            np.add.at(self.counts, places, 1)
         if columns is not None and moments is not None:
             self.moments.put(columns, self.moments.take(columns).merged(moments))
         return matrix
