@@ -296,6 +296,9 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
         (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], callback=3), "callback must be a function"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], patience=1), "patience waits for held-out accuracy"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], tol=0.1), "tol says what counts as better"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], strength=0.1), "strength is that of a penalty"),
     ],
 )
 def test_what_is_wrong_gets_a_sentence(call: Any, sentence: str) -> None:

@@ -106,7 +106,16 @@ def settings_of(rule: Rule, settings: dict[str, Any]) -> Settings:
             raise SettingsError(name, f"belongs to markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
-    return Settings(rule=rule, **settings)
+    how = Settings(rule=rule, **settings)
+    if how.patience is not None and how.holdout == 0 and how.tol is None:
+        raise SettingsError(
+            "patience", "waits for held-out accuracy, or with tol for the loss; set holdout or tol, too"
+        )
+    if how.tol is not None and how.patience is None:
+        raise SettingsError("tol", "says what counts as better for patience; set it, too")
+    if "strength" in settings and how.penalty is None and how.schedule != "inverse":
+        raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
+    return how
 
 
 def fill(
