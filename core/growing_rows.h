@@ -40,21 +40,17 @@ class row_counter {
         if (index < notes.size()) __builtin_prefetch(notes.data() + index);
     }
 
-    // One more; returns whether it is the first of this row.
-    bool count(std::uint32_t index, growing_rows& rows) { return count_at(notes[index], index, 1, begin, rows); }
-    void add(std::uint32_t index, float value, growing_rows& rows) {
-        count_at(notes[index], index, value, begin, rows);
-    }
+    // One more.
+    void count(std::uint32_t index, growing_rows& rows) { count_at(notes[index], index, begin, rows); }
 
     // The same with a note that is kept elsewhere, for a row that begins at `begin`.
-    static bool count_at(std::uint32_t& note, std::uint32_t index, float value, std::size_t begin, growing_rows& rows) {
+    static void count_at(std::uint32_t& note, std::uint32_t index, std::size_t begin, growing_rows& rows) {
         if (note >= begin && note < rows.indices.size() && rows.indices[note] == index) {
-            rows.values[note] += value;
-            return false;
+            rows.values[note] += 1;
+            return;
         }
         note = static_cast<std::uint32_t>(rows.indices.size());
-        rows.add(index, value);
-        return true;
+        rows.add(index, 1);
     }
 
   private:

@@ -191,7 +191,7 @@ class ngram_vocabulary {
         const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t first, std::uint32_t last, auto& at) {
             if (at.number == nobody) at.number = push({first, last});
             current[i] = at.number;
-            if (length >= how.shortest) row_counter::count_at(at.note, at.number, 1, begin, rows);
+            if (length >= how.shortest) row_counter::count_at(at.note, at.number, begin, rows);
         };
         for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
         for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {

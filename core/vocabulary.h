@@ -215,17 +215,12 @@ class gram_table {
     // first[i].
     template <class Use>
     void each(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last, Use use) {
-        const std::size_t mask = slots.size() - 1;
-        places.resize(first.size());
-        for (std::size_t i = 0; i < first.size(); ++i) places[i] = place_of(key_of(first[i], last[i])) & mask;
-        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[places[i]]);
-        for (std::size_t i = 0; i < first.size(); ++i) {
-            if (i + ahead < first.size()) __builtin_prefetch(&slots[places[i + ahead]]);
+        walk(first, last, places, [&](std::size_t i, std::size_t start) {
             const std::uint64_t key = key_of(first[i], last[i]);
-            slot& at = slots[place(key, places[i])];
+            slot& at = slots[place(key, start)];
             use(i, at);
             if (at.number != nobody) at.key = key;
-        }
+        });
     }
 
     // Calls use(i, number) in the same way with the number of each n-gram, or nobody.
@@ -236,15 +231,10 @@ class gram_table {
             for (std::size_t i = 0; i < first.size(); ++i) use(i, nobody);
             return;
         }
-        const std::size_t mask = slots.size() - 1;
-        scratch.resize(first.size());
-        for (std::size_t i = 0; i < first.size(); ++i) scratch[i] = place_of(key_of(first[i], last[i])) & mask;
-        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[scratch[i]]);
-        for (std::size_t i = 0; i < first.size(); ++i) {
-            if (i + ahead < first.size()) __builtin_prefetch(&slots[scratch[i + ahead]]);
+        walk(first, last, scratch, [&](std::size_t i, std::size_t start) {
             const bool hopeless = first[i] == nobody || last[i] == nobody;
-            use(i, hopeless ? nobody : slots[place(key_of(first[i], last[i]), scratch[i])].number);
-        }
+            use(i, hopeless ? nobody : slots[place(key_of(first[i], last[i]), start)].number);
+        });
     }
 
     // Asks for the place of an n-gram in memory, ahead.
@@ -281,6 +271,20 @@ class gram_table {
     static std::uint64_t key_of(std::uint32_t first, std::uint32_t last) { return std::uint64_t{first} << 32 | last; }
 
     static constexpr std::size_t ahead = 16;
+
+    // Calls use(i, start) for each n-gram in turn, with the place where the search for it starts.
+    template <class Use>
+    void walk(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last,
+              std::vector<std::size_t>& starts, Use use) const {
+        const std::size_t mask = slots.size() - 1;
+        starts.resize(first.size());
+        for (std::size_t i = 0; i < first.size(); ++i) starts[i] = place_of(key_of(first[i], last[i])) & mask;
+        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[starts[i]]);
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            if (i + ahead < first.size()) __builtin_prefetch(&slots[starts[i + ahead]]);
+            use(i, starts[i]);
+        }
+    }
 
     // Where the n-gram is, or would be; the search starts at `at`.
     std::size_t place(std::uint64_t key) const { return place(key, place_of(key) & (slots.size() - 1)); }
