@@ -1,4 +1,4 @@
-// What is set about learning: fixed for the life of a learner, and checked in Python (markone.learning.settings).
+// What is set about learning: fixed for the life of a learner, and checked in Python (markone.model.settings).
 #pragma once
 
 #include <string>

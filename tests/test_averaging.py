@@ -11,7 +11,7 @@ import pytest
 from markone import reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
+from markone.model.settings import Settings
 
 STEPS = 100_000_000
 

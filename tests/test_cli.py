@@ -164,7 +164,7 @@ def test_demo_shows_what_training_measured(capsys):
     from markone.data.blocks import Block
     from markone.learning.linear import Linear
     from markone.learning.passes import train_linear
-    from markone.learning.settings import Settings
+    from markone.model.settings import Settings
 
     X, y = load_digits(return_X_y=True)
     linear = Linear(Settings(rule="mira", epochs=12, holdout=0.3), features=64, classes=10)

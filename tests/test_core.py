@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from markone import _core, reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import RULES, Settings
+from markone.model.settings import RULES, Settings
 
 
 @dataclass
@@ -182,7 +182,7 @@ import hashlib, numpy as np, scipy.sparse, itertools
 from markone import _core
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import RULES, Settings
+from markone.model.settings import RULES, Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
 for dtype, rule, classes in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37)):
     X = random.normal(size=(60, 45)) * (random.random((60, 45)) < 0.7)

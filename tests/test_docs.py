@@ -16,7 +16,7 @@ from sklearn import linear_model, svm
 import markone
 from markone.cli import main, make_app
 from markone.features.spec import GROUPS, Features
-from markone.learning.settings import CHOICES
+from markone.model.settings import CHOICES
 
 ROOT = Path(__file__).parents[1]
 PAGES = {

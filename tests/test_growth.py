@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
+from markone.model.settings import Settings
 
 EVERY_KIND = [
     {"rule": "perceptron"},

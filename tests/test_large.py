@@ -8,7 +8,7 @@ import scipy.sparse
 
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.settings import Settings
+from markone.model.settings import Settings
 
 
 @pytest.mark.slow

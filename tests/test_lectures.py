@@ -13,7 +13,7 @@ from markone import reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.learning.passes import train_linear
-from markone.learning.settings import Settings
+from markone.model.settings import Settings
 
 # ---- representation
 

@@ -13,7 +13,7 @@ from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.learning.passes import train_linear
-from markone.learning.settings import RULES, Rule, Settings
+from markone.model.settings import RULES, Rule, Settings
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "preceptron"}, "rule must be one of .* Did you mean 'perceptron'"),

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from markone import DataError
 from markone.data.blocks import Block
 from markone.learning import passes
-from markone.learning.history import Pass
 from markone.learning.holdout import split
 from markone.learning.linear import Linear
 from markone.learning.passes import BlockExamples, train_linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
-from markone.learning.settings import RULES, Settings
+from markone.model.history import Pass
+from markone.model.settings import RULES, Settings
 
 
 def noisy(rows: int = 300, classes: int = 2, seed: int = 0) -> Block:

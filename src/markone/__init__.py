@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
-    from markone.learning.settings import Settings
     from markone.learning.training import train
     from markone.model.model import Model
+    from markone.model.settings import Settings
 
 __version__ = "0.1.0"
 
@@ -45,7 +45,7 @@ HOMES = {
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
     "Model": "markone.model.model",
-    "Settings": "markone.learning.settings",
+    "Settings": "markone.model.settings",
     "train": "markone.learning.training",
     "Source": "markone.data.source",
     "read": "markone.data.read",

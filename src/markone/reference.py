@@ -487,7 +487,7 @@ class Tally:
 
 @dataclass
 class Learner:
-    """One weight vector for each class, all moved by the same steps; see `markone.learning.settings` for the settings.
+    """One weight vector for each class, all moved by the same steps; see `markone.model.settings` for the settings.
 
     Two classes are the case in which the first one's vector is held at zero.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from markone.data.blocks import Block
-    from markone.learning.settings import Rule, Settings
+    from markone.model.settings import Rule, Settings
 
 RULES: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
 HOLDOUT = 0.3
@@ -45,7 +45,7 @@ def demo(*, epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
     seed
         Chooses the digits that are held out, and the order in which the others are visited.
     """
-    from markone.learning.settings import Settings
+    from markone.model.settings import Settings
 
     trainings = [Settings(rule=rule, epochs=epochs, seed=seed, holdout=HOLDOUT) for rule in RULES]
     terminal = Terminal(highlight=False)

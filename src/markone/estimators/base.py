@@ -23,11 +23,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError
-from markone.learning.history import History
 from markone.learning.linear import Linear
 from markone.learning.passes import train_linear
 from markone.learning.progress import Silence, visible_progress
-from markone.learning.settings import Settings
+from markone.model.history import History
+from markone.model.settings import Settings
 
 LARGEST_SEED = 2**31
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,16 @@ from markone.data.source import Batch
 
 Matrix = NDArray[np.float32] | Sparse
 """A row for each example: dense where most values are not 0, else sparse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What has been learned, as a file keeps it."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What JSON has."""
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    """The rest, by name."""
 
 
 class Part(ABC):

@@ -1,1 +1,1 @@
-"""Learning: the settings, the weights that change, and the passes over the data that change them."""
+"""Learning: the weights that change, and the passes over the data that change them."""

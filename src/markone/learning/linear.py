@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.settings import Settings
+from markone.model.settings import Settings
 
 LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01

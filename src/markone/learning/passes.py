@@ -14,11 +14,11 @@ from markone import _core
 from markone.data.blocks import Block
 from markone.data.store import RowStore
 from markone.errors import DataError
-from markone.learning.history import History, Pass, Stop
 from markone.learning.holdout import check_both, split
 from markone.learning.linear import Linear
 from markone.learning.progress import Progress, Silence
-from markone.learning.settings import Settings
+from markone.model.history import History, Pass, Stop
+from markone.model.settings import Settings
 
 Callback = Callable[[Pass], bool | None]
 

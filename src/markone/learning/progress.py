@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Protocol
 
-from markone.learning.history import Pass
+from markone.model.history import Pass
 
 
 class Progress(Protocol):

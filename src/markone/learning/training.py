@@ -23,8 +23,8 @@ from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
 from markone.learning.passes import Callback, StoredExamples, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
-from markone.learning.settings import Rule, Settings
 from markone.model.model import Model
+from markone.model.settings import Rule, Settings
 from markone.parallel import count_threads, in_order
 
 DRAFTS_SHARE = 3

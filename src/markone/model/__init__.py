@@ -1,1 +1,1 @@
-"""Models: weights, features and classes together; what they predict."""
+"""Models: weights, features and classes together, with how they were trained; what they predict, why, and their file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,9 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
+from markone.model.history import History
+from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
-
-if TYPE_CHECKING:
-    from markone.learning.history import History
-    from markone.learning.settings import Settings
 
 
 class Model:
