@@ -14,6 +14,7 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
+from markone.features.part import Saved
 from markone.model.history import History
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
@@ -30,6 +31,8 @@ class Model:
         weights: _core.Weights32 | _core.Weights64,
         settings: Settings,
         history: History,
+        target: str | None = None,
+        resume: Saved | None = None,
     ) -> None:
         self.features = features
         """The feature map: what an example's features are, by name."""
@@ -39,6 +42,10 @@ class Model:
         """How it was trained."""
         self.history = history
         """What happened in training."""
+        self.target = target
+        """The name of what is predicted."""
+        self.resume = resume
+        """What is needed to learn on; None in a final model."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
