@@ -258,6 +258,15 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
 
     auto weights_class =
         nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
+            .def(
+                "__init__",
+                [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
+                    nb::gil_scoped_release unlocked;
+                    if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
+                        throw std::invalid_argument("the weights have the wrong shape");
+                    new (self) weights<T>(matrix.data(), matrix.shape(0), bias.data(), classes);
+                },
+                "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a)
             .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
             .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
             .def("matrix",

@@ -1,6 +1,7 @@
 // Weights that no longer change, and which class their scores mean.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,19 @@ struct weights {
 
     weights(std::size_t features, std::size_t classes)
         : features(features), classes(classes), w(features * stride_of(classes)), bias(stride_of(classes)) {}
+
+    // From a matrix without padding, features x columns.
+    weights(const T* matrix, std::size_t features, const T* from_bias, std::size_t classes)
+        : features(features), classes(classes), bias(stride_of(classes)) {
+        std::copy_n(from_bias, columns(), bias.begin());
+        if (stride() == columns()) {
+            w.assign(matrix, matrix + features * columns());
+            return;
+        }
+        w.resize(features * stride());
+        for (std::size_t i = 0; i < features; ++i)
+            std::copy_n(matrix + i * columns(), columns(), w.data() + i * stride());
+    }
 
     std::size_t columns() const { return columns_of(classes); }
     std::size_t stride() const { return stride_of(classes); }
