@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from markone.errors import DataError
 
-TRIES = 1000
-"""How often a name is tried for while others save under the same one at the same moment."""
+TRIES, PAUSE = 200, 0.005
+"""How often, and after how many seconds each time, we look whether others who save in the same folder are done."""
 LONGEST_NAME = 255
 NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 """What systems and file systems say that have no files without names."""
@@ -112,29 +114,47 @@ def beside(target: str, ending: str) -> str:
 def give_name(descriptor: int, target: str) -> None:
     """Puts a nameless file at the place of the target.
 
-    The system gives a name only where there is none, so that an old file has to be renamed over. Others who save may
-    take our temporary name away or rename their file for ours: then one of us simply comes after the other.
+    The system gives a name only where there is none, so that an old file has to be renamed over. A file that has lost
+    its only name never gets another: whoever saves at the same moment must not clear our second name away.
     """
     temporary = beside(target, "new")
-    for _ in range(TRIES):
+    with locked(os.path.dirname(target)):
         try:
             link(descriptor, target)
             return
         except FileExistsError:
             pass
         with suppress(FileNotFoundError):
-            os.unlink(temporary)
+            os.unlink(temporary)  # of one who was killed just here
         try:
             link(descriptor, temporary)
             os.replace(temporary, target)
-            return
-        except (FileExistsError, FileNotFoundError):
-            continue
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
-    raise OSError(errno.EBUSY, "others keep saving under the same name")
+
+
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """One at a time of those who do so. A lock dies with its process; of one who keeps it we do not take notice."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:  # we may write in it, and not look
+        yield
+        return
+    try:
+        for _ in range(TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(PAUSE)
+            except OSError:  # a file system without such locks
+                break
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def link(descriptor: int, name: str) -> None:
