@@ -29,6 +29,12 @@ def save(path: Path, data: bytes = NEW) -> None:
         file.write(data)
 
 
+def save_and_fail(path: Path, error: BaseException) -> None:
+    with writing(path) as file:
+        file.write(NEW)
+        raise error
+
+
 def refused(path: Path, sentence: str, data: bytes = NEW) -> None:
     with pytest.raises(DataError, match=sentence):
         save(path, data)
@@ -67,9 +73,8 @@ def test_a_block_that_fails_leaves_all_as_it_was(tmp_path: Path, old: bytes | No
     if old is not None:
         path.write_bytes(old)
     for error in (RuntimeError, KeyboardInterrupt, ValueError):
-        with pytest.raises(error), writing(path) as file:
-            file.write(NEW)
-            raise error
+        with pytest.raises(error):
+            save_and_fail(path, error())
     assert os.listdir(tmp_path) == ([] if old is None else ["m.model"])
     assert old is None or path.read_bytes() == old
 
@@ -88,9 +93,8 @@ def test_an_error_of_the_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: p
 def test_an_error_in_writing_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.model"
     path.write_bytes(OLD)
-    with pytest.raises(DataError, match="No space left on device; the old file is as it was"), writing(path) as file:
-        file.write(NEW)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(DataError, match="No space left on device; the old file is as it was"):
+        save_and_fail(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     assert path.read_bytes() == OLD and os.listdir(tmp_path) == ["m.model"]
 
 

@@ -93,10 +93,9 @@ def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 
 def create(target: str) -> tuple[int, str | None]:
     """A file that has no name yet or, where there is no such thing, a temporary one."""
-    folder, name = os.path.split(target)
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
-            return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), None
+            return os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), None
         except OSError as error:
             if error.errno not in NO_NAMELESS:
                 raise

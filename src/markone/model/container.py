@@ -71,7 +71,7 @@ def in_order(array: NDArray[Any]) -> NDArray[Any]:
 
 def flat(array: NDArray[Any]) -> memoryview:
     """Its bytes, not copied."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def header_of(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -171,7 +171,7 @@ def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
         raise DataError(f"{path} is a safetensors file, but no Markone model: markone did not write it")
     text = metadata["markone"]
     try:
-        told = json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
+        told: Any = json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise damaged(path, f"its header is not as it was written ({error})") from error
     version = told.get("format") if isinstance(told, dict) else None
@@ -190,7 +190,7 @@ def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
         if not isinstance(told[part], dict):
             raise damaged(path, f"the {part} in its header are no object")
     check_depth(told["facts"], DEEPEST)
-    return told
+    return dict(told)
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     """All that the file has; `final` leaves out what is not needed to predict and to explain."""
     features, matrix, counts = model.features, model._weights.matrix(), model.counts
     if final:
-        features, kept = pruned(features, matrix.any(axis=1))
+        features, kept = pruned(features, (matrix != 0).any(axis=1))
         matrix = matrix[kept]
     parts = {"features": features.save(), "counts": counts, "resume": None if final else model.resume}
     facts = {
