@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,8 +22,7 @@ def told(text: str) -> dict[str, Any]:
 class Forged:
     """A file taken apart, to be put together again with something else in it, under checksums that are right."""
 
-    def __init__(self, path: Path) -> None:
-        content = path.read_bytes()
+    def __init__(self, content: bytes) -> None:
         length = int.from_bytes(content[:8], "little")
         self.header = json.loads(content[8 : 8 + length])
         self.told = json.loads(self.header["__metadata__"]["markone"])
@@ -34,7 +32,7 @@ class Forged:
         begin, end = self.header[name]["data_offsets"]
         return memoryview(self.data)[begin:end]
 
-    def write(self, path: Path, *, sums: bool = True) -> None:
+    def assembled(self, *, sums: bool = True) -> bytes:
         if sums:
             listed = self.told["tensors"]
             for name, said in listed.items() if isinstance(listed, dict) else ():
@@ -42,7 +40,7 @@ class Forged:
                     said["xxh3"] = xxh3_64_hexdigest(self.array(name))
         text = json.dumps(self.told)
         metadata = {"markone": text, "checksum": xxh3_64_hexdigest(text.encode())}
-        path.write_bytes(assemble({**self.header, "__metadata__": metadata}, bytes(self.data)))
+        return assemble({**self.header, "__metadata__": metadata}, bytes(self.data))
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import errno
 import json
 import os
@@ -153,9 +152,9 @@ def test_safetensors_of_others(tmp_path: Path) -> None:
 
 
 def test_a_newer_format(path: Path) -> None:
-    forged = Forged(path)
+    forged = Forged(path.read_bytes())
     forged.told |= {"format": 2, "version": "7.1", "more": True}
-    forged.write(path)
+    path.write_bytes(forged.assembled())
     refuse(path, r"written by a newer Markone, '7.1', in format 2.* Install a newer one: pip install --upgrade markone")
 
 
@@ -198,18 +197,18 @@ FORGERIES: dict[str, Callable[[Forged], Any]] = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_files_with_right_checksums(path: Path, name: str) -> None:
-    forged = Forged(path)
-    forged.write(path)
+    forged = Forged(path.read_bytes())
+    path.write_bytes(forged.assembled())
     read_file(path)
     FORGERIES[name](forged)
-    forged.write(path)
+    path.write_bytes(forged.assembled())
     refuse(path, "is damaged")
 
 
 def test_wrong_checksums(path: Path) -> None:
-    forged = Forged(path)
+    forged = Forged(path.read_bytes())
     forged.array("w")[0] ^= 1
-    forged.write(path, sums=False)
+    path.write_bytes(forged.assembled(sums=False))
     refuse(path, "the checksum of the array 'w' is wrong. Take a copy that is whole, or train it again")
     content = path.read_bytes().replace(b"hello", b"jello").replace(b"-2.5", b"-3.5")
     path.write_bytes(content)
@@ -261,33 +260,36 @@ def test_errors_of_reading_get_a_sentence(path: Path, monkeypatch: pytest.Monkey
 # ---- fuzzing
 
 
-@given(st.data())
-def test_damage_is_found(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    path = tmp_path_factory.getbasetemp() / "damaged.model"
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    """A place for files, and the bytes of a good one."""
+    path = tmp_path_factory.mktemp("fuzzed") / "m.model"
     write_file(path, FACTS, ARRAYS)
-    content = data.draw(damaged(path.read_bytes()))
-    expected = read_file(path)
-    path.write_bytes(content)
+    return path, path.read_bytes()
+
+
+@given(st.data())
+def test_damage_is_found(kept: tuple[Path, bytes], data: st.DataObject) -> None:
+    path, good = kept
+    path.write_bytes(data.draw(damaged(good)))
     try:
         found = read_file(path)
     except DataError:
         return
-    assert same(found, expected)
+    assert same(found, Saved(FACTS, dict(sorted(ARRAYS.items()))))
 
 
 @given(st.data())
-def test_headers_with_odd_values(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_headers_with_odd_values(kept: tuple[Path, bytes], data: st.DataObject) -> None:
     """With right checksums: what is read may be something else, but what it says it is."""
-    path = tmp_path_factory.getbasetemp() / "odd.model"
-    write_file(path, FACTS, ARRAYS)
-    forged = Forged(path)
+    path, good = kept
+    forged = Forged(good)
+    del forged.header["__metadata__"]
     for _ in range(data.draw(st.integers(1, 2))):
-        part = data.draw(st.sampled_from([forged.header, forged.told, forged.told["tensors"]]))
-        if part is forged.header:
-            part.pop("__metadata__", None)
-        put(part, data.draw(st.sampled_from(places(copy.copy(part)))), data.draw(ODD))
+        part = data.draw(st.sampled_from([forged.header, forged.told]))
+        put(part, data.draw(st.sampled_from(places(part))), data.draw(ODD))
     try:
-        forged.write(path)
+        path.write_bytes(forged.assembled())
     except (TypeError, ValueError, KeyError, IndexError):  # the forger's own business
         return
     try:
