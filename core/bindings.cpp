@@ -273,6 +273,12 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                  [](const weights<T>& self) {
                      return columns_to_numpy(self.w.data(), self.features, self.columns(), self.stride());
                  })
+            .def("view",
+                 [](nb::pointer_and_handle<weights<T>> self) {
+                     const weights<T>& from = *self.p;
+                     return nb::ndarray<nb::numpy, const T>(from.w.data(), {from.features, from.columns()}, self.h,
+                                                            {static_cast<std::int64_t>(from.stride()), 1});
+                 })
             .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
 
     using state_type = shared_state<T>;

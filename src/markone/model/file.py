@@ -67,7 +67,7 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
 
 def to_saved(model: Model, *, final: bool = False) -> Saved:
     """All that the file has; `final` leaves out what is not needed to predict and to explain."""
-    features, matrix, counts = model.features, model._weights.matrix(), model.counts
+    features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
         features, kept = pruned(features, (matrix != 0).any(axis=1))
         matrix = matrix[kept]
