@@ -12,7 +12,7 @@ import math
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ FORMAT = 1
 """The version of the format. A reader knows all versions up to its own."""
 DEEPEST = 50
 """How deep facts may be nested."""
-MOST_ARRAYS = 10_000
 
 Path = str | os.PathLike[str]
 
@@ -106,10 +105,13 @@ def read_file(path: Path) -> Saved:
     The content is what somebody wrote: nothing is known about it but that it is JSON and arrays of known types.
     """
     path = checked(path)
-    check_file(path)
     try:
-        with safe_open(path, framework="numpy") as file:
-            told = read_header(path, file.metadata())
+        with opened(path) as file:
+            # The file that is open, whatever is saved under its name meanwhile.
+            same = f"/proc/self/fd/{file.fileno()}"
+            with safe_open(same if os.path.exists(same) else path, framework="numpy") as seen:
+                told = read_header(path, seen.metadata())
+                check_arrays(path, seen, told["tensors"])
             return Saved(told["facts"], read_arrays(path, file, told["tensors"]))
     except MarkoneError:
         raise
@@ -129,26 +131,23 @@ def checked(path: Path) -> str:
     return os.fspath(path)
 
 
-def check_file(path: str) -> None:
-    """That it is a file, with a sentence where it is not. Nothing waits for a pipe that nobody writes into."""
+def opened(path: str) -> BinaryIO:
+    """The file, with a sentence where it is none. Nothing waits for a pipe that nobody writes into."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except FileNotFoundError:
         raise DataError(f"there is no model {path}.{nearest(path)}") from None
-    except OSError as error:
-        raise DataError(f"cannot read the model {path}: {error.strerror}") from None
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder, not a model; name the file") from None
     except ValueError as error:
         raise DataError(f"{path!r} is no name of a file: {error}") from None
-    try:
-        found = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
-    if stat.S_ISDIR(found.st_mode):
-        raise DataError(f"{path} is a folder, not a model; name the file")
-    if not stat.S_ISREG(found.st_mode):
-        raise DataError(f"{path} is no file but a pipe or a device; copy it into a file first")
-    if found.st_size == 0:
+    found = os.fstat(file.fileno())
+    if stat.S_ISREG(found.st_mode) and found.st_size > 0:
+        return file
+    file.close()
+    if stat.S_ISREG(found.st_mode):
         raise DataError(f"{path} is empty, and no Markone model")
+    raise DataError(f"{path} is no file but a pipe or a device; copy it into a file first")
 
 
 def nearest(path: str) -> str:
@@ -219,24 +218,29 @@ def check_depth(what: Any, deepest: int) -> None:
             check_depth(one, deepest - 1)
 
 
-def read_arrays(path: str, file: Any, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    names = file.keys()
-    if len(names) > MOST_ARRAYS or set(names) != set(listed):
+def check_arrays(path: str, seen: Any, listed: dict[str, Any]) -> None:
+    """That the arrays of the file, whose sizes safetensors has checked, are those that our own header lists."""
+    if set(seen.keys()) != set(listed):
         raise damaged(path, "it does not have the arrays that its header lists")
-    for name in names:
-        there = file.get_slice(name)
-        if not isinstance(listed[name], dict) or set(listed[name]) != {"dtype", "shape", "xxh3"}:
+    for name, said in listed.items():
+        there = seen.get_slice(name)
+        if not isinstance(said, dict) or set(said) != {"dtype", "shape", "xxh3"}:
             raise damaged(path, f"its header does not say what the array {name!r:.50} is")
-        if there.get_dtype() not in TYPES or there.get_dtype() != listed[name]["dtype"]:
+        if there.get_dtype() not in TYPES or there.get_dtype() != said["dtype"]:
             raise damaged(path, f"the array {name!r:.50} is of the type {there.get_dtype()}, which it cannot be")
-        if list(there.get_shape()) != listed[name]["shape"]:
+        if list(there.get_shape()) != said["shape"]:
             raise damaged(path, f"the array {name!r:.50} does not have the shape that the header says")
+
+
+def read_arrays(path: str, file: BinaryIO, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """The arrays, which stand at the end of the file in the order of the list."""
     arrays = {}
-    for name in sorted(names):
-        array = file.get_tensor(name)
-        if array.dtype != TYPES[listed[name]["dtype"]]:
-            raise damaged(path, f"the array {name!r:.50} is of another type than the header says")
-        if xxh3_64_hexdigest(flat(array)) != listed[name]["xxh3"]:
+    sizes = [math.prod(said["shape"]) * TYPES[said["dtype"]].itemsize for said in listed.values()]
+    file.seek(-sum(sizes), os.SEEK_END)
+    for name, said in listed.items():
+        array = np.empty(said["shape"], TYPES[said["dtype"]])
+        file.readinto(flat(array))
+        if xxh3_64_hexdigest(flat(array)) != said["xxh3"]:
             raise damaged(path, f"the checksum of the array {name!r:.50} is wrong")
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
             raise damaged(path, f"the array {name!r:.50} has something between false and true")
