@@ -32,6 +32,22 @@ class Forged:
         begin, end = self.header[name]["data_offsets"]
         return memoryview(self.data)[begin:end]
 
+    def resize(self, name: str, more: int) -> None:
+        """Makes an array longer or shorter by so many rows, and moves those behind it."""
+        said = self.header[name]
+        begin, end = said["data_offsets"]
+        if not said["shape"]:
+            return
+        more = max(more, -said["shape"][0])
+        row = (end - begin) // max(1, said["shape"][0])
+        shape = [said["shape"][0] + more, *said["shape"][1:]]
+        self.data[end + min(0, more * row) : end] = bytes(max(0, more * row))
+        for other, where in self.header.items():
+            if other != "__metadata__" and where["data_offsets"][0] >= end and other != name:
+                where["data_offsets"] = [place + more * row for place in where["data_offsets"]]
+        said |= {"shape": shape, "data_offsets": [begin, end + more * row]}
+        self.told["tensors"][name]["shape"] = shape
+
     def assembled(self, *, sums: bool = True) -> bytes:
         if sums:
             listed = self.told["tensors"]

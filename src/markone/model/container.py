@@ -12,7 +12,8 @@ import math
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,7 +132,7 @@ def checked(path: Path) -> str:
     return os.fspath(path)
 
 
-def opened(path: str) -> BinaryIO:
+def opened(path: str) -> BufferedReader:
     """The file, with a sentence where it is none. Nothing waits for a pipe that nobody writes into."""
     try:
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
@@ -232,7 +233,7 @@ def check_arrays(path: str, seen: Any, listed: dict[str, Any]) -> None:
             raise damaged(path, f"the array {name!r:.50} does not have the shape that the header says")
 
 
-def read_arrays(path: str, file: BinaryIO, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def read_arrays(path: str, file: BufferedReader, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """The arrays, which stand at the end of the file in the order of the list."""
     arrays = {}
     sizes = [math.prod(said["shape"]) * TYPES[said["dtype"]].itemsize for said in listed.values()]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.source import Label
-from markone.errors import DataError, MarkoneError, SettingsError
+from markone.errors import DataError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Function
@@ -59,7 +59,7 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
     saved = read_file(path)
     try:
         return from_saved(saved, functions)
-    except MarkoneError as error:
+    except DataError as error:
         raise DataError(f"cannot load the model {path}: {error}") from error
     except MemoryError as error:
         raise DataError(f"cannot load the model {path}: there is too little memory for it") from error
@@ -69,8 +69,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     """All that the file has; `final` leaves out what is not needed to predict and to explain."""
     features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
-        features, kept = pruned(features, (matrix != 0).any(axis=1))
-        matrix = matrix[kept]
+        features = features.copy()
+        matrix = matrix[features.prune((matrix != 0).any(axis=1))]
     parts = {"features": features.save(), "counts": counts, "resume": None if final else model.resume}
     facts = {
         "kind": KIND,
@@ -92,12 +92,6 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     return Saved(facts, arrays)
 
 
-def pruned(features: FeatureMap, used: NDArray[np.bool_]) -> tuple[FeatureMap, NDArray[np.bool_]]:
-    """A copy of the feature map that knows only the used features, or few more; and which of the old ones it knows."""
-    copy = FeatureMap.load(features.save(), functions=features.spec.functions)
-    return copy, copy.prune(used)
-
-
 def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) -> Model:
     facts = saved.facts
     if facts.get("kind") != KIND:
@@ -114,10 +108,8 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
     need(matrix.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
     need(matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,), "its weights fit no classes")
     need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights are not finite")
-    features = FeatureMap.load(parts["features"], functions=functions)
-    need(features.width == len(matrix), f"it has {features.width:,} features, but weights of {len(matrix):,}")
     return Model(
-        features=features,
+        features=FeatureMap.load(parts["features"], len(matrix), functions),
         classes=classes,
         weights=_core.Weights32(matrix, bias, len(classes)),
         settings=settings,
