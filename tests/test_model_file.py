@@ -430,7 +430,7 @@ def test_loading_opens_no_other_file_and_imports_nothing(saved: dict[str, bytes]
         import markone
         markone.load  # with all that it needs
         seen = []
-        WATCHED = ("open", "import", "exec", "compile", "marshal", "pickle", "subprocess", "os", "ctypes", "socket", "shutil")
+        WATCHED = "open import exec compile marshal pickle subprocess os ctypes socket shutil".split()
         sys.addaudithook(lambda event, what: seen.append((event, what)) if event.split(".")[0] in WATCHED else None)
         for path in sys.argv[1:]:
             seen.clear()

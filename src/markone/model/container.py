@@ -235,11 +235,11 @@ def check_arrays(path: str, seen: Any, listed: dict[str, Any]) -> None:
 
 def read_arrays(path: str, file: BufferedReader, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """The arrays, which stand at the end of the file in the order of the list."""
-    arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     sizes = [math.prod(said["shape"]) * TYPES[said["dtype"]].itemsize for said in listed.values()]
     file.seek(-sum(sizes), os.SEEK_END)
     for name, said in listed.items():
-        array = np.empty(said["shape"], TYPES[said["dtype"]])
+        array: NDArray[Any] = np.empty(said["shape"], TYPES[said["dtype"]])
         file.readinto(flat(array))
         if xxh3_64_hexdigest(flat(array)) != said["xxh3"]:
             raise damaged(path, f"the checksum of the array {name!r:.50} is wrong")
