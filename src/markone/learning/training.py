@@ -26,7 +26,7 @@ from markone.learning.growing import grown
 from markone.learning.linear import Linear
 from markone.learning.passes import Callback, Run, make_passes, prefixed
 from markone.learning.progress import Progress, Silence, visible_progress
-from markone.model.file import load_model, save_model
+from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.settings import Rule, Settings
 from markone.parallel import count_threads
@@ -105,9 +105,9 @@ def train(
         raise SettingsError("callback", f"must be a function, not {callback!r}")
     kept, base = None, None
     if resume and checkpoints is not None and os.path.exists(checkpoints.path):
-        kept = load_model(checkpoints.path, functions)
+        kept = load(checkpoints.path, functions)
     elif from_model is not None:
-        base = from_model if isinstance(from_model, Model) else load_model(from_model, functions)
+        base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     if kept is not None:
         check_same(given, kept.settings)
     how = settings_of(given, kept or base)

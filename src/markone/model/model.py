@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ class Model:
         settings: Settings,
         history: History,
         target: str | None = None,
+        reading: dict[str, Any] | None = None,
+        counts: Saved | None = None,
         resume: Saved | None = None,
     ) -> None:
         self.features = features
@@ -44,6 +47,10 @@ class Model:
         """What happened in training."""
         self.target = target
         """The name of what is predicted."""
+        self.reading = reading or {}
+        """How `markone.read` was told to read what it was trained on, so that files of the same make are read alike."""
+        self.counts = counts
+        """In how many training examples of each class the strongest features occur."""
         self.resume = resume
         """What is needed to learn on; None in a final model."""
         self._weights = weights
@@ -97,6 +104,22 @@ class Model:
         if len(self.classes) == 2:
             matrix = np.hstack([np.zeros_like(matrix), matrix])
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
+
+    def save(self, path: str | PathLike[str], *, final: bool = False) -> None:
+        """Writes the model into one file, which `markone.load` reads.
+
+        An old file is replaced only once the new one is whole and on disk. Functions of the user's own are not in it.
+
+        Parameters
+        ----------
+        path
+            The name of the file.
+        final
+            Leave out what is needed only to learn on, and the features whose weights are all 0.
+        """
+        from markone.model.file import save_model
+
+        save_model(self, path, final=final)
 
     def _numbers(self, labels: list[Label]) -> NDArray[np.int64]:
         """The class of each of another source's labels; one that is none of ours where it is unknown.
