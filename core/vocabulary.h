@@ -140,7 +140,7 @@ class word_table {
         return slots.empty() ? nobody : slots[place(word, key)].word;
     }
     std::uint32_t find_or_add(std::string_view word, std::uint64_t key) {
-        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 1024 : 2 * slots.size());
+        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 64 : 2 * slots.size());
         slot& at = slots[place(word, key)];
         if (at.word == nobody) {
             if (size() >= nobody || word.size() >= nobody) throw std::length_error("too many words");
@@ -304,9 +304,8 @@ class gram_table {
 
     // So that `more` can be added to the `there` that are there, and half of the slots stay empty.
     void make_room(std::size_t there, std::size_t more) {
-        if (!slots.empty() && slots.size() >= 2 * (there + more)) return;
-        std::size_t size = std::max(slots.size(), std::size_t{1024});
-        while (size < 2 * (there + more)) size *= 2;
+        if (slots.size() >= 2 * (there + more)) return;
+        const std::size_t size = std::bit_ceil(2 * (there + more));
         table<slot> old(size);
         old.swap(slots);
         for (const slot& one : old) {
