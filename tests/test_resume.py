@@ -22,7 +22,7 @@ from markone.learning.progress import Silence
 from markone.model.model import Model
 
 WORDS = "red green blue round square small large old new warm cold soft hard loud quiet".split()
-ON_DISK, IN_MEMORY = 1, None
+ON_DISK, IN_MEMORY = 5000, None
 """How much memory there is for the rows."""
 
 
@@ -72,7 +72,8 @@ def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
     settings: dict[str, Any], memory: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 2000)  # some looks to a pass
-    monkeypatch.setattr("markone.data.store.PIECE_VALUES", 600)  # some windows to a pass
+    monkeypatch.setattr("markone.data.store.PIECE_VALUES", 60)  # some windows to a pass
+    monkeypatch.setattr("markone.data.budget.LEAST", ON_DISK)
     data = texts(400, classes=2 if settings["rule"] == "mira" else 3)
     source = markone.read(data, target="label")
     how = {"epochs": 4, "memory": memory, **settings}

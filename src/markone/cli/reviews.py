@@ -58,4 +58,6 @@ def opinion(chance: random.Random, good: bool) -> str:
     word = chance.choice(GOOD if good != negated else BAD)
     if negated:
         return chance.choice(("The {} was not {}.", "Not a {1} {0}!", "The {} was never {}.")).format(thing, word)
-    return chance.choice(("The {} was {}.", "What a {1} {0}!", "The {} was really {}.", "A {1} {0}.")).format(thing, word)
+    return chance.choice(("The {} was {}.", "What a {1} {0}!", "The {} was really {}.", "A {1} {0}.")).format(
+        thing, word
+    )

@@ -54,9 +54,7 @@ class Filling:
                 self.holdout = USUAL_HOLDOUT if len(batch) >= FEW_ROWS else 0.0
             if drafts.rows == 0:
                 held_out = self._choice()
-            draft = feature_map.absorb(
-                collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels)
-            )
+            draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
             drafts.rows += len(batch)
             self.progress.read(drafts.rows)
             if feature_map.held() > self.budget:

@@ -54,12 +54,12 @@ def make_passes(
     """
     history = run.history
     progress = progress or Silence()
-    progress.start(run.examples.rows, run.settings.epochs)
-    if done := run.examples.rows * len(history) + run.sums.visits:
-        progress.advance(done)
     signals = (signal.SIGINT,) if keeper is None else (signal.SIGINT, signal.SIGTERM)
     with Interruption(signals) as interruption:
         try:
+            progress.start(run.examples.rows, run.settings.epochs)
+            if done := run.examples.rows * len(history) + run.sums.visits:
+                progress.advance(done)
             for result in run.looks(progress):
                 reason = None
                 if result is not None:

@@ -121,6 +121,10 @@ class Model:
 
         save_model(self, path, final=final)
 
+    def weight_arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The weights, features × columns, and the bias. Two classes share one column, which is for the second."""
+        return self._weights.matrix(), self._weights.bias()
+
     def _numbers(self, labels: list[Label]) -> NDArray[np.int64]:
         """The class of each of another source's labels; one that is none of ours where it is unknown.
 
