@@ -251,9 +251,9 @@ class Conjunctions(Part):
     def rows(self, places: list[NDArray[np.int32] | None], numbers: NDArray[Any]) -> Matrix:
         """A value for each conjunction, but none where its place is -1."""
         size = numbers.shape[1]
-        scaled = self.numbers.scale(numbers, self.numbers.find_missing(numbers))
         values = np.empty((size, len(places)), np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = self.numbers.scale(numbers, self.numbers.find_missing(numbers))
             for i, factors in enumerate(self.multiplied):
                 values[:, i] = scaled[factors].prod(axis=0)
         self.check_finite(values)

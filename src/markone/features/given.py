@@ -250,7 +250,7 @@ class Given(Part):
         return numbers
 
     def scale_dense(self, matrix: NDArray[Any]) -> NDArray[np.float32]:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             if self.settings.scale == "none":
                 rows = np.ascontiguousarray(matrix, np.float32)
             else:

@@ -99,7 +99,7 @@ class Numbers(Part):
     def refine(self, draft: NDArray[Any]) -> NDArray[np.float32]:
         width, missing = len(self.columns), self.find_missing(draft)
         rows = np.zeros((draft.shape[1], self.width), np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             rows[:, :width] = self.scale(draft, missing).T
             if missing is not None:
                 rows[:, width : width + len(self.indicators)] = missing[self.indicators].T
