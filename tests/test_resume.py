@@ -165,8 +165,8 @@ def test_a_training_is_taken_up_with_its_own_rows(changed: str, tmp_path: Path) 
         other = {name: values[::-1] for name, values in other.items()}
     else:
         other["label"][17] = "c7"
+    source = markone.read(other, target="label", importance="weight")
     with pytest.raises(DataError, match="the rows are not those of the training that was interrupted"):
-        source = markone.read(other, target="label", importance="weight")
         markone.train(source, checkpoint=tmp_path / "kept", resume=True)
 
 

@@ -20,6 +20,8 @@ PLAIN = (
     "It rained most of the time.",
     "Our third visit to this town.",
 )
+SAID = ("The {} was {}.", "What a {1} {0}!", "The {} was really {}.", "A {1} {0}.")
+DENIED = ("The {} was not {}.", "Not a {1} {0}!", "The {} was never {}.")
 MOST_OPINIONS = 4
 NEGATED = 0.25
 MIXED = 0.2

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
-from markone.data.source import UNLABELLED, Label, Source
+from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError
 from markone.features.map import FeatureMap
@@ -91,11 +91,12 @@ class Filling:
             kept = drafts.kept
             tasks = (kept.popleft() for _ in range(len(kept)))
             return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, self.threads)
-        return in_order(
-            lambda batch: (feature_map.transform(batch), batch.labels, batch.importance),
-            self.source.batches(),
-            self.threads,
-        )
+
+        def transform(batch: Batch) -> Rows:
+            assert batch.labels is not None  # there is a target
+            return feature_map.transform(batch), batch.labels, batch.importance
+
+        return in_order(transform, self.source.batches(), self.threads)
 
     def _choice(self) -> Choice:
         assert self.holdout is not None

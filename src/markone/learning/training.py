@@ -199,7 +199,8 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 def go_on(run: Run, kept: Model, store: RowStore) -> None:
     if kept.resume is None or "digest" not in kept.resume.facts:
         raise DataError(
-            "the file to resume from is a model, not a training that was interrupted; to learn on from it, say from_model"
+            "the file to resume from is a model, not a training that was interrupted; to learn on from it, say "
+            "from_model=..."
         )
     if kept.resume.facts["digest"] != store.digest:
         raise DataError(OTHER_ROWS)
@@ -221,11 +222,10 @@ def keep(run: Run, store: RowStore, path: Any, model: Callable[[Saved], Model]) 
 # ---- what was asked for
 
 
-def opened(source: Any, target: Any, threads: int | None) -> Source:
-    if not isinstance(source, Source):
-        source = read(source, target=target, threads=threads)
-    elif target is not None:
+def opened(what: Any, target: Any, threads: int | None) -> Source:
+    if isinstance(what, Source) and target is not None:
         raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+    source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
     if source.target is None:
         raise DataError("there is nothing to predict; say which column is the target: target=...")
     return source
