@@ -64,7 +64,13 @@ class _SparseRows(_Rows):
     def __init__(self, indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[Any], width: int) -> None: ...
     def names_twice(self) -> bool: ...
     def count_with(
-        self, labels: NDArray[np.int32], places: NDArray[np.uint32], counts: NDArray[np.int64]
+        self,
+        labels: NDArray[np.int32],
+        features: NDArray[np.uint32],
+        classes: NDArray[np.uint32],
+        places: NDArray[np.uint32],
+        inside: NDArray[np.int64],
+        total: NDArray[np.int64],
     ) -> None: ...
 
 class _DenseRows(_Rows):
@@ -199,9 +205,7 @@ class _Vocabulary:
     # Where words begin and end; features, and the first and the last word (not included) of each.
     def occurrences(
         self, text: bytes
-    ) -> tuple[
-        NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]
-    ]: ...
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
     def counts(self) -> NDArray[np.uint32]: ...
     def name(self, number: int) -> str: ...
 
