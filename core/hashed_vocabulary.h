@@ -84,6 +84,13 @@ class hashed_vocabulary {
         return name_bytes.substr(names[which], end - names[which]);
     }
 
+    // The place of an n-gram; nobody if it can be told that it is not known.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        std::uint64_t hash = hash_of(ngram.front());
+        for (const std::string& token : ngram.subspan(1)) hash = joined(hash, hash_of(token));
+        return knows(places[place(hash)], hash) ? place(hash) : nobody;
+    }
+
     // A row of the places of what is in the text. What is not known is passed over, where that can be told.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         by.hashes.clear();
@@ -98,11 +105,8 @@ class hashed_vocabulary {
                 for (std::size_t i = 0; i < count; ++i) by.joined[i] = joined(by.joined[i], by.hashes[i + length - 1]);
             if (length < how.shortest) continue;
             expect(by.joined, count, by.current, by.counter);
-            for (std::size_t i = 0; i < count; ++i) {
-                const owner& at = places[by.current[i]];
-                const bool known = at.name != nameless && at.tag == static_cast<std::uint32_t>(by.joined[i]);
-                if (known || at.shared) by.counter.count(by.current[i], rows);
-            }
+            for (std::size_t i = 0; i < count; ++i)
+                if (knows(places[by.current[i]], by.joined[i])) by.counter.count(by.current[i], rows);
         }
         end_row(begin, values, rows);
         return size;
@@ -148,6 +152,9 @@ class hashed_vocabulary {
         return false;
     }
 
+    static bool knows(const owner& at, std::uint64_t hash) {
+        return (at.name != nameless && at.tag == static_cast<std::uint32_t>(hash)) || at.shared;
+    }
     static std::uint64_t joined(std::uint64_t first, std::uint64_t word) {
         return mix(first * 0x9e3779b97f4a7c15 + word);
     }

@@ -150,6 +150,23 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
     return as_read(std::move(rows), std::move(lengths));
 }
 
+// Where the words of a text stand, from each byte to before each byte; features; and of each its words, from the first
+// to before the last.
+using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>, numpy<std::uint32_t>,
+                                     numpy<std::uint32_t>, numpy<std::uint32_t>>;
+template <class Vocabulary>
+occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) {
+    occurrences found =
+        reading(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
+    std::vector<std::uint64_t> begins, ends;
+    for (const auto [begin, end] : found.words) {
+        begins.push_back(begin);
+        ends.push_back(end);
+    }
+    return {own(std::move(begins)), own(std::move(ends)), own(std::move(found.features)), own(std::move(found.first)),
+            own(std::move(found.last))};
+}
+
 template <class Vocabulary>
 void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
     const auto bind_offsets = [&]<class Offset>(Offset) {
@@ -162,6 +179,7 @@ void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
     vocabulary_class
         .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
         .def("absorb", &absorb<Vocabulary>, "batch"_a)
+        .def("occurrences", &occurrences_in<Vocabulary>, "text"_a)
         .def("counts",
              [](const Vocabulary& self) {
                  return own(reading(self, [&] {

@@ -14,7 +14,9 @@ from markone.data.source import Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
+from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
+from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
 from markone.model.history import History
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
@@ -31,6 +33,7 @@ class Model:
         weights: _core.Weights32 | _core.Weights64,
         settings: Settings,
         history: History,
+        counts: Counts | None = None,
     ) -> None:
         self.features = features
         """The feature map: what an example's features are, by name."""
@@ -40,6 +43,8 @@ class Model:
         """How it was trained."""
         self.history = history
         """What happened in training."""
+        self.counts = counts
+        """In how many training examples the strongest features occur; None where they were not counted."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
@@ -61,7 +66,11 @@ class Model:
         return found[0] if self._is_one(examples) else found
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
-        """A row of probabilities for each example, one for each of `classes`; only logistic regression has them."""
+        """A row of probabilities for each example, one for each of `classes`; a single row for a single example.
+
+        They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
+        are probabilities where the rule is `logistic`.
+        """
         self.check_probabilities()
         found = self.scores(examples, threads=threads)
         return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
@@ -70,7 +79,7 @@ class Model:
         if self.settings.rule != "logistic":
             raise SettingsError(
                 "rule",
-                f"must be 'logistic' in training for a model to have probabilities; it was {self.settings.rule!r}",
+                f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic'",
             )
 
     def answers(
@@ -86,6 +95,37 @@ class Model:
             return batch, _core.winners(scores, self._tie), scores
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
+
+    def explain(self, example: Any = None, *, top: int = 20) -> Any:
+        """Why it predicts what it predicts for an example or, without one, what it goes by as a whole.
+
+        Parameters
+        ----------
+        example
+            One text, dict or image gives an `Explanation`; what `predict` takes besides, such as a list, a frame or a
+            source, gives an iterator of them. None gives a `ModelExplanation`.
+        top
+            How many features are shown. The explanation has them all, and knows them as a dict, too: `as_dict()`.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
+        >>> print(model.explain("free money for free"))
+        prediction: spam
+        The score of spam is 3: what is positive speaks for spam, what is negative for
+        ham.
+        feature  value  weight  product
+        free         2       1       +2
+        money        1       1       +1
+        BIAS         1       0        0
+        sum                          +3
+        """
+        top = check_top(top)
+        if example is None:
+            return explain_model(self, top)
+        found: Iterator[Explanation] = explain_examples(self, example, top)
+        return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """The share of examples that are classified rightly, of a source with labels or of what `target` belongs to."""
