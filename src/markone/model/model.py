@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from markone.data.source import Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
+from markone.features.part import Saved
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
@@ -33,7 +35,10 @@ class Model:
         weights: _core.Weights32 | _core.Weights64,
         settings: Settings,
         history: History,
+        target: str | None = None,
+        reading: dict[str, Any] | None = None,
         counts: Counts | None = None,
+        resume: Saved | None = None,
     ) -> None:
         self.features = features
         """The feature map: what an example's features are, by name."""
@@ -43,8 +48,14 @@ class Model:
         """How it was trained."""
         self.history = history
         """What happened in training."""
+        self.target = target
+        """The name of what is predicted."""
+        self.reading = reading or {}
+        """How `markone.read` was told to read what it was trained on, so that files of the same make are read alike."""
         self.counts = counts
         """In how many training examples the strongest features occur; None where they were not counted."""
+        self.resume = resume
+        """What learning needs to go on where it stopped."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
@@ -154,6 +165,22 @@ class Model:
         if len(self.classes) == 2:
             matrix = np.hstack([np.zeros_like(matrix), matrix])
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
+
+    def save(self, path: str | PathLike[str], *, final: bool = False) -> None:
+        """Writes the model into one file, which `markone.load` reads.
+
+        An old file is replaced only once the new one is whole and on disk. Functions of the user's own are not in it.
+
+        Parameters
+        ----------
+        path
+            The name of the file.
+        final
+            Leave out what is needed only to learn on, and the features whose weights are all 0.
+        """
+        from markone.model.file import save_model
+
+        save_model(self, path, final=final)
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)
