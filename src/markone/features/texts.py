@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from markone.data.texts import Texts
+from markone.data.texts import Texts as Texts
 
 
 def as_texts(array: Any) -> Texts:

@@ -71,7 +71,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
         features = features.copy()
-        matrix = matrix[features.prune((matrix != 0).any(axis=1))]
+        kept = features.prune((matrix != 0).any(axis=1))
+        matrix, counts = matrix[kept], None if counts is None else counts.renumbered(kept)
     parts = {
         "features": features.save(),
         "counts": None if counts is None else counts.save(),
@@ -121,7 +122,7 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
         history=history,
         target=facts["target"],
         reading=facts["reading"],
-        counts=None if parts["counts"] is None else Counts.load(parts["counts"], features.width, len(classes)),
+        counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
         resume=parts["resume"],
     )
 
