@@ -4,6 +4,7 @@ imported by the command that needs it, so that `markone --version` and `--help` 
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -103,7 +104,7 @@ def run(arguments: list[str]) -> None:
         return
     from cyclopts import CycloptsError
 
-    app = make_app()
+    app = make_app(only=arguments[0] if arguments and arguments[0] in COMMANDS else None)
     if not arguments or arguments[0] not in COMMANDS or {"--help", "-h"} & set(arguments):
         from markone.cli.terminal import Terminal
 
@@ -139,11 +140,13 @@ def explain(error: CycloptsError, arguments: list[str]) -> str:
     return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
 
 
-def make_app() -> App:
-    """The commands, of which only the one that is called is imported, and what they say of themselves."""
+def make_app(only: str | None = None) -> App:
+    """The commands and what they say of themselves, or just one of them."""
     from cyclopts import App
 
     app = App(name="markone", help=HELP, version=VERSION)
-    for name in COMMANDS:
-        app.command(f"markone.cli.{name}:{name}", name=name)
+    for place, name in enumerate(COMMANDS):
+        if only in (None, name):
+            command = getattr(importlib.import_module(f"markone.cli.{name}"), name)
+            app.command(command, name=name, sort_key=place)
     return app

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from markone.cli.options import Reading, WholeNumber, given
+from markone.cli.options import FileName, Flag, Reading, WholeNumber, given
 
 
 def evaluate(
-    model: str,
-    data: str,
+    model: FileName,
+    data: FileName,
     /,
     *,
     target: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
     threads: WholeNumber | None = None,
-    quiet: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Flag = False,
     reading: Reading | None = None,
 ) -> None:
     """Measure a model on labelled examples.

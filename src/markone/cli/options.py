@@ -7,11 +7,12 @@ import inspect
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_type_hints
 
 from cyclopts import Parameter, Token
 
-from markone.data.options import ALL
+from markone.data.options import ALL, FORMATS
 from markone.data.read import read
 from markone.errors import SettingsError
 
@@ -33,6 +34,17 @@ def number(_: type, tokens: Sequence[Token]) -> float:
         raise ValueError(f"must be a number, not {tokens[0].value!r}") from None
 
 
+def as_given(_: type, tokens: Sequence[Token]) -> str:
+    return tokens[0].value
+
+
+if TYPE_CHECKING:
+    FileName = str
+else:
+    # A text to us, but a path to Cyclopts, which then lets the shell complete it.
+    FileName = Annotated[Path, Parameter(converter=as_given)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+"""An option without a value, which is off unless it is given."""
 WholeNumber = Annotated[int, Parameter(converter=whole_number)]
 Number = Annotated[float, Parameter(converter=number)]
 
@@ -79,6 +91,11 @@ FROM_TEXT: dict[str, Any] = {
     "separator": sign_in,
     "quote": sign_in,
 }
+WRITTEN = {
+    "kinds": " Written as zip=text,age=numeric.",
+    "columns": " Written as a,b,c.",
+    "missing": " Written as ?,NA.",
+}
 NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
 """What `read` is told by the commands themselves."""
 BY_RULE_OR_DATA = {"rule", "holdout"}
@@ -97,7 +114,10 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
     """A dictionary whose keys are options. Those that are not given are not in it."""
     annotated = {
         key: Annotated[
-            option_type(key, kind), Parameter(name=option(key), help=helps.get(key), negative=negative(key, kind))
+            option_type(key, kind),
+            Parameter(
+                name=option(key), help=helps.get(key), negative=negative(key, kind), show_choices=key != "format"
+            ),
         ]
         for key, kind in types.items()
     }
@@ -120,17 +140,24 @@ def negative(name: str, kind: Any) -> str | None:
 
 def read_options() -> Any:
     types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
-    return options("Reading", types, parameter_docs(read), "Reading")
+    helps = {
+        name: text.replace("None for", "By default").replace("None if", "none if") + WRITTEN.get(name, "")
+        for name, text in parameter_docs(read).items()
+    }
+    return options("Reading", types | {"format": Literal[FORMATS]}, helps, "Reading")
 
 
 def settings_options() -> Any:
+    from markone.cli.sentences import with_options
+    from markone.learning.training import train
     from markone.model.settings import Settings
 
-    helps = attribute_docs(Settings)
+    helps = attribute_docs(Settings) | {"rule": parameter_docs(train)["rule"]}
     for field in fields(Settings):
         if field.name not in BY_RULE_OR_DATA and field.default not in (None, MISSING):
-            usual = {True: "yes", False: "no"}.get(field.default, field.default)
+            usual = ("yes" if field.default else "no") if isinstance(field.default, bool) else field.default
             helps[field.name] += f" [default: {usual}]"
+    helps = {name: with_options(text) for name, text in helps.items()}
     return options("Learning", get_type_hints(Settings), helps, "Learning")
 
 

@@ -6,21 +6,21 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from markone.cli.options import Reading, WholeNumber, columns_to_keep, given
+from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
 
 
 def predict(
-    model: str,
-    data: str,
+    model: FileName,
+    data: FileName,
     /,
     *,
-    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
     output: Literal["labels", "csv", "jsonl"] | None = None,
     keep: str | None = None,
-    scores: Annotated[bool, Parameter(negative="")] = False,
-    probabilities: Annotated[bool, Parameter(negative="")] = False,
+    scores: Flag = False,
+    probabilities: Flag = False,
     threads: WholeNumber | None = None,
-    quiet: Annotated[bool, Parameter(negative="")] = False,
+    quiet: Flag = False,
     reading: Reading | None = None,
 ) -> None:
     """Predict labels with a model that `markone train` has saved.

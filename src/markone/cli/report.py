@@ -122,7 +122,8 @@ class Report:
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
         """The features with the largest weights for each class."""
-        return [(one.label, [row.name for row in one.rows]) for one in self.model.explain(top=FEATURES_SHOWN).classes]
+        sides = [side for side in self.model.explain(top=FEATURES_SHOWN).sides if side.speaks_for]
+        return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 
     def features(self) -> Iterator[str]:
         strongest = self.strongest()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from markone.cli.options import Learning, Number, Reading, WholeNumber, given
+from markone.cli.options import FileName, Flag, Learning, Number, Reading, WholeNumber, given
 from markone.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,20 +22,20 @@ USUAL_NAME = "markone.model"
 
 
 def train(
-    *data: str,
+    *data: FileName,
     target: str | None = None,
-    out: Annotated[str | None, Parameter(name=["--out", "-o"])] = None,
-    features: str | None = None,
-    from_model: Annotated[str | None, Parameter(name="--from")] = None,
-    checkpoint: Annotated[bool, Parameter(negative="")] = False,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    features: FileName | None = None,
+    from_model: Annotated[FileName | None, Parameter(name="--from")] = None,
+    checkpoint: Flag = False,
     minutes: Number | None = None,
-    resume: Annotated[bool, Parameter(negative="")] = False,
-    final: Annotated[bool, Parameter(negative="")] = False,
+    resume: Flag = False,
+    final: Flag = False,
     importance: str | None = None,
     threads: WholeNumber | None = None,
     memory: str | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    quiet: Annotated[bool, Parameter(negative="")] = False,
+    json: Flag = False,
+    quiet: Flag = False,
     learning: Learning | None = None,
     reading: Reading | None = None,
 ) -> None:
