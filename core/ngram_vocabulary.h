@@ -195,6 +195,18 @@ class ngram_vocabulary {
         return first == nobody ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
     }
 
+    // The feature that an n-gram is; nobody if it is none.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        std::uint32_t number = nobody;
+        for (const std::string& token : ngram) {
+            const std::uint32_t word = words.find(token);
+            if (word == nobody) return nobody;
+            number = &token == ngram.data() ? singles[word].number : pairs.find(number, word);
+            if (number == nobody) return nobody;
+        }
+        return number < features() ? number : nobody;
+    }
+
     // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         by.said.clear();

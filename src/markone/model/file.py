@@ -17,6 +17,7 @@ from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Function
 from markone.model.container import Path, read_file, write_file
+from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
 from markone.model.settings import NUMBERS, Settings
@@ -70,8 +71,13 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
         features = features.copy()
-        matrix = matrix[features.prune((matrix != 0).any(axis=1))]
-    parts = {"features": features.save(), "counts": counts, "resume": None if final else model.resume}
+        kept = features.prune((matrix != 0).any(axis=1))
+        matrix, counts = matrix[kept], None if counts is None else counts.renumbered(kept)
+    parts = {
+        "features": features.save(),
+        "counts": None if counts is None else counts.save(),
+        "resume": None if final else model.resume,
+    }
     facts = {
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
@@ -112,7 +118,7 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
         history=history,
         target=facts["target"],
         reading=facts["reading"],
-        counts=parts["counts"],
+        counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
         resume=parts["resume"],
     )
 
