@@ -64,7 +64,7 @@ class Shown:
 
 
 def as_plain(part: str | Grid) -> str:
-    return textwrap.fill(visible(part), SCREEN, break_long_words=False) if isinstance(part, str) else str(part)
+    return textwrap.fill(visible(part), SCREEN) if isinstance(part, str) else str(part)
 
 
 def as_html(part: str | Grid | list[MarkedText]) -> Iterator[str]:
