@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,7 +69,8 @@ def train(
     from_model
         Learn on from a model: with its features and settings, and with new features and classes as the data have them.
     checkpoint
-        Keep the training in the model's file after every pass; it is always kept when it is interrupted.
+        Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is always kept
+        when it is interrupted.
     minutes
         Keep it whenever so many minutes have gone by.
     resume
@@ -94,15 +96,16 @@ def train(
     path = out or default_name(data)
     check_path(path, data)
     source = open_source(data, target=target, importance=importance, threads=threads, options=given(reading))
-    before = identity(path)
+    kept = f"{path}.checkpoint"
+    before = identity(kept)
     if resume and before is None and not quiet:
-        print(f"markone: there is no {path} yet to go on from; the training begins", file=sys.stderr)
+        print(f"markone: there is no {kept} to go on from; the training begins", file=sys.stderr)
     try:
         model = learn(
             source,
             features=features,
             from_model=from_model,
-            checkpoint=Checkpoints(path, each_pass=checkpoint, minutes=minutes),
+            checkpoint=Checkpoints(kept, each_pass=checkpoint, minutes=minutes),
             resume=resume,
             threads=threads,
             memory=memory,
@@ -112,9 +115,11 @@ def train(
         if model.history.stopped == "interrupted":
             raise KeyboardInterrupt
     except KeyboardInterrupt:
-        tell_interruption(path, saved=identity(path) != before)
+        tell_interruption(kept, saved=identity(kept) != before)
         raise
     model.save(path, final=final)
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
     from markone.cli.report import Report, print_json
 
     report = Report(model, source, path, list(data))

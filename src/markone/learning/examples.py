@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block
+from markone.data.source import UNLABELLED
 from markone.data.store import RowStore
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
@@ -117,6 +119,15 @@ class StoredExamples:
             apart = here[~self._learned[anywhere]]
             if len(apart):
                 yield block.take(apart)
+
+    def learned(self) -> Iterator[Block]:
+        """All rows, of which those that are held out have no label."""
+        if (whole := self._store.whole) is not None:
+            yield replace(whole, labels=np.where(self._learned, whole.labels, np.int32(UNLABELLED)))
+            return
+        for window in self._store.windows(np.arange(self._store.pieces)):
+            block, _, anywhere = self._store.window(window)
+            yield replace(block, labels=np.where(self._learned[anywhere], block.labels, np.int32(UNLABELLED)))
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._store.labels[self._learned], self._store.labels[~self._learned]

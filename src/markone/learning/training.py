@@ -26,6 +26,7 @@ from markone.learning.growing import grown
 from markone.learning.linear import Linear
 from markone.learning.passes import Callback, Run, make_passes, prefixed
 from markone.learning.progress import Progress, Silence, visible_progress
+from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.settings import Rule, Settings
@@ -128,12 +129,13 @@ def train(
         else:
             start = begin(spec, filling, store, how)
         linear = start.linear
-        run = Run(linear, StoredExamples(store, linear.settings))
+        examples = StoredExamples(store, linear.settings)
+        run = Run(linear, examples)
         if kept is not None:
             go_on(run, kept, store)
         run.history.unlabelled = store.unlabelled
 
-        def model(resume: Saved) -> Model:
+        def model(resume: Saved, counts: Counts | None = None) -> Model:
             return Model(
                 features=start.features,
                 classes=start.classes,
@@ -141,12 +143,15 @@ def train(
                 settings=linear.settings,
                 history=run.history,
                 target=source.target,
+                reading=source.reading,
+                counts=counts,
                 resume=resume,
             )
 
         keeper = None if checkpoints is None else Keeper(checkpoints, keep(run, store, checkpoints.path, model))
         make_passes(run, callback=callback, progress=progress, keeper=keeper)
-    return model(Saved(arrays=prefixed("state.", linear.get_state())))
+        counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
+    return model(Saved(arrays=prefixed("state.", linear.get_state())), counts)
 
 
 # ---- three ways to start
