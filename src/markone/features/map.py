@@ -114,7 +114,8 @@ class FeatureMap(Part):
     def names(self) -> list[str]:
         """The names of all features, by number."""
         self._check_fitted()
-        return [feature_name(name) for part in self.parts for name in part.names()]
+        names = [name for part in self.parts for name in part.names()]
+        return list(map(feature_name, names)) if BIAS in names else names
 
     # ---- after learning
 

@@ -132,7 +132,9 @@ class Ngrams(Part):
 
     def names(self) -> list[str]:
         names = listed(Texts(*self.vocabulary.names()))
-        return [self.prefix + (name or f"(place {number})") for number, name in enumerate(names)]
+        if isinstance(self.vocabulary, _core.HashedVocabulary):
+            names = [name or f"(place {number})" for number, name in enumerate(names)]
+        return [self.prefix + name for name in names] if self.prefix else names
 
     def save(self) -> Saved:
         """Words and what n-grams are made of them. Hashed ones have only their names, from which all else follows."""
@@ -170,8 +172,8 @@ class Ngrams(Part):
             if (shared > 1).any():
                 raise damaged("a place is shared or not")
             with distrusted():
-                numbers = self.vocabulary.add(*names, shared)
-            if len(np.unique(numbers)) != len(numbers):
+                self.vocabulary.add(*names, shared)
+            if len(self._places()) != len(shared):
                 raise damaged("two n-grams have one place")
         if self.settings.weight != "none":
             self.weights = contents.array("weights", np.float32, self.width)
