@@ -163,7 +163,7 @@ class Patches(Patterns):
         if min(images.shape[1:]) < self.side:
             raise DataError(
                 f"images of {images.shape[1]} × {images.shape[2]} pixels are too small for patches of "
-                f"{self.side} × {self.side}"
+                f"{self.side} × {self.side}; leave patches out: image.patches = []"
             )
         patterns = _core.Patterns()
         patterns.count_patches(images, size=self.side, level=self.level)

@@ -144,7 +144,7 @@ def fill(
         if feature_map.held() > budget:
             raise DataError(
                 f"after {rows:,} rows the vocabulary needs more than the {budget / 1e6:,.0f} MB of memory; take fewer "
-                "or shorter n-grams, a table of fixed size (text.hash_bits), or say memory=..."
+                "or shorter n-grams, a table of fixed size (text.hash_bits), no odds (text.weight), or say memory=..."
             )
         if size <= budget // DRAFTS_SHARE:
             size += size_of(draft)
