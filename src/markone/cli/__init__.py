@@ -113,7 +113,7 @@ def run(arguments: list[str]) -> None:
         tokens = [HYPHEN if argument == "-" else argument for argument in arguments]
         command, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        raise UsageError(explain(error, arguments)) from None
+        raise UsageError(usage_sentence(error, arguments)) from None
     command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
 
 
@@ -130,7 +130,7 @@ class UsageError(MarkoneError):
     """A command or an option that does not exist, or a value that does not fit."""
 
 
-def explain(error: CycloptsError, arguments: list[str]) -> str:
+def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
     """Cyclopts' sentence, or a better one."""
     from cyclopts import UnusedCliTokensError
 
