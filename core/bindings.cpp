@@ -272,11 +272,26 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
 
     auto weights_class =
         nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
+            .def(
+                "__init__",
+                [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
+                    if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
+                        throw std::invalid_argument("the weights have the wrong shape");
+                    const auto kept = std::make_shared<array<T, 2>>(matrix);
+                    new (self) weights<T>({kept, kept->data()}, kept->shape(0), view(bias), classes);
+                },
+                "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a)
             .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
             .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
             .def("matrix",
                  [](const weights<T>& self) {
-                     return columns_to_numpy(self.w.data(), self.features, self.columns(), self.stride());
+                     return columns_to_numpy(self.data(), self.features, self.columns(), self.stride());
+                 })
+            .def("view",
+                 [](nb::pointer_and_handle<weights<T>> self) {
+                     const weights<T>& from = *self.p;
+                     return nb::ndarray<nb::numpy, const T>(from.data(), {from.features, from.columns()}, self.h,
+                                                            {static_cast<std::int64_t>(from.stride()), 1});
                  })
             .def(
                 "of",
@@ -286,7 +301,7 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                     for (std::size_t i = 0; i < features.size(); ++i) {
                         const std::size_t feature = features.data()[i];
                         if (feature >= self.features) throw std::out_of_range("no such feature");
-                        std::copy_n(self.w.data() + feature * self.stride(), columns, memory.get() + i * columns);
+                        std::copy_n(self.data() + feature * self.stride(), columns, memory.get() + i * columns);
                     }
                     return own<T>(std::move(memory), {features.size(), columns});
                 },

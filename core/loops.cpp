@@ -99,9 +99,9 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
     packer<T> packed;
     for (std::size_t i = 0; i < rows.size(); ++i, out += columns) {
         if (stride == 1)
-            sums[0] = exact_dot(rows[i], by.w.data());
+            sums[0] = exact_dot(rows[i], by.data());
         else
-            dots(packed(rows[i]), by.w.data(), stride, sums.data());
+            dots(packed(rows[i]), by.data(), stride, sums.data());
         for (std::size_t k = 0; k < columns; ++k) out[k] = static_cast<T>(sums[k] + double{by.bias[k]});
     }
 }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
+    from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
 
@@ -32,6 +33,7 @@ __all__ = [
     "SettingsError",
     "Source",
     "__version__",
+    "load",
     "read",
     "train",
 ]
@@ -44,6 +46,7 @@ HOMES = {
     "Perceptron": "markone.estimators",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
+    "load": "markone.model.file",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
     "train": "markone.learning.training",

@@ -1,0 +1,174 @@
+"""Atomic writing: a file is the old one or the new one, whole, whatever happens in between."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from markone.errors import DataError
+
+TRIES, PAUSE = 200, 0.005
+"""How often, and after how many seconds each time, we look whether others who save in the same folder are done."""
+LONGEST_NAME = 255
+NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
+"""What systems and file systems say that have no files without names."""
+NO_SYNC = {errno.EINVAL, errno.EACCES, errno.EOPNOTSUPP}
+"""What those say that cannot sync a folder, or where we may write in it but not open it."""
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write into, which becomes the file at `path` when the block ends well.
+
+    If the block fails, or anything else, the old file stays as it is. What is written has no name until it is whole
+    and on disk, so that a process that is killed leaves nothing behind. A link is followed; a device or a pipe is
+    written straight into. An OSError becomes a DataError.
+    """
+    path = os.fspath(path)
+    old: os.stat_result | None = None
+    try:
+        old = status(path)
+        if old is not None and (stat.S_ISCHR(old.st_mode) or stat.S_ISFIFO(old.st_mode)):
+            with open(path, "wb") as file:
+                yield file
+            return
+        with replacing(os.path.realpath(path), old) as file:
+            yield file
+    except OSError as error:
+        raise DataError(f"cannot save {path}: {sentence(error, path, old)}") from error
+
+
+def status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:  # a null character, or one that the system cannot write
+        raise OSError(errno.EINVAL, f"that is no name of a file ({error})") from None
+
+
+def sentence(error: OSError, path: str, old: os.stat_result | None) -> str:
+    if isinstance(error, FileNotFoundError):
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            return f"there is no folder {folder}"
+    why = error.strerror or str(error)
+    return why if old is None or not stat.S_ISREG(old.st_mode) else f"{why}; the old file is as it was"
+
+
+@contextmanager
+def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder" if stat.S_ISDIR(old.st_mode) else "it is no file")
+    if old is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "it may not be written to")
+    descriptor, name = create(target)
+    file = os.fdopen(descriptor, "wb")
+    try:
+        if old is not None:
+            os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+        yield file
+        file.flush()
+        os.fsync(descriptor)
+        if name is None:
+            give_name(descriptor, target)
+        else:
+            os.replace(name, target)
+            name = None
+    finally:
+        with suppress(OSError):  # what could not be written cannot be flushed now either
+            file.close()
+        if name is not None:
+            with suppress(OSError):
+                os.unlink(name)
+    sync_folder(target)
+
+
+def create(target: str) -> tuple[int, str | None]:
+    """A file that has no name yet or, where there is no such thing, a temporary one."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        try:
+            return os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), None
+        except OSError as error:
+            if error.errno not in NO_NAMELESS:
+                raise
+    temporary = beside(target, secrets.token_hex(4))
+    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666), temporary
+
+
+def beside(target: str, ending: str) -> str:
+    """A hidden name in the target's folder."""
+    folder, name = os.path.split(target)
+    short = os.fsencode(name)[: LONGEST_NAME - len(ending) - 2]
+    return os.path.join(folder, f".{os.fsdecode(short)}.{ending}")
+
+
+def give_name(descriptor: int, target: str) -> None:
+    """Puts a nameless file at the place of the target.
+
+    The system gives a name only where there is none, so that an old file has to be renamed over. A file that has lost
+    its only name never gets another: whoever saves at the same moment must not clear our second name away.
+    """
+    temporary = beside(target, "new")
+    with locked(os.path.dirname(target)):
+        try:
+            link(descriptor, target)
+            return
+        except FileExistsError:
+            pass
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)  # of one who was killed just here
+        try:
+            link(descriptor, temporary)
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """One at a time of those who do so. A lock dies with its process; of one who keeps it we do not take notice."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:  # we may write in it, and not look
+        yield
+        return
+    try:
+        for _ in range(TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(PAUSE)
+            except OSError:  # a file system without such locks
+                break
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def link(descriptor: int, name: str) -> None:
+    # Python follows the link in /proc only if it is given a folder; which one does not matter to an absolute path.
+    os.link(f"/proc/self/fd/{descriptor}", name, src_dir_fd=descriptor, follow_symlinks=True)
+
+
+def sync_folder(target: str) -> None:
+    """So that the name, too, is on disk."""
+    try:
+        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        if error.errno not in NO_SYNC:
+            raise DataError(f"{target} is saved, but the disk has not confirmed it: {error.strerror}") from error

@@ -1,0 +1,217 @@
+"""The file of a model: what of it is written, and how it is made again of what somebody wrote."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.source import Label
+from markone.errors import DataError, SettingsError
+from markone.features.map import FeatureMap
+from markone.features.part import Saved
+from markone.features.spec import Function
+from markone.model.container import Path, read_file, write_file
+from markone.model.counts import Counts
+from markone.model.history import REASONS, History, Pass
+from markone.model.model import Model
+from markone.model.settings import NUMBERS, Settings
+
+KIND = "classifier"
+FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
+NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+"""Numbers that JSON does not have are written as texts."""
+
+
+def save_model(model: Model, path: Path, *, final: bool = False) -> None:
+    saved = to_saved(model, final=final)
+    write_file(path, saved.facts, saved.arrays)
+
+
+def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
+    """The model in a file that `Model.save` has written.
+
+    The file may come from anywhere: nothing in it is run or imported, sizes and checksums are checked before anything
+    is used, and what is wrong with it is said in a `DataError`.
+
+    Parameters
+    ----------
+    path
+        The name of the file.
+    functions
+        The functions of the user's own, by name, that the model was trained with.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from markone import train
+    >>> model = train(["free money", "see you soon"], target=["spam", "ham"])
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/mail.model")
+    ...     again = load(f"{folder}/mail.model")
+    >>> again.predict("money for free")
+    'spam'
+    """
+    saved = read_file(path)
+    try:
+        return from_saved(saved, functions)
+    except DataError as error:
+        raise DataError(f"cannot load the model {path}: {error}") from error
+    except MemoryError as error:
+        raise DataError(f"cannot load the model {path}: there is too little memory for it") from error
+
+
+def to_saved(model: Model, *, final: bool = False) -> Saved:
+    """All that the file has; `final` leaves out what is not needed to predict and to explain."""
+    features, matrix, counts = model.features, model._weights.view(), model.counts
+    if final:
+        features = features.copy()
+        kept = features.prune((matrix != 0).any(axis=1))
+        matrix, counts = matrix[kept], None if counts is None else counts.renumbered(kept)
+    parts = {
+        "features": features.save(),
+        "counts": None if counts is None else counts.save(),
+        "resume": None if final else model.resume,
+    }
+    facts = {
+        "kind": KIND,
+        "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
+        "classes": model.classes,
+        "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
+        "target": model.target,
+        "reading": model.reading,
+        **{name: None if part is None else part.facts for name, part in parts.items()},
+    }
+    arrays = {"weights": matrix, "bias": model._weights.bias()}
+    for name, part in parts.items():
+        if part is not None:
+            arrays.update({f"{name}.{key}": array for key, array in part.arrays.items()})
+    return Saved(facts, arrays)
+
+
+def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) -> Model:
+    facts = saved.facts
+    if facts.get("kind") != KIND:
+        raise DataError(f"it holds no classifier but {facts.get('kind')!r:.50}; a newer Markone may know it")
+    check_keys(facts, FACTS, "the model")
+    parts = divide(saved)
+    settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
+    need(facts["target"] is None or isinstance(facts["target"], str), "the target has no name")
+    need(isinstance(facts["reading"], dict), "how its data was read is no object")
+    if parts["features"] is None:
+        raise DataError("it has no features")
+    matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
+    columns = 1 if len(classes) == 2 else len(classes)
+    need(matrix.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
+    need(matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,), "its weights fit no classes")
+    need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights are not finite")
+    return Model(
+        features=FeatureMap.load(parts["features"], len(matrix), functions),
+        classes=classes,
+        weights=_core.Weights32(matrix, bias, len(classes)),
+        settings=settings,
+        history=history,
+        target=facts["target"],
+        reading=facts["reading"],
+        counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
+        resume=parts["resume"],
+    )
+
+
+def divide(saved: Saved) -> dict[str, Saved | None]:
+    """The facts and arrays of each part of the model; None where it has no such part."""
+    arrays: dict[str, dict[str, NDArray[Any]]] = {"features": {}, "counts": {}, "resume": {}}
+    alone = set()
+    for name, array in saved.arrays.items():
+        part, dot, key = name.partition(".")
+        if dot and part in arrays:
+            arrays[part][key] = array
+        else:
+            alone.add(name)
+    check_keys(dict.fromkeys(alone), {"weights", "bias"}, "its arrays")
+    parts: dict[str, Saved | None] = {}
+    for part in arrays:
+        facts = saved.facts[part]
+        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its {part} are no object")
+        parts[part] = None if facts is None else Saved(facts, arrays[part])
+    return parts
+
+
+# ---- what JSON has, checked
+
+
+def need(holds: bool, problem: str) -> None:
+    if not holds:
+        raise DataError(problem)
+
+
+def check_keys(found: Mapping[str, Any], known: set[str], where: str, optional: bool = False) -> None:
+    for name in sorted(known - set(found)) if not optional else ():
+        raise DataError(f"{where}: {name!r} is missing")
+    for name in sorted(set(found) - known):
+        raise DataError(f"{where}: {name!r:.50} is unknown")
+
+
+def in_json(value: Any) -> Any:
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def from_json(value: Any) -> Any:
+    return NOT_FINITE.get(value, value) if isinstance(value, str) else value
+
+
+def settings_of(found: Any) -> Settings:
+    need(isinstance(found, dict), "its settings are no object")
+    check_keys(found, {field.name for field in fields(Settings)}, "its settings", optional=True)
+    try:
+        return Settings(**{name: from_json(value) if name in NUMBERS else value for name, value in found.items()})
+    except SettingsError as error:
+        raise DataError(f"in its settings, {error}") from None
+
+
+def classes_of(found: Any) -> list[Label]:
+    need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
+    need(len(found) >= 2, f"it has {len(found)} classes, and needs two at least")
+    need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
+    return list(found)
+
+
+def history_of(facts: Mapping[str, Any]) -> History:
+    found = facts["history"]
+    need(isinstance(found, dict), "its history is no object")
+    check_keys(found, {field.name for field in fields(History)}, "its history")
+    need(isinstance(found["passes"], list), "its passes are no list")
+    need(isinstance(found["stopped"], str) and found["stopped"] in REASONS, "it does not say why training ended")
+    for field in fields(History):
+        if field.name not in ("passes", "stopped"):
+            need(is_a(found[field.name], str(field.type)), f"its history has {field.name}={found[field.name]!r:.50}")
+    return History(**{**found, "passes": [pass_of(row) for row in found["passes"]]})
+
+
+def row_of(one: Pass) -> dict[str, Any]:
+    """A pass without how long it took, so that the same training gives the same file."""
+    return {name: in_json(value) for name, value in asdict(one).items() if name != "seconds"}
+
+
+def pass_of(row: Any) -> Pass:
+    kinds = {field.name: str(field.type) for field in fields(Pass)}
+    need(isinstance(row, dict), "a pass of its history is no object")
+    check_keys(row, set(kinds) - {"seconds"}, "a pass of its history")
+    values = {name: from_json(value) for name, value in row.items()}
+    for name, value in values.items():
+        need(is_a(value, kinds[name]), f"a pass of its history has {name}={value!r:.50}")
+    return Pass(**values, seconds=None)
+
+
+def is_a(value: Any, kind: str) -> bool:
+    """Whether a value is of the kind that a field says: `int`, `float` or one of them `| None`."""
+    if value is None:
+        return kind.endswith("| None")
+    if kind.startswith("float") and type(value) is float:
+        return True
+    return type(value) is int and 0 <= value < 2**63
