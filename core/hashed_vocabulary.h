@@ -210,6 +210,17 @@ class hashed_vocabulary {
         return !places.empty() && places[place].knows(hash) ? place : nobody;
     }
 
+    // Of how many words, or other tokens, what each place is named after consists; 1 where it has no name.
+    std::vector<std::uint8_t> lengths() const {
+        std::vector<std::uint8_t> all(features(), 1);
+        if (how.longest == 1) return all;
+        for (std::uint32_t number = 0; number < all.size(); ++number) {
+            const std::string words = name(number);
+            all[number] = static_cast<std::uint8_t>(1 + std::count(words.begin(), words.end(), ' '));
+        }
+        return all;
+    }
+
     // A row of the places of what is in the text. What is not known is passed over, where that can be told.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         const std::size_t begin = rows.indices.size();

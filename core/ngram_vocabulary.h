@@ -27,6 +27,16 @@ class ngram_vocabulary {
     std::size_t features() const { return collecting ? grams.size() : kept; }
     // In how many rows each occurs, by number.
     std::span<const std::uint32_t> counts() const { return rows_with; }
+    // Of how many words, or other tokens, each consists, by number.
+    std::vector<std::uint8_t> lengths() const {
+        must_collect();  // for as long, the beginning of an n-gram comes before it
+        std::vector<std::uint8_t> all(grams.size());
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            const std::uint32_t first = grams[number].first;
+            all[number] = static_cast<std::uint8_t>(first == nobody ? 1 : all[first] + 1);
+        }
+        return all;
+    }
 
     // Takes in what was collected, and returns its rows.
     growing_rows absorb(const ngram_collector& batch) {

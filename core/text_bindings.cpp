@@ -261,6 +261,7 @@ void bind_text(nb::module_& m) {
         nb::class_<exact>(m, "NgramVocabulary")
             .def(nb::init<const ngram_settings&>(), "settings"_a)
             .def_prop_ro("known", [](const exact& self) { return reading(self, [&] { return self.known(); }); })
+            .def("lengths", [](const exact& self) { return own(reading(self, [&] { return self.lengths(); })); })
             .def(
                 "frequent",
                 [](const exact& self, std::uint32_t min_count, std::size_t most) {
@@ -317,6 +318,7 @@ void bind_text(nb::module_& m) {
     auto hashed_class =
         nb::class_<hashed>(m, "HashedVocabulary")
             .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def("lengths", [](const hashed& self) { return own(reading(self, [&] { return self.lengths(); })); })
             .def_prop_ro("used", [](const hashed& self) { return reading(self, [&] { return self.used(); }); })
             .def_prop_ro("shared", [](const hashed& self) { return reading(self, [&] { return self.shared(); }); })
             .def_prop_ro("met", [](const hashed& self) { return reading(self, [&] { return self.met(); }); })

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from markone import DataError, Features, SettingsError, _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, GivenRows
+from markone.errors import MarkoneError
 from markone.features.examples import ListedNames
 from markone.features.map import FeatureMap
-from markone.features.part import Matrix, Saved
+from markone.features.part import Matrix, Part, Saved
 from markone.features.saved import listed
 from markone.features.texts import Texts
 
@@ -194,9 +196,25 @@ def test_a_loaded_map_is_the_saved_one(case: tuple[FeatureMap, FeatureMap, Batch
     assert same_saved(loaded.save(), feature_map.save())
 
 
-def test_all_parts_are_in_the_tests() -> None:
-    kinds = {column.kind for column in ALL}
-    assert kinds == {"numeric", "boolean", "categorical", "text", "image", "rows"}
+def test_a_map_of_every_part_comes_back() -> None:
+    spec = Features(
+        text={"lexicons": {"good": ["fine"]}, "characters": [2, 2], "weight": "idf"},
+        image={"patches": 2},
+        conjunctions=["make*age", "age*height"],
+        functions=FUNCTIONS,
+    )
+    values: dict[str, Any] = {"age": [1.0, None], "height": [2.0, 3.5], "member": [True, False], "make": ["a", None]}
+    values |= {"town": ["b", "c"], "note": ["a fine day", "é"], "title": ["A", "b b"]}
+    columns = {name: pa.array(some) for name, some in values.items()}
+    columns["picture"] = np.arange(24, dtype=np.uint8).reshape(2, 3, 4) * 10
+    columns["given"] = GivenRows(np.eye(2), ListedNames(["p", "q"]))
+    feature_map = fitted(spec, ALL, batch := Batch(columns, 2))
+    classes = set(Part.__subclasses__())
+    while abstract := {one for one in classes if one.__subclasses__()}:
+        classes = classes - abstract | {below for one in abstract for below in one.__subclasses__()}
+    assert {type(part) for part in feature_map.parts} == {one for one in classes if one is not FeatureMap}
+    loaded = load(from_file(feature_map.save()))
+    assert same(loaded.transform(batch), feature_map.transform(batch)) and loaded.names() == feature_map.names()
 
 
 def test_a_map_that_is_not_fitted_is_not_saved() -> None:
@@ -265,6 +283,15 @@ def check_extended(one: FeatureMap, other: FeatureMap, first: Batch, second: Bat
                 assert values[:, place_of[name]].tobytes() == new[:, number].tobytes(), name
     loaded = load(from_file(both.save()))
     assert same(loaded.transform(second), both.transform(second)) and same_saved(loaded.save(), both.save())
+
+
+@given(*[st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), min_size=1, max_size=4)] * 2)
+def test_places_without_a_name_get_those_of_the_others(first: list[str], second: list[str]) -> None:
+    columns, spec = (Column("note", "text"),), Features(text={"hash_bits": 4, "weight": "idf"})
+    one, other = (fitted(spec, columns, Batch({"note": pa.array(texts)}, len(texts))) for texts in (first, second))
+    mine, theirs = one.names(), other.names()
+    one.extend(other)
+    assert one.names() == [a if "(place" not in a else b for a, b in zip(mine, theirs, strict=True)]
 
 
 def test_scaling_and_weights_of_words_stay() -> None:
@@ -411,16 +438,10 @@ def test_damaged_weights_and_hashed_names_are_refused() -> None:
             for other in (names[::-1], np.full_like(names, 32), np.full_like(names, 97)):
                 with pytest.raises(DataError):
                     load(changed(saved, names=other))
+    facts, names = some_map(hash_bits=2).save().facts, Texts.of(["a", "b", "c", "d", "e"])
+    arrays = {"names": names.data, "names_offsets": names.offsets.astype(np.int32), "shared": np.zeros(5, np.uint8)}
     with pytest.raises(DataError, match="two n-grams have one place"):
-        names = Texts.of(["a", "b", "c", "d", "e"])
-        offsets = names.offsets.astype(np.int32)
-        facts = {**some_map(hash_bits=2).save().facts}
-        load(
-            Saved(
-                facts,
-                {"part0.names": names.data, "part0.names_offsets": offsets, "part0.shared": np.zeros(5, np.uint8)},
-            )
-        )
+        load(changed(Saved(facts), **arrays))
 
 
 def test_a_small_file_does_not_make_us_allocate_much() -> None:
@@ -577,7 +598,12 @@ def test_damage_is_refused_or_does_no_harm(
             )
     try:
         loaded = FeatureMap.load(saved, width, feature_map.spec.functions)
-        assert len(loaded.names()) == loaded.width == width
+    except MarkoneError:
+        return
+    assert len(loaded.names()) == loaded.width == width
+    if {column.name for column in loaded.columns} != {column.name for column in feature_map.columns}:
+        return
+    with suppress(DataError):
         for batch in (first, second):
             assert loaded.transform(batch).shape == (len(batch), width)
         loaded.extend(other)
@@ -586,11 +612,6 @@ def test_damage_is_refused_or_does_no_harm(
         loaded.prune(np.arange(loaded.width) % 3 == 0)
         loaded.transform(first)
         assert same_saved(load(from_file(loaded.save())).save(), loaded.save())
-    except (DataError, KeyError) as error:
-        # A column that has another name is not in the batch.
-        assert isinstance(error, DataError) or error.args[0] not in {column.name for column in feature_map.columns}
-    except SettingsError as error:
-        assert error.name == "functions"  # those that the damaged spec does not name
 
 
 # ---- the core

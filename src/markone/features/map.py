@@ -43,6 +43,8 @@ class FeatureMap(Part):
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features of")
+        self.unit = any(isinstance(part, Ngrams) for part in self.parts) if spec.unit is None else spec.unit
+        """Whether rows are scaled to length 1."""
         self._starts: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
@@ -114,7 +116,8 @@ class FeatureMap(Part):
     def names(self) -> list[str]:
         """The names of all features, by number."""
         self._check_fitted()
-        return [feature_name(name) for part in self.parts for name in part.names()]
+        names = [name for part in self.parts for name in part.names()]
+        return list(map(feature_name, names)) if BIAS in names else names
 
     # ---- after learning
 
@@ -188,7 +191,7 @@ class FeatureMap(Part):
         """
         if used.shape != (self.width,):
             raise DataError(f"of {self.width} features it must be said whether they are used, not of {used.shape}")
-        if self.spec.unit:
+        if self.unit:
             return np.ones(self.width, np.bool_)
         pruned = self._own_parts()
         each = np.split(used, self.starts[1:-1])
@@ -233,7 +236,7 @@ class FeatureMap(Part):
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
-        return unit_length(matrix) if self.spec.unit else matrix
+        return unit_length(matrix) if self.unit else matrix
 
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:

@@ -60,7 +60,8 @@ class Filling:
             if feature_map.held() > self.budget:
                 raise DataError(
                     f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
-                    "memory; take fewer or shorter n-grams, a table of fixed size (text.hash_bits), or say memory=..."
+                    "memory; take fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
+                    "(text.weight), or say memory=..."
                 )
             if self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
                 size += size_of(draft)
