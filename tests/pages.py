@@ -20,7 +20,7 @@ from markone.cli import main
 BLOCK = re.compile(r"^```([^`\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_PLAYED = re.compile(r"(?:\w+=\S* +)*(?:make |pip |\.venv/)")
 """What changes the machine, or takes long; that the targets of make exist is another test."""
-FOR_THE_SHELL = set("|<>;&$*?`~=\\\n")
+FOR_THE_SHELL = set("|<>;&$*?`~\n")
 CTRL_C = "^C\n"
 MISTAKE = re.compile(r"^markone: ", re.MULTILINE)
 
@@ -114,14 +114,16 @@ def play_command(page: str, command: str, shown: str) -> str:
 
 
 def is_plain(command: str) -> bool:
-    return command.startswith("markone ") and not set(command) & FOR_THE_SHELL
+    """Whether there is nothing for a shell to do but to cut it into words."""
+    bare = re.sub(r"'[^']*'|\"[^\"$`]*\"|\\\n", "", command)
+    return command.startswith("markone ") and not set(bare) & FOR_THE_SHELL
 
 
 def in_this_process(command: str) -> tuple[int, str]:
     """Ten times as fast as in one of its own."""
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        status = main(shlex.split(command)[1:])
+        status = main(shlex.split(command.replace("\\\n", ""))[1:])
     return status, printed.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
 

@@ -583,7 +583,13 @@ def test_whole_numbers_are_shown_in_digits() -> None:
 
 def test_dates_that_python_lacks_are_not_shown() -> None:
     for odd in (pa.array([2**30], pa.date32()), pa.array([0], pa.timestamp("s", "Nowhere/At-all"))):
-        assert "ignored: holds" in str(markone.read({"when": odd, "x": [1]}))
+        assert "ignored: no features are made of" in str(markone.read({"when": odd, "x": [1]}))
+
+
+def test_what_is_nested_is_called_lists_or_objects(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", '{"x": 1, "by": {"name": "Ada"}, "tags": ["a"]}\n')
+    for source in (markone.read(path), markone.read({"x": [1], "by": [{"name": "Ada"}], "tags": [["a"]]})):
+        assert str(source).count("ignored: no features are made of lists or objects") == 2
 
 
 def test_a_source_shows_its_columns(tmp_path: Path) -> None:

@@ -121,6 +121,8 @@ class TableSource(Source):
             raise DataError(f"the importance {name!r} must be a column of numbers: {Look.of(name, '', array).examples}")
 
     def choose_columns(self) -> Iterator[Column]:
+        import pyarrow as pa
+
         for name, array in self.sampled.items():
             if name in (self.target if self.given_labels is None else None, self.importance):
                 continue
@@ -132,7 +134,8 @@ class TableSource(Source):
             elif array.null_count == len(array):
                 self.ignored[name] = f"no value in the first {len(array):,} rows"
             else:
-                self.ignored[name] = f"holds {array.type}, of which no features are made"
+                what = "lists or objects" if pa.types.is_nested(array.type) else array.type
+                self.ignored[name] = f"no features are made of {what}"
 
     def guess_label_kind(self) -> str:
         """Labels are numbers, booleans or, of any other kind, texts."""
