@@ -21,7 +21,7 @@ CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(INSTALLED) ## four learners read handwritten digits: the main job on built-in data
+demo: $(INSTALLED) ## from files to explained models: the main job, on data of its own making
 	$(BIN)/markone demo
 
 test: $(INSTALLED) ## the tests, in about a minute
