@@ -119,7 +119,7 @@ class Model:
         --------
         >>> import markone
         >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
-        >>> print(model.explain("money for free"))
+        >>> print(model.explain("free tea, money, more"))
         prediction: spam
         The score of spam is 0.8944272: what is positive speaks for spam, what is
         negative for ham.
