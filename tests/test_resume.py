@@ -21,7 +21,23 @@ from markone.learning.checkpoints import Checkpoints
 from markone.learning.progress import Silence
 from markone.model.model import Model
 
-WORDS = "red green blue round square small large old new warm cold soft hard loud quiet".split()
+WORDS = [
+    "red",
+    "green",
+    "blue",
+    "round",
+    "square",
+    "small",
+    "large",
+    "old",
+    "new",
+    "warm",
+    "cold",
+    "soft",
+    "hard",
+    "loud",
+    "quiet",
+]
 ON_DISK, IN_MEMORY = 5000, None
 """How much memory there is for the rows."""
 
