@@ -21,6 +21,9 @@ namespace {
 
 // Patterns that several threads of Python may hold: many may look something up, or one may change them.
 struct shared_patterns {
+    shared_patterns() = default;
+    explicit shared_patterns(const array<std::uint64_t, 1>& keys) : patterns(view(keys)) {}
+
     pattern_table patterns;
     mutable std::shared_mutex busy;
 };
@@ -47,6 +50,7 @@ auto copy_of(Numbers numbers) {
 void bind_images(nb::module_& m) {
     nb::class_<shared_patterns>(m, "Patterns")
         .def(nb::init<>())
+        .def(nb::init<const array<std::uint64_t, 1>&>(), "keys"_a.noconvert())
         .def("__len__", [](const shared_patterns& self) { return self.patterns.keys.size(); })
         .def_prop_ro("keys", copy_of([](const pattern_table& them) { return them.keys.all(); }),
                      nb::rv_policy::automatic)

@@ -72,6 +72,14 @@ class patch_reader {
 // Keys, numbered as they come, and how often each came.
 class pattern_table {
   public:
+    pattern_table() = default;
+    // Of known keys, each of which must be another.
+    explicit pattern_table(std::span<const std::uint64_t> known) : counts(known.size()) {
+        keys.reserve(known.size());
+        for (std::size_t i = 0; i < known.size(); ++i)
+            if (keys.find_or_add(known[i]) != i) throw std::invalid_argument("a pattern is there twice");
+    }
+
     key_table<std::uint64_t> keys;
     std::vector<std::int64_t> counts;
 

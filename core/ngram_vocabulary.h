@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -88,44 +89,104 @@ class ngram_vocabulary {
     // Feature i is what was number chosen[i]; all else is forgotten, except the beginnings of what was chosen.
     void keep(std::span<const std::uint32_t> chosen) {
         must_collect();
-        std::vector<std::uint32_t> renumbered(grams.size(), nobody), order;
-        const auto take = [&](std::uint32_t number) {
-            renumbered[number] = static_cast<std::uint32_t>(order.size());
-            order.push_back(number);
+        choose(chosen);
+    }
+
+    // Feature i is what was feature chosen[i]; the others are forgotten.
+    void prune(std::span<const std::uint32_t> chosen) {
+        must_have_chosen();
+        for (const std::uint32_t number : chosen)
+            if (number >= kept) throw std::invalid_argument("no such choice");
+        choose(chosen);
+    }
+
+    // Adds the features of another vocabulary that are not among its own, behind them; returns the numbers that the
+    // other's features have here.
+    std::vector<std::uint32_t> extend(const ngram_vocabulary& other) {
+        must_have_chosen();
+        other.must_have_chosen();
+        if (how.shortest != other.how.shortest || how.longest != other.how.longest)
+            throw std::invalid_argument("the other vocabulary has n-grams of other lengths");
+        ngram_vocabulary both(*this);
+        std::vector<std::uint32_t> word_of(other.words.size()), number_of(other.grams.size(), nobody);
+        for (std::uint32_t word = 0; word < word_of.size(); ++word)
+            word_of[word] = both.words.find_or_add(other.words[word]);
+        both.singles.resize(both.words.size());
+        both.pairs.make_room(both.paired, other.paired);
+        const auto take = [&](const auto& again, std::uint32_t number) -> std::uint32_t {
+            if (number != nobody && number_of[number] == nobody) {
+                const auto [first, last] = other.grams[number];
+                number_of[number] = both.add(again(again, first), word_of[last]);
+            }
+            return number == nobody ? nobody : number_of[number];
         };
-        for (const std::uint32_t number : chosen) {
-            if (number >= grams.size() || renumbered[number] != nobody) throw std::invalid_argument("no such choice");
-            take(number);
+        std::vector<std::uint32_t> chosen(kept), numbers(other.kept);
+        std::iota(chosen.begin(), chosen.end(), 0u);
+        for (std::uint32_t number = 0; number < other.kept; ++number) {
+            numbers[number] = take(take, number);
+            if (numbers[number] < kept) continue;
+            chosen.push_back(numbers[number]);
+            numbers[number] = static_cast<std::uint32_t>(chosen.size() - 1);
         }
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const std::uint32_t first = grams[order[i]].first;
-            if (first != nobody && renumbered[first] == nobody) take(first);
+        both.choose(chosen);
+        become(both);
+        return numbers;
+    }
+
+    // All that a vocabulary whose features are chosen consists of: its words, and its n-grams by their parts, two
+    // numbers for each.
+    name_list all_words() const { return words.names(); }
+    std::vector<std::uint32_t> all_parts() const {
+        std::vector<std::uint32_t> parts;
+        parts.reserve(2 * grams.size());
+        for (const auto [first, last] : grams) {
+            parts.push_back(first);
+            parts.push_back(last);
         }
-        ngram_vocabulary slim(how);
-        std::vector<std::uint32_t> word_of(words.size(), nobody);
-        std::vector<gram> parts;  // with their new numbers
-        parts.reserve(order.size());
-        for (const std::uint32_t number : order) {
-            const auto [first, last] = grams[number];
-            if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
-            parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
+        return parts;
+    }
+
+    // Makes it of these, which anybody may have written; the first `features` n-grams are the features.
+    void restore(std::span<const std::string_view> all_words, std::span<const std::uint32_t> all_parts,
+                 std::size_t features) {
+        if (!collecting || words.size() != 0) throw std::logic_error("the vocabulary is not empty");
+        const std::size_t count = all_parts.size() / 2;
+        if (all_parts.size() % 2 != 0 || count >= nobody || all_words.size() >= nobody || features > count)
+            throw std::invalid_argument("the n-grams are not as many as they must be");
+        ngram_vocabulary whole(how);
+        whole.add_words(all_words);
+        std::vector<gram> parts(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            parts[i] = {all_parts[2 * i], all_parts[2 * i + 1]};
+            if ((parts[i].first >= count && parts[i].first != nobody) || parts[i].last >= all_words.size())
+                throw std::invalid_argument("an n-gram has a part that is not there");
         }
-        slim.singles.resize(slim.words.size());
-        slim.pairs.make_room(0, order.size());
-        slim.grams.reserve(order.size());
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (i + ahead < parts.size()) slim.pairs.expect(parts[i + ahead].first, parts[i + ahead].last);
-            slim.add(parts[i].first, parts[i].last);
-            slim.rows_with[i] = rows_with[order[i]];
+        for (std::size_t i = 0; i < count; ++i) {
+            std::size_t length = 1;
+            for (std::uint32_t at = parts[i].first; at != nobody && length <= how.longest; at = parts[at].first)
+                ++length;
+            if (length > how.longest || (i < features && length < how.shortest))
+                throw std::invalid_argument("an n-gram is too short or too long");
         }
-        words = std::move(slim.words);
-        singles = std::move(slim.singles);
-        pairs = std::move(slim.pairs);
-        grams = std::move(slim.grams);
-        rows_with = std::move(slim.rows_with);
-        paired = slim.paired;
-        kept = chosen.size();
-        collecting = false;
+        whole.add_all(parts);
+        whole.kept = features;
+        become(whole);
+    }
+
+    // The names of all features.
+    name_list names() const {
+        name_list all;
+        all.offsets.reserve(features() + 1);
+        std::vector<std::uint32_t> said;
+        for (std::uint32_t number = 0; number < features(); ++number) {
+            for (std::uint32_t at = number; at != nobody; at = grams[at].first) said.push_back(grams[at].last);
+            for (; !said.empty(); said.pop_back()) {
+                all.write(words[said.back()]);
+                if (said.size() > 1) all.write(" ");
+            }
+            all.end_name();
+        }
+        return all;
     }
 
     std::string name(std::uint32_t number) const {
@@ -183,6 +244,39 @@ class ngram_vocabulary {
         if (!collecting) throw std::logic_error("the features are chosen already");
     }
 
+    void must_have_chosen() const {
+        if (collecting) throw std::logic_error("the features are not chosen yet");
+    }
+
+    void choose(std::span<const std::uint32_t> chosen) {
+        std::vector<std::uint32_t> renumbered(grams.size(), nobody), order;
+        const auto take = [&](std::uint32_t number) {
+            renumbered[number] = static_cast<std::uint32_t>(order.size());
+            order.push_back(number);
+        };
+        for (const std::uint32_t number : chosen) {
+            if (number >= grams.size() || renumbered[number] != nobody) throw std::invalid_argument("no such choice");
+            take(number);
+        }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const std::uint32_t first = grams[order[i]].first;
+            if (first != nobody && renumbered[first] == nobody) take(first);
+        }
+        ngram_vocabulary slim(how);
+        std::vector<std::uint32_t> word_of(words.size(), nobody);
+        std::vector<gram> parts;  // with their new numbers
+        parts.reserve(order.size());
+        for (const std::uint32_t number : order) {
+            const auto [first, last] = grams[number];
+            if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
+            parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
+        }
+        slim.add_all(parts);
+        for (std::size_t i = 0; i < order.size(); ++i) slim.rows_with[i] = rows_with[order[i]];
+        slim.kept = chosen.size();
+        become(slim);
+    }
+
     // A row of all n-grams of these words; those that are new get a number.
     void add_row(std::span<const std::uint32_t> said, std::vector<std::uint32_t>& current, growing_rows& rows) {
         check_room(rows, how, said.size());
@@ -207,6 +301,47 @@ class ngram_vocabulary {
             }
         }
         rows.end_row();
+    }
+
+    // All words of an empty vocabulary, in the order of their numbers.
+    void add_words(std::span<const std::string_view> all) {
+        std::size_t size = 0;
+        for (const std::string_view word : all) size += word.size();
+        words.reserve(all.size(), size);
+        std::vector<std::uint64_t> keys(all.size());
+        for (std::size_t i = 0; i < all.size() + ahead; ++i) {
+            if (i < all.size()) keys[i] = words.expect(all[i]);
+            if (i < ahead) continue;
+            const std::string_view word = all[i - ahead];
+            if (word.empty()) throw std::invalid_argument("a word is empty");
+            if (words.find_or_add(word, keys[i - ahead]) != i - ahead)
+                throw std::invalid_argument("a word is there twice");
+        }
+    }
+
+    // All n-grams of a vocabulary that has only words, in the order of their numbers.
+    void add_all(std::span<const gram> parts) {
+        const auto is_pair = [](const gram& one) { return one.first != nobody; };
+        singles.resize(words.size());
+        pairs.make_room(0, static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_pair)));
+        grams.reserve(parts.size());
+        rows_with.reserve(parts.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i + ahead < parts.size()) pairs.expect(parts[i + ahead].first, parts[i + ahead].last);
+            if (add(parts[i].first, parts[i].last) != i) throw std::invalid_argument("an n-gram is there twice");
+        }
+    }
+
+    // Takes the place of this one, with its features chosen.
+    void become(ngram_vocabulary& other) {
+        words = std::move(other.words);
+        singles = std::move(other.singles);
+        pairs = std::move(other.pairs);
+        grams = std::move(other.grams);
+        rows_with = std::move(other.rows_with);
+        paired = other.paired;
+        kept = other.kept;
+        collecting = false;
     }
 
     // The number of an n-gram, which it gets now if it is new. There must be room.

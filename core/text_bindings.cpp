@@ -150,25 +150,53 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
     return as_read(std::move(rows), std::move(lengths));
 }
 
+// Names as Python has them: where each starts, and their bytes.
+using name_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint8_t>>;
+name_arrays as_names(name_list&& names) {
+    return {own(std::move(names.offsets)), own(std::move(names.bytes))};
+}
+
+std::vector<std::string_view> names_in(const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    std::vector<std::string_view> names;
+    names.reserve(offsets.size());
+    each_text(offsets, bytes, [&](std::string_view name) { names.push_back(name); });
+    return names;
+}
+
+// Takes in names as another vocabulary that hashes has them.
 template <class Vocabulary>
-void bind_uses(nb::class_<Vocabulary>& vocabulary_class) {
+numpy<std::uint32_t> add_names(Vocabulary& self, const array<std::int64_t, 1>& offsets,
+                               const array<std::uint8_t, 1>& bytes, const array<std::uint8_t, 1>& sharing) {
+    return own(changing(self, [&] { return self.add(names_in(offsets, bytes), view(sharing)); }));
+}
+
+template <class Vocabulary>
+void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
     const auto bind_offsets = [&]<class Offset>(Offset) {
-        vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert())
-            .def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert(), nb::kw_only(),
-                 "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none());
+        vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert());
+    };
+    bind_offsets(std::int32_t{});
+    bind_offsets(std::int64_t{});
+    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a).def("counts", [](const Vocabulary& self) {
+        return own(reading(self, [&] {
+            const auto counts = self.counts();
+            return std::vector<std::uint32_t>(counts.begin(), counts.end());
+        }));
+    });
+}
+
+template <class Vocabulary>
+void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
+    const auto bind_offsets = [&]<class Offset>(Offset) {
+        vocabulary_class.def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert(),
+                             nb::kw_only(), "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none());
     };
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
     vocabulary_class
         .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
-        .def("absorb", &absorb<Vocabulary>, "batch"_a)
-        .def("counts",
-             [](const Vocabulary& self) {
-                 return own(reading(self, [&] {
-                     const auto counts = self.counts();
-                     return std::vector<std::uint32_t>(counts.begin(), counts.end());
-                 }));
-             })
+        .def("names",
+             [](const Vocabulary& self) { return as_names(reading(self, [&] { return name_list(self.names()); })); })
         .def(
             "name",
             [](const Vocabulary& self, std::uint32_t number) {
@@ -234,8 +262,38 @@ void bind_text(nb::module_& m) {
                 [](exact& self, const std::string& name) {
                     return changing(self, [&] { return self.add_name(name); });
                 },
-                "name"_a);
-    bind_uses(exact_class);
+                "name"_a)
+            .def(
+                "extend",
+                [](exact& self, const exact& other) {
+                    if (&self == &other) throw std::invalid_argument("a vocabulary cannot be extended by itself");
+                    std::vector<std::uint32_t> numbers;
+                    {
+                        nb::gil_scoped_release unlocked;
+                        const std::scoped_lock guard(self.busy, other.busy);
+                        numbers = self.extend(other);
+                    }
+                    return own(std::move(numbers));
+                },
+                "other"_a)
+            .def(
+                "prune",
+                [](exact& self, const array<std::uint32_t, 1>& chosen) {
+                    changing(self, [&] { self.prune(view(chosen)); });
+                    self.readers.clear();
+                },
+                "chosen"_a.noconvert())
+            .def("words", [](const exact& self) { return as_names(reading(self, [&] { return self.all_words(); })); })
+            .def("parts", [](const exact& self) { return own(reading(self, [&] { return self.all_parts(); })); })
+            .def(
+                "restore",
+                [](exact& self, const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                   const array<std::uint32_t, 1>& parts, std::size_t features) {
+                    changing(self, [&] { self.restore(names_in(offsets, bytes), view(parts), features); });
+                },
+                "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "features"_a);
+    bind_collecting(exact_class);
+    bind_reading(exact_class);
 
     using hashed = shared_vocabulary<hashed_vocabulary>;
     auto hashed_class =
@@ -245,8 +303,22 @@ void bind_text(nb::module_& m) {
             .def_prop_ro("shared", [](const hashed& self) { return reading(self, [&] { return self.shared(); }); })
             .def_prop_ro("met", [](const hashed& self) { return reading(self, [&] { return self.met(); }); })
             .def_prop_ro("strangers",
-                         [](const hashed& self) { return reading(self, [&] { return self.strangers(); }); });
-    bind_uses(hashed_class);
+                         [](const hashed& self) { return reading(self, [&] { return self.strangers(); }); })
+            .def("owners",
+                 [](const hashed& self) { return as_names(reading(self, [&] { return name_list(self.owners()); })); })
+            .def("places", [](const hashed& self) { return own(reading(self, [&] { return self.owned(); })); })
+            .def("sharing", [](const hashed& self) { return own(reading(self, [&] { return self.sharing(); })); })
+            .def("add", &add_names<hashed>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
+    bind_collecting(hashed_class);
+    bind_reading(hashed_class);
+
+    using compact = shared_vocabulary<compact_vocabulary>;
+    auto compact_class =
+        nb::class_<compact>(m, "CompactVocabulary")
+            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def("sharing", [](const compact& self) { return own(reading(self, [&] { return self.sharing(); })); })
+            .def("add", &add_names<compact>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
+    bind_reading(compact_class);
     m.attr("UNICODE_VERSION") = unicode::version;
 }
 

@@ -69,6 +69,26 @@ inline std::uint64_t hash_of(std::string_view bytes) {
 
 constexpr std::uint32_t nobody = 0xffffffff;
 
+// Names one after the other, as Python reads them: name i is bytes[offsets[i] : offsets[i + 1]].
+struct name_list {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint8_t> bytes;
+
+    std::size_t size() const { return offsets.size() - 1; }
+    std::string_view operator[](std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
+        return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin};
+    }
+
+    void reserve(std::size_t names, std::size_t size) {
+        offsets.reserve(names + 1);
+        bytes.reserve(size);
+    }
+    // A name is written piece by piece.
+    void write(std::string_view piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); }
+    void end_name() { offsets.push_back(static_cast<std::int64_t>(bytes.size())); }
+};
+
 // What a word is found by, beside its size: a short one by all its bytes, a longer one by its hash.
 inline std::uint64_t key_of(std::string_view word) {
     return word.size() <= longest_short ? key_of_short(word) : hash_of(word);
@@ -81,6 +101,23 @@ class word_table {
     std::string_view operator[](std::uint32_t word) const {
         const std::size_t begin = word == 0 ? 0 : ends[word - 1];
         return {bytes.data() + begin, ends[word] - begin};
+    }
+
+    name_list names() const {
+        name_list all;
+        all.reserve(size(), bytes.size());
+        for (std::uint32_t word = 0; word < size(); ++word) {
+            all.write((*this)[word]);
+            all.end_name();
+        }
+        return all;
+    }
+
+    // Makes room for so many words, of so many bytes in all.
+    void reserve(std::size_t count, std::size_t size_of_all) {
+        ends.reserve(count);
+        bytes.reserve(size_of_all);
+        if (2 * count > slots.size()) rehash(std::bit_ceil(2 * count));
     }
 
     // Forgets all words, and keeps the room that they had.
@@ -103,7 +140,7 @@ class word_table {
         return slots.empty() ? nobody : slots[place(word, key)].word;
     }
     std::uint32_t find_or_add(std::string_view word, std::uint64_t key) {
-        if (2 * (size() + 1) > slots.size()) grow();
+        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 64 : 2 * slots.size());
         slot& at = slots[place(word, key)];
         if (at.word == nobody) {
             if (size() >= nobody || word.size() >= nobody) throw std::length_error("too many words");
@@ -139,10 +176,11 @@ class word_table {
         return at;
     }
 
-    void grow() {
-        table<slot> old(slots.empty() ? 1024 : 2 * slots.size());
+    // Into so many slots, a power of 2.
+    void rehash(std::size_t count) {
+        table<slot> old(count);
         old.swap(slots);
-        const std::size_t mask = slots.size() - 1;
+        const std::size_t mask = count - 1;
         for (const slot& one : old) {
             if (one.word == nobody) continue;
             std::size_t at = place_of(one.key) & mask;
@@ -166,8 +204,19 @@ class key_table {
 
     std::uint32_t find(Key key) const { return slots.empty() ? nobody : slots[place(key)].number; }
 
+    // Asks for the place of a key in memory, ahead.
+    void expect(Key key) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[place_of(key) & (slots.size() - 1)]);
+    }
+
+    // Makes room for so many keys.
+    void reserve(std::size_t count) {
+        keys.reserve(count);
+        if (2 * count > slots.size()) rehash(std::bit_ceil(2 * count));
+    }
+
     std::uint32_t find_or_add(Key key) {
-        if (2 * (size() + 1) > slots.size()) grow();
+        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 1024 : 2 * slots.size());
         slot& at = slots[place(key)];
         if (at.number == nobody) {
             if (size() >= nobody) throw std::length_error("too many keys");
@@ -191,8 +240,9 @@ class key_table {
         return at;
     }
 
-    void grow() {
-        slots.assign(slots.empty() ? 1024 : 2 * slots.size(), {});
+    // Into so many slots, a power of 2.
+    void rehash(std::size_t count) {
+        slots.assign(count, {});
         for (std::uint32_t number = 0; number < size(); ++number) slots[place(keys[number])] = {keys[number], number};
     }
 
@@ -254,9 +304,8 @@ class gram_table {
 
     // So that `more` can be added to the `there` that are there, and half of the slots stay empty.
     void make_room(std::size_t there, std::size_t more) {
-        if (!slots.empty() && slots.size() >= 2 * (there + more)) return;
-        std::size_t size = std::max(slots.size(), std::size_t{1024});
-        while (size < 2 * (there + more)) size *= 2;
+        if (slots.size() >= 2 * (there + more)) return;
+        const std::size_t size = std::bit_ceil(2 * (there + more));
         table<slot> old(size);
         old.swap(slots);
         for (const slot& one : old) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError
 from markone.features.part import Part
+from markone.features.saved import Contents, Saved, blob, damaged, listed
 from markone.features.spec import Categorical
+from markone.features.texts import Texts
 
 Codes = NDArray[np.int32]
 MISSING = 0
@@ -26,7 +28,8 @@ class Categories(Part):
     """One-hot rows of all categorical columns: for each column exactly one feature is 1.
 
     It is `make=asia`, or `make is missing` where there is no value and training met such gaps, or else, for all that
-    training met too seldom or never, `make is another`. Frequent categories come first.
+    training met too seldom or never, `make is another`. Frequent categories come first. None is pruned, for then its
+    examples would count as `make is another`.
     """
 
     def __init__(self, columns: Sequence[tuple[Column, Categorical]]) -> None:
@@ -55,21 +58,25 @@ class Categories(Part):
         return draft
 
     def finish(self) -> None:
-        self.kept: list[list[str]] = []
-        """For each column its categories that are features, in their order."""
-        self.has_missing = [bool(counts[MISSING]) for counts in self.counts]
+        kept: list[list[str]] = []
         self.places: list[Codes] = []
         """For each column the feature, counted from the column's first, of every category by its number in `met`."""
         for met, counts, settings in zip(self.met, self.counts, self.settings, strict=True):
             texts = list(met)
             order = 1 + np.argsort(-counts[1:], kind="stable")
             order = order[counts[order] >= settings.min_count][: settings.max_features]
-            self.kept.append([str(texts[number]) for number in order])
+            kept.append([str(texts[number]) for number in order])
             another = len(order) + bool(counts[MISSING])
             places = np.full(len(texts), another, np.int32)
             places[order] = np.arange(len(order))
             places[MISSING] = len(order)
             self.places.append(places)
+        self.choose(kept, [bool(counts[MISSING]) for counts in self.counts])
+
+    def choose(self, kept: list[list[str]], has_missing: list[bool]) -> None:
+        """Sets the features: for each column its categories, in their order, and whether it may be missing."""
+        self.kept = kept
+        self.has_missing = has_missing
         self.place_of: list[dict[str | None, int]] = [
             {**{text: place for place, text in enumerate(kept)}, None: len(kept)} for kept in self.kept
         ]
@@ -96,6 +103,40 @@ class Categories(Part):
         if place < len(kept):
             return f"{name}={kept[place]}"
         return f"{name} is another" if place == self.widths[column] - 1 else f"{name} is missing"
+
+    def save(self) -> Saved:
+        texts = Texts.of([text for kept in self.kept for text in kept])
+        return Saved(
+            {"kept": [len(kept) for kept in self.kept], "missing": self.has_missing}, blob("categories", texts)
+        )
+
+    def take(self, contents: Contents) -> None:
+        columns = len(self.columns)
+        sizes, has_missing = contents.facts("kept", int, columns), contents.facts("missing", bool, columns)
+        texts = listed(contents.texts("categories"))
+        if min(sizes, default=0) < 0 or sum(sizes) != len(texts):
+            raise damaged("the columns have not as many categories as there are")
+        kept = [texts[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
+        if any(len({*some}) != len(some) for some in kept):
+            raise damaged("a column has a category twice")
+        self.choose(kept, has_missing)
+
+    def extend(self, other: Categories) -> NDArray[np.int64]:
+        """New categories come after a column's old ones, and before `make is missing` and `make is another`."""
+        before = (self.kept, self.has_missing)
+        self.choose(
+            [list(dict.fromkeys(mine + more)) for mine, more in zip(self.kept, other.kept, strict=True)],
+            [mine or more for mine, more in zip(self.has_missing, other.has_missing, strict=True)],
+        )
+        places = self.places_of(*before)
+        return np.concatenate([np.zeros(0, np.int64), *(b + p for b, p in zip(self.begins, places, strict=False))])
+
+    def places_of(self, kept: list[list[str]], has_missing: list[bool]) -> list[NDArray[np.int64]]:
+        """For each column the features here of one that has features that are all here, too."""
+        return [
+            np.array([*(place_of[text] for text in some), *[place_of[None]] * has, width - 1], np.int64)
+            for some, has, place_of, width in zip(kept, has_missing, self.place_of, self.widths, strict=True)
+        ]
 
     def find(self, batch: Batch) -> list[Codes]:
         """For each column the features of any batch, counted from the column's first."""

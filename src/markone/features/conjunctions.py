@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories, Codes
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
+from markone.features.saved import Contents, Saved, damaged, joined
 
 KEY_BITS = 62
 
@@ -56,14 +57,18 @@ class Combinations:
         shifts = range(self.bits * (len(self.columns) - 1), -1, -self.bits)
         return [keys >> shift & (1 << self.bits) - 1 for shift in shifts]
 
-    def absorb(self, codes: list[Codes], categories: Categories) -> NDArray[np.int32]:
+    def check_room(self, categories: Categories, counts: Sequence[int]) -> None:
+        """That keys have room for so many categories of each column."""
         most = (1 << self.bits) - 2  # beside them there are the missing and another
         for column in self.columns:
-            if len(categories.met[column]) - 1 > most:
+            if counts[column] > most:
                 raise DataError(
                     f"column {categories.columns[column].name!r} has more than {most} categories, too many for a "
                     f"conjunction of {len(self.columns)} categorical columns"
                 )
+
+    def absorb(self, codes: list[Codes], categories: Categories) -> NDArray[np.int32]:
+        self.check_room(categories, [len(met) - 1 for met in categories.met])
         local, keys = distinct(self.pack([codes[column] for column in self.columns]))
         numbers = np.array([self.met.setdefault(key, len(self.met)) for key in keys.tolist()], np.int32)[local]
         counts = np.bincount(numbers, minlength=len(self.met))
@@ -80,8 +85,19 @@ class Combinations:
         order = np.argsort(-np.bincount(local, self.counts, minlength=len(keys)), kind="stable")
         ranks = np.empty(len(order), np.int32)
         ranks[order] = np.arange(len(order))
-        self.places, self.features = ranks[local], keys[order]
-        self.place_of = {key: place for place, key in enumerate(self.features.tolist())}
+        self.places = ranks[local]
+        self.choose(keys[order])
+
+    def choose(self, keys: NDArray[np.int64]) -> None:
+        """Sets the features."""
+        self.features = keys
+        self.place_of = {key: place for place, key in enumerate(keys.tolist())}
+
+    def renumbered(self, places: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The keys of the features, when `places` has the new number of each of a column's features."""
+        return self.pack(
+            [places[column][codes] for column, codes in zip(self.columns, self.unpack(self.features), strict=True)]
+        )
 
     def find(self, features: list[Codes]) -> NDArray[np.int32]:
         """The features of combinations of columns' features; -1 for those that training did not meet."""
@@ -100,9 +116,11 @@ class Conjunctions(Part):
         """Of all columns of a source, with their settings, those that the conjunctions name are used."""
         known = {column.name: (column, settings) for column, settings in columns}
         self.factors = [parse(conjunction, known) for conjunction in conjunctions]
-        for i, names in enumerate(self.factors):
-            if sorted(names) in map(sorted, self.factors[:i]):
-                raise SettingsError("conjunctions", f"has {conjunctions[i]!r} twice")
+        met: set[tuple[str, ...]] = set()
+        for conjunction, names in zip(conjunctions, self.factors, strict=True):
+            if (factors := tuple(sorted(names))) in met:
+                raise SettingsError("conjunctions", f"has {conjunction!r} twice")
+            met.add(factors)
         used = list(dict.fromkeys(name for names in self.factors for name in names))
         self.categories = Categories([known[name] for name in used if known[name][0].kind == "categorical"])
         self.numbers = Numbers([known[name] for name in used if known[name][0].kind != "categorical"])
@@ -129,6 +147,10 @@ class Conjunctions(Part):
         for one in self.combinations:
             if one is not None:
                 one.finish(self.categories)
+        self.count()
+
+    def count(self) -> None:
+        """Numbers the features, when each conjunction has its own."""
         widths = [1 if one is None else len(one.features) for one in self.combinations]
         self.begins = list(accumulate(widths, initial=0))
 
@@ -160,12 +182,78 @@ class Conjunctions(Part):
         }
         return "*".join(names.get(name, name) for name in self.factors[which])
 
+    def names(self) -> list[str]:
+        names: list[str] = []
+        for factors, one in zip(self.factors, self.combinations, strict=True):
+            if one is None:
+                names.append("*".join(factors))
+                continue
+            called = {
+                self.categories.columns[column].name: [self.categories.name_in(column, p) for p in places.tolist()]
+                for column, places in zip(one.columns, one.unpack(one.features), strict=True)
+            }
+            every = [called.get(name, [name] * len(one.features)) for name in factors]
+            names += map("*".join, zip(*every, strict=True))
+        return names
+
+    def save(self) -> Saved:
+        within = joined({"categories": self.categories.save(), "numbers": self.numbers.save()})
+        keys = {f"keys{i}": one.features for i, one in enumerate(self.combinations) if one is not None}
+        return Saved(within.facts, {**within.arrays, **keys})
+
+    def take(self, contents: Contents) -> None:
+        self.categories.restore(contents.saved("categories"))
+        self.numbers.restore(contents.saved("numbers"))
+        for i, one in enumerate(self.combinations):
+            if one is None:
+                continue
+            one.check_room(self.categories, [len(kept) for kept in self.categories.kept])
+            keys = contents.array(f"keys{i}", np.int64, None)
+            places = one.unpack(keys)
+            widths = [self.categories.widths[column] for column in one.columns]
+            if (one.pack(places) != keys).any() or any((p >= w).any() for p, w in zip(places, widths, strict=True)):
+                raise damaged("a conjunction has a category that is not there")
+            one.choose(keys)
+            if len(one.place_of) != len(keys):
+                raise damaged("a conjunction is there twice")
+        self.count()
+
+    def extend(self, other: Conjunctions) -> NDArray[np.int64]:
+        mine, theirs = ((one.categories.kept, one.categories.has_missing) for one in (self, other))
+        self.categories.extend(other.categories)
+        self.numbers.extend(other.numbers)
+        before = self.begins
+        for one, more in zip(self.combinations, other.combinations, strict=True):
+            if one is not None and more is not None:
+                one.check_room(self.categories, [len(kept) for kept in self.categories.kept])
+                old = one.renumbered(self.categories.places_of(*mine))
+                new = more.renumbered(self.categories.places_of(*theirs))
+                one.choose(np.concatenate([old, new[~np.isin(new, old)]]))
+        self.count()
+        return np.concatenate(
+            [
+                np.arange(begin, begin + end - start)
+                for begin, (start, end) in zip(self.begins[:-1], pairwise(before), strict=True)
+            ]
+        )
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Products of numbers alone stay: they are one feature each."""
+        stays = used.copy()
+        for one, (begin, end) in zip(self.combinations, pairwise(self.begins), strict=True):
+            if one is None:
+                stays[begin:end] = True
+            else:
+                one.choose(one.features[used[begin:end]])
+        self.count()
+        return stays
+
     def rows(self, places: list[NDArray[np.int32] | None], numbers: NDArray[Any]) -> Matrix:
         """A value for each conjunction, but none where its place is -1."""
         size = numbers.shape[1]
-        scaled = self.numbers.scale(numbers, self.numbers.find_missing(numbers))
         values = np.empty((size, len(places)), np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = self.numbers.scale(numbers, self.numbers.find_missing(numbers))
             for i, factors in enumerate(self.multiplied):
                 values[:, i] = scaled[factors].prod(axis=0)
         self.check_finite(values)

@@ -13,6 +13,7 @@ from markone import _core
 from markone.data.source import Batch
 from markone.errors import SettingsError
 from markone.features.part import Part
+from markone.features.saved import Contents, Saved
 from markone.features.spec import Text
 from markone.features.texts import as_texts
 
@@ -52,7 +53,7 @@ DOCUMENT = {
 
 
 class Documents(Part):
-    """Nothing is learned here: the features are those of the spec, whatever the texts."""
+    """Nothing is learned here: the features are those of the spec, whatever the texts. So none is pruned, either."""
 
     def __init__(self, column: str, settings: Text, *, prefix: str = "") -> None:
         self.column = column
@@ -69,12 +70,14 @@ class Documents(Part):
         self.vocabulary = _core.NgramVocabulary(self._settings(signs=True, longest=max(longest, 1)))
         names = {" ".join(tokens): None for tokens in entries.values() if tokens}
         self.vocabulary.keep(np.array([self.vocabulary.add_name(name) for name in names], np.uint32))
-        place = {name: i for i, name in enumerate(names)}
-        self.membership = np.zeros((len(names), len(self.features)), np.float64)
+        members: dict[str, dict[int, None]] = {name: {} for name in names}
         for i, feature in enumerate(self.features):
             for word in feature.words:
                 if entries[word]:
-                    self.membership[place[" ".join(entries[word])], i] = 1
+                    members[" ".join(entries[word])][i] = None
+        self.members = np.array([i for some in members.values() for i in some], np.int64)
+        """The features that each entry counts for, one entry after the other."""
+        self.begins = np.cumsum([0, *(len(some) for some in members.values())])
         self.words = _core.NgramVocabulary(self._settings(signs=False, longest=1))
         self.words.keep(np.zeros(0, np.uint32))
 
@@ -91,7 +94,9 @@ class Documents(Part):
         )
 
     def _tokens(self, entry: str) -> list[str]:
-        return _core.tokens(self._settings(signs=True, longest=1), entry)
+        """Half of a pair, which UTF-8 does not know, separates like a space."""
+        whole = entry.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _core.tokens(self._settings(signs=True, longest=1), whole)
 
     def collect(self, batch: Batch) -> NDArray[np.float32]:
         return self.transform(batch)
@@ -109,8 +114,10 @@ class Documents(Part):
         indptr, indices, values, _ = self.vocabulary.read(*texts)
         words = self.words.read(*texts)[3].astype(np.float64)
         rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        begins, sizes = self.begins[indices], np.diff(self.begins)[indices]
+        places = np.arange(sizes.sum()) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
         found = np.zeros((len(words), len(self.features)))
-        np.add.at(found, rows, self.membership[indices] * values[:, None])
+        np.add.at(found, (np.repeat(rows, sizes), self.members[places]), np.repeat(values, sizes))
         matrix = np.empty(found.shape, np.float32)
         for i, feature in enumerate(self.features):
             matrix[:, i] = feature.value(found[:, i], words)
@@ -122,3 +129,11 @@ class Documents(Part):
 
     def name(self, number: int) -> str:
         return self.prefix + self.features[number].name
+
+    def save(self) -> Saved:
+        return Saved()
+
+    def take(self, contents: Contents) -> None: ...
+
+    def extend(self, other: Documents) -> NDArray[np.int64]:
+        return np.arange(self.width)

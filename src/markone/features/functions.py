@@ -14,8 +14,9 @@ from markone.data.blocks import Sparse, is_sparse
 from markone.data.source import Batch, Column, GivenRows
 from markone.errors import DataError
 from markone.features.part import Part
+from markone.features.saved import Contents, Saved, blob
 from markone.features.spec import Function
-from markone.features.texts import as_texts
+from markone.features.texts import Texts, as_texts
 
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -32,7 +33,8 @@ class Functions(Part):
         self.functions = dict(functions)
         self.columns = list(columns)
         self.number_of: dict[str, int] = {}
-        self.names: list[str] = []
+        self.chosen: list[str] = []
+        """The names of the features, by number."""
 
     def collect(self, batch: Batch) -> list[dict[str, float]]:
         return [self.call(example, row) for row, example in enumerate(self.examples(batch))]
@@ -44,7 +46,7 @@ class Functions(Part):
         return self.rows(collected)
 
     def finish(self) -> None:
-        self.names = list(self.number_of)
+        self.chosen = list(self.number_of)
 
     def refine(self, draft: Sparse) -> Sparse:
         return Sparse(draft.indptr, draft.indices, draft.data, self.width)
@@ -54,10 +56,31 @@ class Functions(Part):
 
     @property
     def width(self) -> int:
-        return len(self.names)
+        return len(self.chosen)
 
     def name(self, number: int) -> str:
-        return self.names[number]
+        return self.chosen[number]
+
+    def save(self) -> Saved:
+        """Only names: a file holds no functions."""
+        return Saved(arrays=blob("names", Texts.of(self.chosen)))
+
+    def take(self, contents: Contents) -> None:
+        self.choose(contents.names("names"))
+
+    def choose(self, names: list[str]) -> None:
+        """Sets the features."""
+        self.number_of = {name: number for number, name in enumerate(names)}
+        self.chosen = names
+
+    def extend(self, other: Functions) -> NDArray[np.int64]:
+        before = self.width
+        self.choose(list(dict.fromkeys(self.chosen + other.chosen)))
+        return np.arange(before)
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self.choose([name for name, is_used in zip(self.chosen, used, strict=True) if is_used])
+        return used.copy()
 
     def examples(self, batch: Batch) -> Iterator[Any]:
         values = [values_of(column, batch.columns[column.name]) for column in self.columns]

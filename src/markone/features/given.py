@@ -13,7 +13,9 @@ from markone.data.source import Batch, Column, GivenRows, Names
 from markone.errors import DataError
 from markone.features.moments import Floats, Moments
 from markone.features.part import Matrix, Part
+from markone.features.saved import Contents, Saved, blob, check_finite, check_positive
 from markone.features.spec import Rows
+from markone.features.texts import Texts
 
 UNKNOWN = np.iinfo(np.uint32).max
 ROWS_IN_CACHE = 64
@@ -76,7 +78,7 @@ class Given(Part):
         if self.dense:
             if len(self.moments.count) == 0:
                 self.moments = Moments.none(matrix.shape[1])
-            self.check_width(matrix.shape[1])
+            self.check_width(matrix.shape[1], len(self.moments.count))
             if moments is not None:
                 self.moments = self.moments.merged(moments)
             return matrix
@@ -96,7 +98,8 @@ class Given(Part):
         return matrix
 
     def finish(self) -> None:
-        if self.dense is not False:
+        self.dense = bool(self.dense)
+        if self.dense:
             self.center, self.spread = self.scaling(self.moments)
         else:
             met = np.concatenate([np.zeros(0, np.int64), *self.order])
@@ -111,14 +114,14 @@ class Given(Part):
             self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
 
     @cached_property
-    def names(self) -> list[str]:
+    def chosen(self) -> list[str]:
         """The names of all features: made when someone asks, for they may be millions."""
         all_names = [] if self.source is None else self.source.since(0)
         return all_names if self.met is None else [all_names[number] for number in self.met.tolist()]
 
     @cached_property
     def number_of(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self.names)}
+        return {name: number for number, name in enumerate(self.chosen)}
 
     def scaling(self, moments: Moments) -> tuple[Floats, Floats]:
         """What is taken from each feature, and what it is then divided by."""
@@ -129,7 +132,7 @@ class Given(Part):
         if self.settings.scale == "standard":
             center, spread = moments.mean, moments.deviation
         if not np.isfinite(spread).all():
-            name = self.names[int(np.argmin(np.isfinite(spread)))]
+            name = self.chosen[int(np.argmin(np.isfinite(spread)))]
             raise DataError(f"the feature {name!r} has numbers too large to be scaled; divide them beforehand")
         if not self.dense:
             # A sparse feature that never differs cannot become 0 without being moved: it stays as it is.
@@ -145,21 +148,74 @@ class Given(Part):
             return self.scale_sparse(matrix if is_sparse(matrix) else as_sparse(matrix), self.numbers_of(names))
         if is_sparse(matrix):
             return self.scale_dense(self.as_dense(matrix, self.numbers_of(names)))
-        self.check_width(matrix.shape[1])
-        if names is not self.source and (other := names.since(0)) != self.names:
+        self.check_width(matrix.shape[1], self.width)
+        if names is not self.source and (other := names.since(0)) != self.chosen:
             place_of = {name: place for place, name in enumerate(other)}
-            for name in self.names:
+            for name in self.chosen:
                 if name not in place_of:
                     raise DataError(f"the model needs the column {name!r}, which is not in these rows")
-            matrix = matrix[:, [place_of[name] for name in self.names]]
+            matrix = matrix[:, [place_of[name] for name in self.chosen]]
         return self.scale_dense(matrix)
 
     @property
     def width(self) -> int:
-        return len(self.moments.count) if self.met is None else len(self.met)
+        return len(self.spread)
 
     def name(self, number: int) -> str:
-        return self.names[number]
+        return self.chosen[number]
+
+    def names(self) -> list[str]:
+        return self.chosen
+
+    def save(self) -> Saved:
+        arrays = blob("names", Texts.of(self.chosen))
+        if self.settings.scale != "none":
+            arrays["spread"] = self.spread
+            if self.dense:
+                arrays["center"] = self.center
+        return Saved({"dense": bool(self.dense)}, arrays)
+
+    def take(self, contents: Contents) -> None:
+        dense, names = contents.fact("dense", bool), contents.names("names")
+        center, spread = np.zeros(len(names)), np.ones(len(names))
+        if self.settings.scale != "none":
+            spread = contents.array("spread", np.float64, len(names))
+            check_positive("spread", spread)
+            if dense:
+                center = contents.array("center", np.float64, len(names))
+                check_finite("center", center)
+            else:
+                check_finite("spread", spread)
+        self.dense = dense
+        self.choose(names, center if dense else np.zeros(0), spread)
+
+    def choose(self, names: list[str], center: Floats, spread: Floats) -> None:
+        """Sets the features."""
+        self.chosen, self.center, self.spread = names, center, spread
+        self.number_of = {name: number for number, name in enumerate(names)}
+        self.source, self.numbers = None, (None, np.zeros(0, np.uint32))
+
+    def extend(self, other: Given) -> NDArray[np.int64]:
+        before = self.width
+        new = [number for number, name in enumerate(other.chosen) if name not in self.number_of]
+        if self.dense and new:
+            raise DataError(
+                f"these rows have the column {other.chosen[new[0]]!r}, and those of which the model was made have not; "
+                "dense rows cannot get more columns: train a new model"
+            )
+        # Where dense columns never differ they are divided by infinity, and where sparse ones do, by 1.
+        spread = np.where(np.isfinite(other.spread[new]), other.spread[new], 1)
+        names = self.chosen + [other.chosen[number] for number in new]
+        self.choose(names, self.center, np.concatenate([self.spread, spread]))
+        return np.arange(before)
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Dense rows keep what they have: they are read by their columns."""
+        if self.dense:
+            return super().prune(used)
+        names = [name for name, is_used in zip(self.chosen, used, strict=True) if is_used]
+        self.choose(names, self.center, self.spread[used])
+        return used.copy()
 
     def read(self, batch: Batch) -> tuple[Any, Names]:
         given: GivenRows = batch.columns[self.column.name]
@@ -178,9 +234,9 @@ class Given(Part):
             raise DataError(f"the feature {name!r} is {matrix.data[at]} in row {row} of a batch; it must be finite")
         return matrix, given.names
 
-    def check_width(self, width: int) -> None:
-        if width != self.width:
-            raise DataError(f"the rows have {width} columns here, but {self.width} in training")
+    def check_width(self, width: int, expected: int) -> None:
+        if width != expected:
+            raise DataError(f"the rows have {width} columns here, but {expected} in training")
 
     def numbers_of(self, names: Names | None) -> NDArray[np.uint32]:
         """The number of the feature that each of the names is; UNKNOWN where it is none."""
@@ -194,7 +250,7 @@ class Given(Part):
         return numbers
 
     def scale_dense(self, matrix: NDArray[Any]) -> NDArray[np.float32]:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             if self.settings.scale == "none":
                 rows = np.ascontiguousarray(matrix, np.float32)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from markone.data.blocks import MOST_FEATURES, Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
 from markone.features.part import Matrix, Part
+from markone.features.saved import Contents, Saved, damaged, distrusted
 from markone.features.spec import Image
 
 Bytes = NDArray[np.uint8]
 BRIGHTEST = 255
+MOST_PIXELS = 2**32
 
 
 def image_parts(column: Column, settings: Image, prefix: str = "") -> list[Part]:
@@ -50,7 +53,7 @@ class ImagePart(Part):
 
     def transform(self, batch: Batch) -> Matrix:
         images = self.read(batch)
-        self.check_size(images)
+        self.check_size(images.shape[1:])
         return self.refine(images)
 
     def read(self, batch: Batch) -> Bytes:
@@ -62,8 +65,8 @@ class ImagePart(Part):
             )
         return np.ascontiguousarray(images)
 
-    def check_size(self, images: Bytes) -> None:
-        height, width = images.shape[1:]
+    def check_size(self, size: tuple[int, ...]) -> None:
+        height, width = size
         if self.size is None:
             self.size = (height, width)
         if self.size != (height, width):
@@ -72,18 +75,36 @@ class ImagePart(Part):
                 f"{self.size[1]} pixels (height × width), these are of {height} × {width}"
             )
 
+    def save(self) -> Saved:
+        return Saved({"size": list(self.size or ())})
+
+    def take(self, contents: Contents) -> None:
+        size = contents.fact("size", list)
+        if size and not (len(size) == 2 and all(type(side) is int and side >= 0 for side in size)):
+            raise damaged("the size of the images is not height and width")
+        if math.prod(size) > MOST_PIXELS:
+            raise damaged("the images are too large")
+        self.size = (size[0], size[1]) if size else None
+
+    def extend(self, other: Self) -> NDArray[np.int64]:
+        before = self.width
+        if other.size is not None:
+            self.check_size(other.size)
+        return np.arange(before)
+
 
 class Pixels(ImagePart):
     """Each pixel is a feature, `pixel 3,4` by its row and column from 0: its brightness from 0 to 1, or 1 if it is on.
 
-    Brightness makes dense rows; pixels that are on make sparse ones.
+    Brightness makes dense rows; pixels that are on make sparse ones. None is pruned: they are what is left of an image,
+    and few.
     """
 
     def collect(self, batch: Batch) -> Bytes:
         return self.read(batch)
 
     def absorb(self, collected: Bytes, labels: NDArray[np.int32] | None = None) -> Bytes:
-        self.check_size(collected)
+        self.check_size(collected.shape[1:])
         return collected
 
     def refine(self, draft: Bytes) -> Matrix:
@@ -129,7 +150,7 @@ class Patterns(ImagePart):
 
     def absorb(self, collected: tuple[Bytes, _core.Patterns], labels: NDArray[np.int32] | None = None) -> Bytes:
         images, patterns = collected
-        self.check_size(images)
+        self.check_size(images.shape[1:])
         self.patterns.add(patterns)
         return images
 
@@ -148,6 +169,35 @@ class Patterns(ImagePart):
     def width(self) -> int:
         return len(self.keys)
 
+    def save(self) -> Saved:
+        return Saved(super().save().facts, {"keys": self.keys})
+
+    def take(self, contents: Contents) -> None:
+        super().take(contents)
+        keys = contents.array("keys", np.uint64, None)
+        self.check_keys(keys)
+        with distrusted():
+            self.choose(keys)
+
+    @abstractmethod
+    def check_keys(self, keys: NDArray[np.uint64]) -> None:
+        """That they are of patterns that there can be."""
+
+    def choose(self, keys: NDArray[np.uint64]) -> None:
+        """Sets the features."""
+        self.patterns = _core.Patterns(keys)
+        self.keys = keys
+
+    def extend(self, other: Self) -> NDArray[np.int64]:
+        before = super().extend(other)
+        self.patterns.add(other.patterns)
+        self.keys = self.patterns.keys
+        return before
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        self.choose(self.keys[used])
+        return used.copy()
+
 
 class Patches(Patterns):
     """Squares of pixels, by which of them are on: `patch 3,4 010/111/000` has its upper left corner in row 3, column 4.
@@ -160,17 +210,27 @@ class Patches(Patterns):
         return self.settings.patches or 0
 
     def count(self, images: Bytes) -> _core.Patterns:
+        self.check_large_enough(images)
+        patterns = _core.Patterns()
+        patterns.count_patches(images, size=self.side, level=self.level)
+        return patterns
+
+    def check_large_enough(self, images: Bytes) -> None:
         if min(images.shape[1:]) < self.side:
             raise DataError(
                 f"images of {images.shape[1]} × {images.shape[2]} pixels are too small for patches of "
                 f"{self.side} × {self.side}"
             )
-        patterns = _core.Patterns()
-        patterns.count_patches(images, size=self.side, level=self.level)
-        return patterns
 
     def find(self, images: Bytes) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        self.check_large_enough(images)
         return self.patterns.find_patches(images, size=self.side, level=self.level)
+
+    def check_keys(self, keys: NDArray[np.uint64]) -> None:
+        height, width = (max(0, side - self.side + 1) for side in self.size or (0, 0))
+        places, patterns = keys >> np.uint64(self.side**2), keys & np.uint64((1 << self.side**2) - 1)
+        if (places >= height * width).any() or (patterns == 0).any():
+            raise damaged("there is a patch that cannot be")
 
     def name(self, number: int) -> str:
         place, pattern = divmod(int(self.keys[number]), 1 << self.side**2)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Sparse
-from markone.data.source import Batch, Column, Source
+from markone.data.source import Batch, Column, Kind, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
@@ -23,7 +24,8 @@ from markone.features.images import ImagePart, image_parts
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
-from markone.features.spec import Features, Text
+from markone.features.saved import Contents, Saved, damaged, joined
+from markone.features.spec import Features, Function, Text
 from markone.parallel import in_order
 
 BIAS = "BIAS"
@@ -36,9 +38,9 @@ class FeatureMap(Part):
         if not isinstance(spec, Features):
             raise SettingsError("spec", f"must be a Features; make one with Features.of({spec!r})")
         check_spec(spec, columns)
-        self.spec = spec
+        self.spec = spec.settled(columns)
         self.columns = columns
-        self.parts = parts_of(spec, columns)
+        self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features of")
         self._starts: NDArray[np.int64] | None = None
@@ -72,10 +74,14 @@ class FeatureMap(Part):
     def finish(self) -> None:
         for part in self.parts:
             part.finish()
-        self._starts = np.cumsum([0, *(part.width for part in self.parts)])
+        self.count()
         if self.width == 0:
             raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
+
+    def count(self) -> None:
+        """Numbers the features, when each part has its own."""
         check_names(self.parts)
+        self._starts = np.cumsum([0, *(part.width for part in self.parts)])
 
     def held(self) -> int:
         return sum(part.held() for part in self.parts)
@@ -92,19 +98,115 @@ class FeatureMap(Part):
 
     @property
     def width(self) -> int:
-        return int(self._check_fitted()[-1])
+        return int(self.starts[-1])
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the features of each part start, and then where the last part's end."""
+        return self._check_fitted()
 
     def name(self, number: int) -> str:
         if not 0 <= number < self.width:
             raise IndexError(f"there is no feature {number}; there are {self.width}")
-        starts = self._check_fitted()
-        which = int(starts.searchsorted(number, side="right")) - 1
-        return feature_name(self.parts[which], number - int(starts[which]))
+        which = int(self.starts.searchsorted(number, side="right")) - 1
+        return feature_name(self.parts[which].name(number - int(self.starts[which])))
 
     def names(self) -> list[str]:
         """The names of all features, by number."""
         self._check_fitted()
-        return [feature_name(part, i) for part in self.parts for i in range(part.width)]
+        names = [name for part in self.parts for name in part.names()]
+        return list(map(feature_name, names)) if BIAS in names else names
+
+    # ---- after learning
+
+    def save(self) -> Saved:
+        """The spec, the columns and all that was learned of them. Functions are there by name only."""
+        parts = {f"part{i}": part.save() for i, part in enumerate(self.parts)}
+        facts = {
+            "spec": self.spec.as_dict(),
+            "columns": [[column.name, column.kind] for column in self.columns],
+            "widths": np.diff(self.starts).tolist(),
+        }
+        return joined(parts, facts)
+
+    @classmethod
+    def load(cls, saved: Saved, width: int, functions: Mapping[str, Function] | None = None) -> FeatureMap:
+        """The feature map that was saved.
+
+        What was saved may come from anywhere: what is not just as `save` has it is a `DataError`, and nothing in it
+        makes us open a file. `width` is the number of features that there are weights for: no more memory is used than
+        some times what they and what is given need. The functions that the spec names must be given again.
+        """
+        contents = Contents(saved)
+        columns = columns_of(contents.fact("columns", list))
+        spec = contents.fact("spec", dict)
+        check_saved_spec(spec)
+        match_functions(spec.get("functions", []), functions)
+        try:
+            loaded = cls(Features.of(spec, functions), columns)
+        except SettingsError as error:
+            raise damaged(str(error)) from None
+        except RecursionError:
+            raise damaged("the spec is nested too deeply") from None
+        if loaded.spec.as_dict() != spec:
+            raise damaged("the spec is not as it was written")
+        widths = contents.facts("widths", int, len(loaded.parts))
+        if min(widths) < 0 or sum(widths) != width:
+            raise damaged(f"there are weights for {width} features, and {sum(widths)} are announced")
+        loaded.restore(saved, width)
+        return loaded
+
+    def take(self, contents: Contents) -> None:
+        for name in ("spec", "columns"):  # which this map was made of
+            contents.fact(name, dict if name == "spec" else list)
+        widths = contents.facts("widths", int, len(self.parts))
+        for i, (part, width) in enumerate(zip(self.parts, widths, strict=True)):
+            part.restore(contents.saved(f"part{i}"), width)
+        self.count()
+
+    def copy(self) -> FeatureMap:
+        """One that can be extended or pruned, while this one stays as it is."""
+        return copy(self)
+
+    def extend(self, other: FeatureMap) -> NDArray[np.int64]:
+        """Adds the features of a map of the same spec and columns, fitted on other data; the old ones' new numbers.
+
+        If that cannot be, the map stays as it was.
+        """
+        other._check_fitted()
+        if self.columns != other.columns or self.spec.as_dict() != other.spec.as_dict():
+            raise DataError("features can only be added to those of the same spec and columns")
+        extended = self._own_parts()
+        numbers = [part.extend(more) for part, more in zip(extended.parts, other.parts, strict=True)]
+        extended.count()
+        self.parts, self._starts = extended.parts, extended.starts
+        return np.concatenate([start + some for start, some in zip(self.starts[:-1], numbers, strict=True)])
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Forgets features that are not used: which of the old ones stay.
+
+        Rows that are scaled to length 1 keep all of theirs: a feature of weight 0 counts for the length.
+        """
+        if used.shape != (self.width,):
+            raise DataError(f"of {self.width} features it must be said whether they are used, not of {used.shape}")
+        if self.spec.unit:
+            return np.ones(self.width, np.bool_)
+        pruned = self._own_parts()
+        each = np.split(used, self.starts[1:-1])
+        stay = [part.prune(some) for part, some in zip(pruned.parts, each, strict=True)]
+        pruned.count()
+        self.parts, self._starts = pruned.parts, pruned.starts
+        return np.concatenate(stay)
+
+    def _own_parts(self) -> FeatureMap:
+        """The same map with parts that can be changed, since others may have this one's."""
+        own = FeatureMap(self.spec, self.columns)
+        for part, mine in zip(own.parts, self.parts, strict=True):
+            part.restore(mine.save(), mine.width)
+        own.count()
+        return own
+
+    # ---- examples
 
     def batches(self, examples: Any) -> Iterator[Batch]:
         """What a user may give, as batches with the columns that the features are made of."""
@@ -126,7 +228,6 @@ class FeatureMap(Part):
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
     def _check_fitted(self) -> NDArray[np.int64]:
-        """Where the features of each part start."""
         if self._starts is None:
             raise DataError("this feature map is not fitted yet; call fit(source) first")
         return self._starts
@@ -175,9 +276,8 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
         yield Documents(column, settings, prefix=prefix if alone else f"{prefix}document:")
 
 
-def feature_name(part: Part, number: int) -> str:
+def feature_name(name: str) -> str:
     """`BIAS` is the bias, whatever else is called so."""
-    name = part.name(number)
     return f"{BIAS} (feature)" if name == BIAS else name
 
 
@@ -187,8 +287,7 @@ def check_names(parts: list[Part]) -> None:
     for part in parts:
         if isinstance(part, Ngrams | Given | ImagePart):
             continue
-        for number in range(part.width):
-            name = part.name(number)
+        for name in part.names():
             if name in names:
                 raise DataError(
                     f"two features would be called {name!r}; rename a column, a function or a lexicon, or leave out "
@@ -214,6 +313,52 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
             raise SettingsError(
                 f"columns.{name}", f"is no column of the data, which has {', '.join(names)}.{did_you_mean(name, names)}"
             )
+
+
+# ---- what a file says of the spec and the columns
+
+
+def columns_of(saved: list[Any]) -> tuple[Column, ...]:
+    for column in saved:
+        if (
+            type(column) is not list
+            or len(column) != 2
+            or type(column[0]) is not str
+            or column[1] not in get_args(Kind)
+        ):
+            raise damaged(f"there is no such column as {column!r}")
+    if len({name for name, _ in saved}) != len(saved):
+        raise damaged("two columns have one name")
+    return tuple(Column(name, kind) for name, kind in saved)
+
+
+def check_saved_spec(spec: dict[str, Any]) -> None:
+    """That a lexicon is its words: the name of a file would be opened."""
+    columns = spec.get("columns", {})
+    for table in (spec.get("text"), *(columns.values() if isinstance(columns, dict) else ())):
+        lexicons = table.get("lexicons", {}) if isinstance(table, dict) else {}
+        if not isinstance(lexicons, dict) or any(type(words) is not list for words in lexicons.values()):
+            raise damaged("a lexicon is not a list of words")
+
+
+def match_functions(names: Any, functions: Mapping[str, Function] | None) -> None:
+    if type(names) is not list or any(type(name) is not str for name in names):
+        raise damaged("the functions are not a list of names")
+    given = functions or {}
+    for name in names:
+        if name not in given:
+            raise DataError(
+                f"the model makes features by the Python function {name!r}, which a file cannot hold; "
+                f"give it again: functions={{{name!r}: ...}}"
+            )
+    for name in given:
+        if name not in names:
+            raise SettingsError(
+                "functions", f"has {name!r}, and the model makes no features by it.{did_you_mean(name, names)}"
+            )
+
+
+# ---- rows
 
 
 def beside(matrices: list[Matrix]) -> Matrix:

@@ -12,8 +12,9 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.errors import DataError
 from markone.features.part import Part
+from markone.features.saved import Contents, Saved, blob, check_finite, damaged, distrusted, listed
 from markone.features.spec import Text
-from markone.features.texts import as_texts
+from markone.features.texts import Texts, as_texts
 from markone.features.weighing import inverse_document_frequency, log_odds
 
 NOBODY = 2**32 - 1
@@ -41,7 +42,8 @@ class Ngrams(Part):
         self.settings = settings
         self.prefix = prefix
         self.value = _core.CountedAs["binary" if choice == "lower" else settings.value]
-        how = _core.NgramSettings(
+        self.characters = characters
+        self._how = _core.NgramSettings(
             fold=settings.case == "fold",
             signs=settings.signs and choice == "all",
             negation=settings.negation and choice == "all",
@@ -50,21 +52,22 @@ class Ngrams(Part):
             longest=lengths[1],
             characters=characters,
         )
-        self.vocabulary: _core.NgramVocabulary | _core.HashedVocabulary = (
-            _core.NgramVocabulary(how)
+        self.vocabulary: _core.NgramVocabulary | _core.HashedVocabulary | _core.CompactVocabulary = (
+            _core.NgramVocabulary(self._how)
             if settings.hash_bits is None
-            else _core.HashedVocabulary(how, settings.hash_bits)
+            else _core.HashedVocabulary(self._how, settings.hash_bits)
         )
+        """Compact is a hashed one of which some places were chosen: the one that a final model has."""
         self.weights: NDArray[np.float32] | None = None
         self._examples = 0
         self._numbers: NDArray[np.uint32] | None = None
         self._class_counts = _core.ClassCounts() if settings.weight == "odds" else None
 
     def collect(self, batch: Batch) -> _core.NgramBatch:
-        return self.vocabulary.collect(*as_texts(batch.columns[self.column]))
+        return self._collecting.collect(*as_texts(batch.columns[self.column]))
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
-        indptr, indices, values, _ = self.vocabulary.absorb(collected)
+        indptr, indices, values, _ = self._collecting.absorb(collected)
         self._examples += len(indptr) - 1
         if self._class_counts is not None:
             if labels is None:
@@ -74,7 +77,7 @@ class Ngrams(Part):
         return indptr, indices, values
 
     def finish(self) -> None:
-        counts = self.vocabulary.counts()
+        counts = self._collecting.counts()
         chosen = np.arange(self._known, dtype=np.uint32)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             chosen = self.vocabulary.frequent(self.settings.min_count, self.settings.max_features or MOST_FEATURES)
@@ -108,6 +111,12 @@ class Ngrams(Part):
         return Sparse(indptr, indices, values, self.width)
 
     @property
+    def _collecting(self) -> _core.NgramVocabulary | _core.HashedVocabulary:
+        if isinstance(self.vocabulary, _core.CompactVocabulary):
+            raise DataError("these n-grams are chosen already; make another feature map")
+        return self.vocabulary
+
+    @property
     def _known(self) -> int:
         """How many n-grams have a number while they are collected."""
         vocabulary = self.vocabulary
@@ -120,6 +129,104 @@ class Ngrams(Part):
     def name(self, number: int) -> str:
         name = self.vocabulary.name(number)
         return self.prefix + (name or f"(place {number})")
+
+    def names(self) -> list[str]:
+        names = listed(Texts(*self.vocabulary.names()))
+        if isinstance(self.vocabulary, _core.HashedVocabulary):
+            names = [name or f"(place {number})" for number, name in enumerate(names)]
+        return [self.prefix + name for name in names] if self.prefix else names
+
+    def save(self) -> Saved:
+        """Words and what n-grams are made of them. Hashed ones have only their names, from which all else follows."""
+        weights = {} if self.weights is None else {"weights": self.weights}
+        if isinstance(self.vocabulary, _core.NgramVocabulary):
+            words, grams = Texts(*self.vocabulary.words()), self.vocabulary.parts().reshape(-1, 2)
+            return Saved({"features": self.width}, {**blob("words", words), "grams": grams, **weights})
+        compact = isinstance(self.vocabulary, _core.CompactVocabulary)
+        offsets, data, shared = self._owners()
+        return Saved({"compact": compact}, {**blob("names", Texts(offsets, data)), "shared": shared, **weights})
+
+    def restore(self, saved: Saved, width: int | None = None) -> None:
+        if self.settings.hash_bits is not None and saved.facts.get("compact") is not True:
+            places = self.vocabulary.features
+            if width not in (None, places):
+                raise damaged(f"there are weights for {width} of a table of {places} places")
+        super().restore(saved, width)
+
+    def take(self, contents: Contents) -> None:
+        if isinstance(self.vocabulary, _core.NgramVocabulary):
+            words = contents.texts("words", "strict")
+            grams = contents.array("grams", np.uint32, None, 2)
+            features = contents.fact("features", int)
+            if not 0 <= features <= len(grams):
+                raise damaged(f"{features} of {len(grams)} n-grams are features")
+            if not self.characters and (words.data == ord(" ")).any():
+                raise damaged("there is a space in a word")
+            with distrusted():
+                self.vocabulary.restore(*words, grams.reshape(-1), features)
+        else:
+            if contents.fact("compact", bool):
+                self.vocabulary = self._compact()
+            names = contents.texts("names", "strict")
+            shared = contents.array("shared", np.uint8, None)
+            if (shared > 1).any():
+                raise damaged("a place is shared or not")
+            with distrusted():
+                self.vocabulary.add(*names, shared)
+            if len(self._places()) != len(shared):
+                raise damaged("two n-grams have one place")
+        if self.settings.weight != "none":
+            self.weights = contents.array("weights", np.float32, self.width)
+            check_finite("weights", self.weights)
+
+    def extend(self, other: Ngrams) -> NDArray[np.int64]:
+        before, mine = self.width, self._places()
+        if isinstance(self.vocabulary, _core.NgramVocabulary):
+            assert isinstance(other.vocabulary, _core.NgramVocabulary)
+            numbers = self.vocabulary.extend(other.vocabulary)
+        else:
+            numbers = self.vocabulary.add(*other._owners())
+        if self.weights is not None and other.weights is not None:
+            weights = np.zeros(self.width, np.float32)
+            weights[:before] = self.weights
+            weights[numbers] = other.weights[other._places()]
+            weights[mine] = self.weights[mine]
+            self.weights = weights
+        return np.arange(before)
+
+    def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A place of a hashed table that has no name never has a value, and so is forgotten in any case."""
+        places = self._places()
+        stays = np.zeros(self.width, np.bool_)
+        stays[places] = used[places]
+        if isinstance(self.vocabulary, _core.NgramVocabulary):
+            self.vocabulary.prune(np.flatnonzero(stays).astype(np.uint32))
+        else:
+            offsets, data, shared = self._owners()
+            order = np.argsort(places)
+            order = order[stays[places[order]]]
+            compact = self._compact()
+            compact.add(*Texts(offsets, data).take(order), shared[order])
+            self.vocabulary = compact
+        if self.weights is not None:
+            self.weights = self.weights[stays]
+        return stays
+
+    def _compact(self) -> _core.CompactVocabulary:
+        assert self.settings.hash_bits is not None
+        return _core.CompactVocabulary(self._how, self.settings.hash_bits)
+
+    def _places(self) -> NDArray[Any]:
+        """The numbers of the features that have names."""
+        vocabulary = self.vocabulary
+        return vocabulary.places() if isinstance(vocabulary, _core.HashedVocabulary) else np.arange(self.width)
+
+    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
+        """The names of hashed n-grams, in the order of `_places`, and which of them share their place."""
+        vocabulary = self.vocabulary
+        assert not isinstance(vocabulary, _core.NgramVocabulary)
+        names = vocabulary.owners() if isinstance(vocabulary, _core.HashedVocabulary) else vocabulary.names()
+        return *names, vocabulary.sharing()
 
     def report(self) -> list[str]:
         """What is to be said about the hashing."""

@@ -14,6 +14,7 @@ from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
 from markone.features.moments import Moments
 from markone.features.part import Part
+from markone.features.saved import Contents, Saved, check_finite, check_positive, damaged
 from markone.features.spec import Numeric
 
 MOST_PRODUCTS = 1_000_000
@@ -40,7 +41,8 @@ class Numbers(Part):
 
     A boolean is 0 or 1, and is not scaled. A gap becomes the mean of what is there, or 0, and in columns that have gaps
     in training `age is missing` is a feature, too. With a degree of 2 come `a*a`, `a*b` and so on, of the numbers as
-    they are scaled, and with 3 `a*a*a`, `a*a*b`; a boolean times itself is itself, and left out.
+    they are scaled, and with 3 `a*a*a`, `a*a*b`; a boolean times itself is itself, and left out. None is pruned, for a
+    product is made of others.
     """
 
     def __init__(self, columns: Sequence[tuple[Column, Numeric]], degree: int = 1) -> None:
@@ -85,15 +87,19 @@ class Numbers(Part):
                 raise DataError(f"column {column.name!r} has numbers too large to be scaled; divide them beforehand")
             # Divided by infinity, a column in which nothing differs is 0, whatever comes later.
             self.spread[i] = self.spread[i] or np.inf
-        self.indicators = np.flatnonzero(self.gaps)
+        self.indicate(np.flatnonzero(self.gaps))
+
+    def indicate(self, columns: NDArray[np.int64]) -> None:
+        """Sets the columns of which it is a feature that they are missing, and then what can be multiplied."""
+        self.indicators = columns
         self.products = plan_products(
-            [column.kind == "boolean" for column in self.columns], len(self.columns) + len(self.indicators), self.degree
+            [column.kind == "boolean" for column in self.columns], len(self.columns) + len(columns), self.degree
         )
 
     def refine(self, draft: NDArray[Any]) -> NDArray[np.float32]:
         width, missing = len(self.columns), self.find_missing(draft)
         rows = np.zeros((draft.shape[1], self.width), np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             rows[:, :width] = self.scale(draft, missing).T
             if missing is not None:
                 rows[:, width : width + len(self.indicators)] = missing[self.indicators].T
@@ -117,6 +123,42 @@ class Numbers(Part):
             return f"{self.columns[self.indicators[number - len(self.columns)]].name} is missing"
         column, begin, _, at = self.products[bisect_right(self.products, number, key=lambda product: product.at) - 1]
         return f"{self.columns[column].name}*{self.name(begin + number - at)}"
+
+    def names(self) -> list[str]:
+        columns = [column.name for column in self.columns]
+        names = columns + [f"{columns[i]} is missing" for i in self.indicators]
+        for column, begin, end, _ in self.products:
+            names += [f"{columns[column]}*{name}" for name in names[begin:end]]
+        return names
+
+    def save(self) -> Saved:
+        return Saved(
+            arrays={
+                "center": self.center,
+                "spread": self.spread,
+                "fill": self.fill,
+                "indicators": self.indicators,
+            }
+        )
+
+    def take(self, contents: Contents) -> None:
+        size = len(self.columns)
+        self.center = contents.array("center", np.float64, size)
+        self.spread = contents.array("spread", np.float64, size)
+        self.fill = contents.array("fill", np.float64, size)
+        check_finite("center", self.center)
+        check_positive("spread", self.spread)
+        indicators = contents.array("indicators", np.int64, None)
+        if not np.isin(indicators, np.arange(size)).all() or (np.diff(indicators) <= 0).any():
+            raise damaged("columns may be missing that are not there")
+        self.indicate(indicators)
+
+    def extend(self, other: Numbers) -> NDArray[np.int64]:
+        """Numbers stay scaled and filled as they are, or the weights would mean something else."""
+        size, before, width = len(self.columns), self.indicators, self.width
+        self.indicate(np.union1d(before, other.indicators))
+        products = np.arange(size + len(before), width) + len(self.indicators) - len(before)
+        return np.concatenate([np.arange(size), size + np.searchsorted(self.indicators, before), products])
 
     def read(self, batch: Batch) -> NDArray[Any]:
         """The columns of a batch as they are; NaN where a number is missing."""

@@ -329,6 +329,15 @@ class Features:
         word = GROUP_OF_KIND[column.kind]
         return as_group(GROUPS[word], f"columns.{column.name}", self.columns.get(column.name, {}), getattr(self, word))
 
+    def settled(self, columns: Iterable[Column]) -> Features:
+        """The same spec for these columns, with the words of lexicons where a column's own settings name files."""
+        exceptions = dict(self.columns)
+        for column in columns:
+            if column.name in exceptions:
+                how = self.for_column(column)
+                exceptions[column.name] = {name: getattr(how, name) for name in exceptions[column.name]}
+        return replace(self, columns=exceptions)
+
     def as_dict(self) -> dict[str, Any]:
         """What differs from the defaults, in what JSON and TOML know. Functions are there by name."""
         spec: dict[str, Any] = {}

@@ -24,6 +24,12 @@ class Texts(NamedTuple):
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(offsets, np.frombuffer(b"".join(parts), np.uint8))
 
+    def take(self, which: NDArray[Any]) -> Texts:
+        """Some of the texts, in this order."""
+        data = self.data.tobytes()
+        begins, ends = self.offsets[which].tolist(), self.offsets[which + 1].tolist()
+        return Texts.of([data[begin:end] for begin, end in zip(begins, ends, strict=True)])
+
     def to_pylist(self) -> list[str]:
         """The texts once more; what is no UTF-8 is replaced."""
         data = self.data.tobytes()
