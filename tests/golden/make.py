@@ -89,7 +89,7 @@ def cases() -> dict[str, Case]:
             {"text": {"words": [1, 2], "characters": [2, 3], "hash_bits": 6, "weight": "odds", "value": "binary"}},
             {"rule": "perceptron", "epochs": 3},
         ),
-        "three classes": Case(
+        "three-classes": Case(
             texts,
             [1, 2, 3, 1, 2, 3],
             ASKED,
@@ -142,7 +142,7 @@ def main() -> None:
     for name, case in cases().items():
         model = case.train()
         for final in (False, True):
-            path = HERE / f"{name}{' final' if final else ''}.{VERSION}.model"
+            path = HERE / f"{name}{'-final' if final else ''}.{VERSION}.model"
             model.save(path, final=final)
         told[name] = {
             "asked": case.asked,
@@ -150,7 +150,8 @@ def main() -> None:
             "scores": model.scores(examples(case.asked)).tolist(),
             "weights": {name: weights.tolist() for name, weights in model.weights().items()},
         }
-    (HERE / f"expected.{VERSION}.json").write_text(json.dumps(told, indent=1) + "\n")
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(said)}" for name, said in told.items())
+    (HERE / f"expected.{VERSION}.json").write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":

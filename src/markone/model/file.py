@@ -70,7 +70,10 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
         features = features.copy()
-        matrix = matrix[features.prune((matrix != 0).any(axis=1))]
+        stays = features.prune((matrix != 0).any(axis=1))
+        matrix = matrix[stays]
+        if not stays.all():
+            counts = None  # which are of features by their old numbers
     parts = {"features": features.save(), "counts": counts, "resume": None if final else model.resume}
     facts = {
         "kind": KIND,
@@ -135,7 +138,7 @@ def divide(saved: Saved) -> dict[str, Saved | None]:
     parts: dict[str, Saved | None] = {}
     for part in arrays:
         facts = saved.facts[part]
-        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its {part} are no object")
+        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is no object")
         parts[part] = None if facts is None else Saved(facts, arrays[part])
     return parts
 
@@ -174,7 +177,7 @@ def settings_of(found: Any) -> Settings:
 
 def classes_of(found: Any) -> list[Label]:
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
-    need(len(found) >= 2, f"it has {len(found)} classes, and needs two at least")
+    need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
     return list(found)
 
