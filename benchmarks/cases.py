@@ -36,19 +36,27 @@ THEIR_MIRA = linear_model.SGDClassifier(  # eta0 is PA-I's C
 # class. How texts are weighed, fastText's lr and scikit-learn's learning_rate are the best of a few on the last 5,000
 # lines to learn from (ours of nine, 91.2%; fastText of four, 89.1%; scikit-learn of eight, 89.0%). Vowpal Wabbit has
 # its defaults (91.4%).
-PAIRS: dict[str, Any] = {"words": [1, 2], "value": "binary", "weight": "odds", "min_count": 2}
+PAIRS: dict[str, Any] = {
+    "words": [1, 2],
+    "signs": False,
+    "value": "binary",
+    "weight": "odds",
+    "discount": 0,
+    "min_count": 2,
+}
+WORDS: dict[str, Any] = {"words": [1, 1], "signs": False, "value": "count", "weight": "idf", "min_count": 1}
 OUR_TEXTS: dict[str, Any] = {
     "read": {"format": "tab"},
-    "train": {"rule": "mira", "epochs": 5, "features": {"text": PAIRS}},
+    "train": {"rule": "mira", "C": 1, "epochs": 5, "features": {"text": PAIRS, "unit": False}},
 }
 OUR_WORDS: dict[str, Any] = {
     "read": {"format": "tab"},
-    "train": {"rule": "mira", "epochs": 5, "features": {"text": {"weight": "idf"}, "unit": True}},
+    "train": {"rule": "mira", "C": 1, "epochs": 5, "features": {"text": WORDS, "unit": True}},
 }
 OUR_ROWS: dict[str, Any] = {"read": {}, "train": {"rule": "perceptron", "epochs": 5}}
 OUR_TABLE: dict[str, Any] = {
     "read": {"target": "income", "header": False, "columns": list(ADULT_COLUMNS)},
-    "train": {"rule": "mira", "epochs": 5},
+    "train": {"rule": "mira", "C": 1, "epochs": 5},
 }
 VW_TEXTS = (vowpal_wabbit.text, "--loss_function logistic --ngram 2 -b 22")
 VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")

@@ -25,6 +25,7 @@ from benchmarks.kept import cache_folder
 LIMIT = 600_000_000
 """The most bytes beside the model."""
 MEMORY = "200 MB"
+COUNTS = {"words": [1, 2], "signs": False, "value": "count", "weight": "none"}
 WORDS = 200_000
 WORDS_IN_TEXT = 100
 TEXTS_AT_ONCE = 20_000
@@ -140,8 +141,9 @@ def needed(*, train: str, test: str, hash_bits: int, epochs: int, threads: int) 
     model = markone.train(
         markone.read(train, format="tab", threads=threads),
         rule="mira",
+        C=1,
         epochs=epochs,
-        features={"text": {"words": [1, 2], "hash_bits": hash_bits}},
+        features={"text": {**COUNTS, "hash_bits": hash_bits}, "unit": False},
         memory=MEMORY,
         threads=threads,
     )

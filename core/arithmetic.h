@@ -4,6 +4,12 @@
 // the next feature's, so that a feature costs one visit to memory whatever the number of classes.
 //
 // Sums are kept in a fixed number of partial sums, whatever the registers' width, so that every machine rounds alike.
+//
+// Learning sums in the type of the weights. The scores of weights that no longer change are summed in double, in which
+// the product of two floats is exact, and rounded once: these are `exact_dot`, and `dots` to doubles. Explanations
+// repeat the additions, in the same order: product i of a row goes to partial sum i modulo 8 (32 in a dense row of 64
+// values or more), or modulo 2 where there is more than one column; the partial sums are folded, and the bias is added
+// last.
 #pragma once
 
 #include <algorithm>
@@ -66,13 +72,10 @@ MARKONE_INLINE __m256i first_lanes(std::size_t count) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sliding + 8 - count));
 }
 
-MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
-    const __m256 zero = _mm256_setzero_ps();
-    __m256 lanes = zero;
+// Calls add(features, values, mask) for eight values of the row at a time.
+template <class Add>
+MARKONE_INLINE void each_eight(sparse_row<float> x, Add add) {
     std::size_t i = 0;
-    const auto add = [&](__m256i at, __m256 values, __m256 mask) {
-        lanes = _mm256_add_ps(lanes, _mm256_mul_ps(_mm256_mask_i32gather_ps(zero, w, at, mask, 4), values));
-    };
     for (; i + 8 <= x.size(); i += 8)
         add(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.index + i)), _mm256_loadu_ps(x.values + i),
             _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
@@ -81,6 +84,21 @@ MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
         add(_mm256_maskload_epi32(reinterpret_cast<const int*>(x.index + i), mask),
             _mm256_maskload_ps(x.values + i, mask), _mm256_castsi256_ps(mask));
     }
+}
+
+// The sum of eight lanes, as `fold` adds them.
+MARKONE_INLINE double folded(__m256d low, __m256d high) {
+    const __m256d four = _mm256_add_pd(low, high);
+    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
+    const __m256 zero = _mm256_setzero_ps();
+    __m256 lanes = zero;
+    each_eight(x, [&](__m256i at, __m256 values, __m256 mask) {
+        lanes = _mm256_add_ps(lanes, _mm256_mul_ps(_mm256_mask_i32gather_ps(zero, w, at, mask, 4), values));
+    });
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps(lanes, 1));
     four = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
@@ -109,16 +127,40 @@ MARKONE_INLINE double dot(sparse_row<double> x, const double* w) {
     }
     if (i < x.size()) add_first(low, i, std::min(x.size() - i, std::size_t{4}));
     if (i + 4 < x.size()) add_first(high, i + 4, x.size() - i - 4);
-    const __m256d four = _mm256_add_pd(low, high);
-    const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+    return folded(low, high);
+}
+
+MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
+    const __m256 zero = _mm256_setzero_ps();
+    __m256d low = _mm256_setzero_pd(), high = low;
+    const auto wide_low = [](__m256 eight) { return _mm256_cvtps_pd(_mm256_castps256_ps128(eight)); };
+    const auto wide_high = [](__m256 eight) { return _mm256_cvtps_pd(_mm256_extractf128_ps(eight, 1)); };
+    const auto add = [&](__m256i at, __m256 values, __m256 mask) {
+        const __m256 weights = _mm256_mask_i32gather_ps(zero, w, at, mask, 4);
+        low = _mm256_add_pd(low, _mm256_mul_pd(wide_low(weights), wide_low(values)));
+        high = _mm256_add_pd(high, _mm256_mul_pd(wide_high(weights), wide_high(values)));
+    };
+    each_eight(x, add);
+    return folded(low, high);
 }
 #else
 template <class T>
 MARKONE_INLINE T dot(sparse_row<T> x, const T* w) {
     return sum<8, T>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); });
 }
+
+MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
+    return sum<8, double>(x.size(), [&](std::size_t i) { return double{w[x.feature(i)]} * double{x.value(i)}; });
+}
 #endif
+
+MARKONE_INLINE double exact_dot(dense_row<float> x, const float* w) {
+    return sum_straight<double>(x.size(), [&](std::size_t i) { return double{w[i]} * double{x.value(i)}; });
+}
+template <class Row>
+MARKONE_INLINE double exact_dot(Row x, const double* w) {
+    return dot(x, w);
+}
 
 // Class scores: sums over the row's features for neighbouring columns at once, in packs as wide as a register. Even and
 // odd positions of the row are summed apart, which halves the chain of dependent additions.
@@ -133,18 +175,19 @@ struct pack_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
-template <class T, std::size_t packs, std::size_t N>
+template <class Sum, std::size_t packs, std::size_t N>
 struct column_sums {
-    typename pack_of<T, N>::type part[2][packs + 1] = {};  // one more than used: C++ has no empty arrays
+    typename pack_of<Sum, N>::type part[2][packs + 1] = {};  // one more than used: C++ has no empty arrays
 
+    template <class T>
     MARKONE_INLINE void add(std::size_t side, const T* w, T x) {
         for (std::size_t p = 0; p < packs; ++p) {
             typename pack_of<T, N>::type lanes;
             std::memcpy(&lanes, w + N * p, sizeof lanes);
-            part[side][p] += lanes * x;
+            part[side][p] += __builtin_convertvector(lanes, typename pack_of<Sum, N>::type) * static_cast<Sum>(x);
         }
     }
-    MARKONE_INLINE void store(T* out) {
+    MARKONE_INLINE void store(Sum* out) {
         for (std::size_t p = 0; p < packs; ++p) {
             part[0][p] += part[1][p];
             std::memcpy(out + N * p, &part[0][p], sizeof part[0][p]);
@@ -152,11 +195,11 @@ struct column_sums {
     }
 };
 
-template <std::size_t packs, bool tail, class T>
-MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
-    constexpr std::size_t wide = register_bytes / sizeof(T);
-    column_sums<T, packs, wide> most;
-    column_sums<T, tail, 4> rest;
+template <std::size_t packs, bool tail, class T, class Sum>
+MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, Sum* out) {
+    constexpr std::size_t wide = register_bytes / sizeof(Sum);
+    column_sums<Sum, packs, wide> most;
+    column_sums<Sum, tail, 4> rest;
     const auto add = [&](std::size_t side, std::size_t i) {
         const T* from = w + x.feature(i) * stride;
         most.add(side, from, x.value(i));
@@ -174,9 +217,9 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, T* 
 
 // `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing. Not inlined: among the
 // variables of a large function the sums would not stay in registers.
-template <class T>
-[[gnu::noinline]] void dots(sparse_row<T> x, const T* w, std::size_t stride, T* out) {
-    constexpr std::size_t wide = register_bytes / sizeof(T);
+template <class T, class Sum>
+[[gnu::noinline]] void dots(sparse_row<T> x, const T* w, std::size_t stride, Sum* out) {
+    constexpr std::size_t wide = register_bytes / sizeof(Sum);
     std::size_t left = stride;
     for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);
     const bool tail = left % wide != 0;  // half a register: four floats of eight

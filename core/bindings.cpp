@@ -15,6 +15,7 @@
 #include "loops.h"
 #include "numpy.h"
 #include "order.h"
+#include "row_work.h"
 #include "state.h"
 #include "weights.h"
 
@@ -246,10 +247,23 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
     sparse_class.def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
-        .def("names_twice", [](const sparse_block<T>& self) {
-            nb::gil_scoped_release unlocked;
-            return names_twice(self.rows);
-        });
+        .def("names_twice",
+             [](const sparse_block<T>& self) {
+                 nb::gil_scoped_release unlocked;
+                 return names_twice(self.rows);
+             })
+        .def(
+            "count_with",
+            [](const sparse_block<T>& self, const array<std::int32_t, 1>& labels,
+               const array<std::uint32_t, 1>& features, const array<std::uint32_t, 1>& classes,
+               const array<std::uint32_t, 1>& places, const changeable<std::int64_t, 1>& inside,
+               const changeable<std::int64_t, 1>& total) {
+                nb::gil_scoped_release unlocked;
+                count_rows_with(self.rows, view(labels), {view(features), view(classes), view(places)},
+                                {inside.data(), inside.size()}, {total.data(), total.size()});
+            },
+            "labels"_a.noconvert(), "features"_a.noconvert(), "classes"_a.noconvert(), "places"_a.noconvert(),
+            "inside"_a.noconvert(), "total"_a.noconvert());
     nb::class_<dense_block<T>>(m, ("DenseRows" + bits).c_str())
         .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
@@ -279,6 +293,19 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                      return nb::ndarray<nb::numpy, const T>(from.data(), {from.features, from.columns()}, self.h,
                                                             {static_cast<std::int64_t>(from.stride()), 1});
                  })
+            .def(
+                "of",
+                [](const weights<T>& self, const array<std::uint32_t, 1>& features) {
+                    const std::size_t columns = self.columns();
+                    auto memory = std::make_unique_for_overwrite<T[]>(features.size() * columns);
+                    for (std::size_t i = 0; i < features.size(); ++i) {
+                        const std::size_t feature = features.data()[i];
+                        if (feature >= self.features) throw std::out_of_range("no such feature");
+                        std::copy_n(self.data() + feature * self.stride(), columns, memory.get() + i * columns);
+                    }
+                    return own<T>(std::move(memory), {features.size(), columns});
+                },
+                "features"_a.noconvert())
             .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
 
     using state_type = shared_state<T>;

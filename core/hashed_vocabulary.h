@@ -30,6 +30,12 @@ class ngram_hashing {
     std::uint32_t place(std::uint64_t hash) const { return static_cast<std::uint32_t>(hash >> shift); }
     static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
 
+    static std::uint64_t hash_of_ngram(std::span<const std::string> ngram) {
+        std::uint64_t hash = hash_of(ngram.front());
+        for (const std::string& token : ngram.subspan(1)) hash = joined(hash, hash_of(token));
+        return hash;
+    }
+
     // The hash of an n-gram that is known by its name: words with spaces between them, or a run of characters.
     static std::uint64_t hash_of_name(std::string_view name, const ngram_settings& how) {
         std::uint64_t hash = 0;
@@ -197,6 +203,24 @@ class hashed_vocabulary {
         return numbers;
     }
 
+    // The place of an n-gram; nobody if it can be told that it is not known.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
+        const std::uint32_t place = hashing.place(hash);
+        return !places.empty() && places[place].knows(hash) ? place : nobody;
+    }
+
+    // Of how many words, or other tokens, what each place is named after consists; 1 where it has no name.
+    std::vector<std::uint8_t> lengths() const {
+        std::vector<std::uint8_t> all(features(), 1);
+        if (how.longest == 1) return all;
+        for (std::uint32_t number = 0; number < all.size(); ++number) {
+            const std::string words = name(number);
+            all[number] = static_cast<std::uint8_t>(1 + std::count(words.begin(), words.end(), ' '));
+        }
+        return all;
+    }
+
     // A row of the places of what is in the text. What is not known is passed over, where that can be told.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         const std::size_t begin = rows.indices.size();
@@ -297,6 +321,13 @@ class compact_vocabulary {
             found[i] = number;
         });
         return found;
+    }
+
+    // The feature that an n-gram is; nobody if it can be told that it is none.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
+        const std::uint32_t number = numbers.find(hashing.place(hash));
+        return number != nobody && owned[number].knows(hash) ? number : nobody;
     }
 
     // A row of those of the places that are known.

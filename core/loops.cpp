@@ -95,14 +95,14 @@ template <class T, class Rows>
 void score(const weights<T>& by, const Rows& rows, T* out) {
     if (rows.width() > by.features) throw std::invalid_argument("rows are wider than the weights");
     const std::size_t columns = by.columns(), stride = by.stride();
-    std::vector<T> sums(stride);
+    std::vector<double> sums(stride);
     packer<T> packed;
     for (std::size_t i = 0; i < rows.size(); ++i, out += columns) {
         if (stride == 1)
-            sums[0] = dot(rows[i], by.data());
+            sums[0] = exact_dot(rows[i], by.data());
         else
             dots(packed(rows[i]), by.data(), stride, sums.data());
-        for (std::size_t k = 0; k < columns; ++k) out[k] = sums[k] + by.bias[k];
+        for (std::size_t k = 0; k < columns; ++k) out[k] = static_cast<T>(sums[k] + double{by.bias[k]});
     }
 }
 

@@ -77,7 +77,7 @@ tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_dense(at, rows, which);
 }
 
-// Row i's scores go to out + i * columns.
+// Row i's scores go to out + i * columns. They are summed in double, and rounded once.
 template <class T>
 void score(const weights<T>& by, const sparse_rows<T>& rows, T* out) {
     fastest_loops<T>().score_sparse(by, rows, out);

@@ -27,6 +27,16 @@ class ngram_vocabulary {
     std::size_t features() const { return collecting ? grams.size() : kept; }
     // In how many rows each occurs, by number.
     std::span<const std::uint32_t> counts() const { return rows_with; }
+    // Of how many words, or other tokens, each consists, by number.
+    std::vector<std::uint8_t> lengths() const {
+        must_collect();  // for as long, the beginning of an n-gram comes before it
+        std::vector<std::uint8_t> all(grams.size());
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            const std::uint32_t first = grams[number].first;
+            all[number] = static_cast<std::uint8_t>(first == nobody ? 1 : all[first] + 1);
+        }
+        return all;
+    }
 
     // Takes in what was collected, and returns its rows.
     growing_rows absorb(const ngram_collector& batch) {
@@ -193,6 +203,18 @@ class ngram_vocabulary {
         if (number >= grams.size()) throw std::out_of_range("no such n-gram");
         const auto [first, last] = grams[number];
         return first == nobody ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
+    }
+
+    // The feature that an n-gram is; nobody if it is none.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        std::uint32_t number = nobody;
+        for (const std::string& token : ngram) {
+            const std::uint32_t word = words.find(token);
+            if (word == nobody) return nobody;
+            number = &token == ngram.data() ? singles[word].number : pairs.find(number, word);
+            if (number == nobody) return nobody;
+        }
+        return number < features() ? number : nobody;
     }
 
     // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +70,38 @@ struct ngram_reader {
 
     explicit ngram_reader(const ngram_settings& how) : tokens(how.tokens) {}
 };
+
+// Where the features of a vocabulary occur in a text: an occurrence is of the words from `first` to before `last`.
+struct occurrences {
+    std::vector<place> words;
+    std::vector<std::uint32_t> features, first, last;
+};
+
+template <class Vocabulary>
+occurrences find_occurrences(const Vocabulary& vocabulary, std::string_view text) {
+    struct range {
+        std::size_t first, last;
+    };
+    std::vector<std::string> said;
+    std::vector<range> of;
+    occurrences found;
+    token_stream tokens(vocabulary.how.tokens);
+    found.words = tokens.with_places(text, [&](std::string_view token, std::size_t first, std::size_t last) {
+        said.emplace_back(token);
+        of.push_back({first, last});
+    });
+    if (found.words.size() >= nobody) throw std::length_error("a text has too many words");
+    for (std::size_t i = 0; i < said.size(); ++i)
+        for (std::size_t length = vocabulary.how.shortest; length <= vocabulary.how.longest; ++length) {
+            if (i + length > said.size()) break;
+            const std::uint32_t feature = vocabulary.find({said.data() + i, length});
+            if (feature == nobody) continue;
+            found.features.push_back(feature);
+            found.first.push_back(static_cast<std::uint32_t>(of[i].first));
+            found.last.push_back(static_cast<std::uint32_t>(of[i + length - 1].last));
+        }
+    return found;
+}
 
 // The row that begins at `begin` has counts: they become values.
 inline void end_row(std::size_t begin, const valuation& how, growing_rows& rows) {

@@ -20,6 +20,8 @@ namespace nb = nanobind;
 
 template <class T, std::size_t dimensions>
 using array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+template <class T, std::size_t dimensions>
+using changeable = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using numpy = nb::ndarray<nb::numpy, T>;
 

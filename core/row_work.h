@@ -107,6 +107,37 @@ inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float
     }
 }
 
+// Some features, each with the classes that it is of interest to; those of one feature stand side by side.
+struct chosen_pairs {
+    std::span<const std::uint32_t> features, classes;
+    std::span<const std::uint32_t> places;  // of a feature's first pair; nobody if it has none
+};
+
+// In how many rows the feature of each pair is not 0: those of its class, and all. Rows without a class count nowhere.
+template <class T>
+void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> labels, const chosen_pairs& chosen,
+                     std::span<std::int64_t> inside, std::span<std::int64_t> total) {
+    const std::size_t pairs = chosen.features.size();
+    if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+    if (chosen.places.size() < rows.width()) throw std::invalid_argument("a feature has no place");
+    if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
+        throw std::invalid_argument("the arrays of the chosen features do not match");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (labels[row] < 0) continue;
+        const auto label = static_cast<std::uint32_t>(labels[row]);
+        const sparse_row<T> x = rows[row];
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (i + values_ahead < x.size()) __builtin_prefetch(chosen.places.data() + x.feature(i + values_ahead));
+            std::size_t pair = chosen.places[x.feature(i)];
+            if (pair == nobody || x.value(i) == 0) continue;
+            for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
+                total[pair] += 1;
+                inside[pair] += chosen.classes[pair] == label;
+            }
+        }
+    }
+}
+
 // How much of each feature is in the rows of each class.
 class class_counts {
   public:

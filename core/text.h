@@ -143,6 +143,11 @@ inline bool is_all(std::string_view text) {
 
 }  // namespace ascii
 
+// Where something stands in a text: from which byte on, and before which.
+struct place {
+    std::size_t begin, end;
+};
+
 // Calls use(token, kind) for each token of the text in turn; the token's bytes are gone after the call.
 class tokenizer {
   public:
@@ -154,6 +159,23 @@ class tokenizer {
             cut_ascii(text, use);
         else
             cut(text, use);
+    }
+
+    // Where these tokens stand, in turn.
+    std::vector<place> places(std::string_view text) const {
+        std::vector<place> found;
+        const characters& all = characters::all();
+        const char* const end = text.data() + text.size();
+        bool inside = false;  // of a word
+        for (const char* at = text.data(); at < end;) {
+            const auto begin = static_cast<std::size_t>(at - text.data());
+            const characters::kind kind = all.of(characters::decode(at, end));
+            const bool is_token = kind == characters::word || (kind == characters::sign && how.signs);
+            if (is_token && !(inside && kind == characters::word)) found.push_back({begin, begin});
+            if (is_token) found.back().end = static_cast<std::size_t>(at - text.data());
+            inside = kind == characters::word;
+        }
+        return found;
     }
 
   private:

@@ -150,6 +150,23 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
     return as_read(std::move(rows), std::move(lengths));
 }
 
+// Where the words of a text stand, from each byte to before each byte; features; and of each its words, from the first
+// to before the last.
+using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>, numpy<std::uint32_t>,
+                                     numpy<std::uint32_t>, numpy<std::uint32_t>>;
+template <class Vocabulary>
+occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) {
+    occurrences found =
+        reading(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
+    std::vector<std::uint64_t> begins, ends;
+    for (const auto [begin, end] : found.words) {
+        begins.push_back(begin);
+        ends.push_back(end);
+    }
+    return {own(std::move(begins)), own(std::move(ends)), own(std::move(found.features)), own(std::move(found.first)),
+            own(std::move(found.last))};
+}
+
 // Names as Python has them: where each starts, and their bytes.
 using name_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint8_t>>;
 name_arrays as_names(name_list&& names) {
@@ -195,6 +212,7 @@ void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
     bind_offsets(std::int64_t{});
     vocabulary_class
         .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
+        .def("occurrences", &occurrences_in<Vocabulary>, "text"_a)
         .def("names",
              [](const Vocabulary& self) { return as_names(reading(self, [&] { return name_list(self.names()); })); })
         .def(
@@ -243,6 +261,7 @@ void bind_text(nb::module_& m) {
         nb::class_<exact>(m, "NgramVocabulary")
             .def(nb::init<const ngram_settings&>(), "settings"_a)
             .def_prop_ro("known", [](const exact& self) { return reading(self, [&] { return self.known(); }); })
+            .def("lengths", [](const exact& self) { return own(reading(self, [&] { return self.lengths(); })); })
             .def(
                 "frequent",
                 [](const exact& self, std::uint32_t min_count, std::size_t most) {
@@ -299,6 +318,7 @@ void bind_text(nb::module_& m) {
     auto hashed_class =
         nb::class_<hashed>(m, "HashedVocabulary")
             .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def("lengths", [](const hashed& self) { return own(reading(self, [&] { return self.lengths(); })); })
             .def_prop_ro("used", [](const hashed& self) { return reading(self, [&] { return self.used(); }); })
             .def_prop_ro("shared", [](const hashed& self) { return reading(self, [&] { return self.shared(); }); })
             .def_prop_ro("met", [](const hashed& self) { return reading(self, [&] { return self.met(); }); })

@@ -80,23 +80,44 @@ class token_stream {
     template <class Use>
     void operator()(std::string_view text, Use use) {
         if (how.longest_run == 0) {
-            each_word(text, use);
+            each_word(text, [&](std::string_view token, std::size_t) { use(token); });
             return;
         }
         // The words once more, with single spaces before, between and behind them.
         line.assign(1, ' ');
-        starts.clear();
-        each_word(text, [&](std::string_view word) {
+        each_word(text, [&](std::string_view word, std::size_t) {
             line += word;
             line += ' ';
         });
-        if (line.size() == 1) return;
-        for (std::size_t at = 0; at < line.size(); ++at)
-            if ((static_cast<unsigned char>(line[at]) & 0xc0) != 0x80) starts.push_back(at);
-        starts.push_back(line.size());
-        for (std::size_t length = how.shortest_run; length <= how.longest_run; ++length)
-            for (std::size_t i = 0; i + length < starts.size(); ++i)
-                use(std::string_view(line).substr(starts[i], starts[i + length] - starts[i]));
+        each_run([&](std::string_view run, std::size_t) { use(run); });
+    }
+
+    // Calls use(token, first, last) for the same tokens, with the words that each is of, from `first` to before `last`,
+    // and returns where the words stand in the text. A run of characters is of every word that it touches.
+    template <class Use>
+    std::vector<place> with_places(std::string_view text, Use use) {
+        const std::vector<place> everything = tokens.places(text);
+        std::vector<place> words;
+        line.assign(1, ' ');
+        std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, that behind it
+        each_word(text, [&](std::string_view token, std::size_t number) {
+            const std::size_t word = words.size();
+            words.push_back(everything[number]);
+            if (how.longest_run == 0) {
+                use(token, word, word + 1);
+                return;
+            }
+            line += token;
+            line += ' ';
+            word_at.resize(line.size() - 1, word);
+            word_at.push_back(word + 1);
+        });
+        if (how.longest_run > 0)
+            each_run([&](std::string_view run, std::size_t begin) {
+                const std::size_t last = begin + run.size() - 1;
+                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
+            });
+        return words;
     }
 
   private:
@@ -108,25 +129,41 @@ class token_stream {
         return read;
     }
 
+    // Calls use(token, number) with the number, from 0, that the word or sign has among all that the tokenizer finds.
     template <class Use>
     void each_word(std::string_view text, Use use) {
+        std::size_t next = 0;
         if (how.choice == token_choice::all && !how.negation) {
-            tokens(text, [&](std::string_view token, characters::kind) { use(token); });
+            tokens(text, [&](std::string_view token, characters::kind) { use(token, next++); });
             return;
         }
         scope.begin();
         tokens(text, [&](std::string_view token, characters::kind kind) {
+            const std::size_t number = next++;
             if (kind == characters::sign) {
                 scope.sign(token);
-                if (how.tokens.signs && how.choice == token_choice::all) use(token);
+                if (how.tokens.signs && how.choice == token_choice::all) use(token, number);
             } else if (how.choice == token_choice::lower) {
-                if (!has_capital(token)) use(folded(token));
+                if (!has_capital(token)) use(folded(token), number);
             } else if (scope.word(token)) {
-                use(marked(token));
+                use(marked(token), number);
             } else if (how.choice == token_choice::all) {
-                use(token);
+                use(token, number);
             }
         });
+    }
+
+    // Calls use(run, begin) for each run of the line's characters; it begins at that byte of the line.
+    template <class Use>
+    void each_run(Use use) {
+        if (line.size() == 1) return;
+        starts.clear();
+        for (std::size_t at = 0; at < line.size(); ++at)
+            if ((static_cast<unsigned char>(line[at]) & 0xc0) != 0x80) starts.push_back(at);
+        starts.push_back(line.size());
+        for (std::size_t length = how.shortest_run; length <= how.longest_run; ++length)
+            for (std::size_t i = 0; i + length < starts.size(); ++i)
+                use(std::string_view(line).substr(starts[i], starts[i + length] - starts[i]), starts[i]);
     }
 
     static bool has_capital(std::string_view token) {

@@ -291,6 +291,9 @@ class gram_table {
     void expect(std::uint32_t first, std::uint32_t last) const {
         if (!slots.empty()) __builtin_prefetch(&slots[place_of(key_of(first, last)) & (slots.size() - 1)]);
     }
+    std::uint32_t find(std::uint32_t first, std::uint32_t last) const {
+        return slots.empty() ? nobody : slots[place(key_of(first, last))].number;
+    }
     // The number of an n-gram, which is added with the given number if it was not there. There must be room.
     std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
         const std::uint64_t key = key_of(first, last);

@@ -13,6 +13,9 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.features.part import Matrix, Part
 
+PLAIN_TEXT: dict[str, Any] = {"words": [1, 1], "signs": False, "value": "count", "weight": "none", "min_count": 1}
+"""Words and how often they occur, as in the lectures."""
+
 Row = dict[str, float]
 
 

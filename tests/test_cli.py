@@ -135,7 +135,7 @@ def test_an_interrupted_training_ends_the_command_with_130(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(passes, "make_pass", interrupt)  # training itself ends and keeps the weights so far
+    monkeypatch.setattr(passes.Run, "looks", interrupt)  # training itself ends and keeps the weights so far
     assert main(["demo"]) == 130
 
 

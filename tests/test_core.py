@@ -184,11 +184,11 @@ from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.model.settings import RULES, Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
-for dtype, rule, classes in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37)):
-    X = random.normal(size=(60, 45)) * (random.random((60, 45)) < 0.7)
+for dtype, rule, classes, width in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37), (45, 101)):
+    X = random.normal(size=(60, width)) * (random.random((60, width)) < 0.7)
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):
-        linear = Linear(Settings(rule=rule), features=45, classes=classes, dtype=dtype)
+        linear = Linear(Settings(rule=rule), features=width, classes=classes, dtype=dtype)
         block = Block.of(matrix.astype(dtype), y)
         tally = linear.learn(block)
         digest.update(linear.weights(True).matrix().tobytes() + linear.scores(block.rows).tobytes())

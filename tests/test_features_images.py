@@ -83,7 +83,8 @@ def test_frequent_patches_come_first_and_then_those_met_first() -> None:
 
 def test_settings_choose_the_parts() -> None:
     for settings, parts in (
-        (Image(), [Pixels]),
+        (Image(), [Pixels, Patches]),
+        (Image(patches=None), [Pixels]),
         (Image(pixels="on-off", patches=3), [Pixels, Patches]),
         (Image(pixels="none", patches=2), [Patches]),
     ):
@@ -92,10 +93,10 @@ def test_settings_choose_the_parts() -> None:
     batch = batch_of(np.full((1, 2, 2), 255, np.uint8))
     assert [next(iter(learn(part, batch)[0])) for part in front] == ["front:pixel 0,0", "front:patch 0,0 11/11"]
     with pytest.raises(SettingsError, match="nothing is left of 'image'"):
-        image_parts(IMAGE, Image(pixels="none"))
+        image_parts(IMAGE, Image(pixels="none", patches=None))
 
 
-@pytest.mark.parametrize("settings", [Image(), Image(pixels="on-off"), Image(pixels="none", patches=2)])
+@pytest.mark.parametrize("settings", [Image(patches=None), Image(pixels="on-off", patches=None), Image(pixels="none")])
 def test_images_must_be_of_one_size(settings: Image) -> None:
     (part,) = image_parts(IMAGE, settings)
     small, other = (batch_of(np.full(shape, 255, np.uint8)) for shape in ((2, 3, 4), (2, 4, 3)))
@@ -111,7 +112,7 @@ def test_what_is_no_image_is_refused() -> None:
     for pixels in (np.zeros((2, 3, 3)), np.zeros((2, 9), np.uint8)):
         with pytest.raises(DataError, match="'image' must be an array of bytes"):
             learn(Pixels(IMAGE, Image()), batch_of(pixels))
-    with pytest.raises(DataError, match="2 × 5 pixels are too small for patches of 3 × 3"):
+    with pytest.raises(DataError, match="2 × 5 pixels are too small for patches of 3 × 3; leave patches out"):
         learn(Patches(IMAGE, Image(patches=3)), batch_of(np.zeros((1, 2, 5), np.uint8)))
 
 

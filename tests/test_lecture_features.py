@@ -10,6 +10,7 @@ import pytest
 
 import markone
 from markone import FeatureMap, Features, reference
+from parts import PLAIN_TEXT
 
 REVIEW = (
     "The plot is slow and the jokes are stale, yet the old harbour looks splendid in every shot. There is no villain "
@@ -22,7 +23,8 @@ SIX = {"words": [], "lexicons": LEXICONS, "document": ["no", "pronouns", "exclam
 
 def fitted(examples: Any, labels: list[str], **spec: Any) -> FeatureMap:
     source = markone.read(examples, target=labels)
-    return FeatureMap(Features(**spec), source.columns).fit(source)
+    spec["text"] = {**PLAIN_TEXT, **spec.get("text", {})}
+    return FeatureMap(Features(**spec, unit=False), source.columns).fit(source)
 
 
 def test_a_review_of_64_words_has_six_features() -> None:

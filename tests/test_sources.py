@@ -169,7 +169,7 @@ def test_many_chunks_and_threads_give_the_same(format: str, tmp_path: Path) -> N
                 for part in ("indptr", "indices", "data"):
                     assert getattr(column.matrix, part).tolist() == getattr(four.columns[name].matrix, part).tolist()
             else:
-                assert column.equals(four.columns[name])
+                assert column.to_pylist() == four.columns[name].to_pylist()
     again = [batch.labels.tolist() for batch in read[1].batches()]
     assert again == [batch.labels.tolist() for batch in batches[1]]
 
@@ -202,7 +202,7 @@ def test_lines_without_a_label_are_unlabelled(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_text_survive_in_lines(tmp_path: Path) -> None:
     [batch] = markone.read(write(tmp_path, "a.txt", b"x\t\xff\xfe ok\n")).batches()
-    assert batch.columns["text"].to_pylist() == [b"\xff\xfe ok"]
+    assert batch.columns["text"].data.tobytes() == b"\xff\xfe ok"
 
 
 @pytest.mark.parametrize("name", ["texts.txt", "rows.libsvm", "rows.vw"])
@@ -229,7 +229,7 @@ def test_bad_lines_are_told_or_passed_over(name: str, tmp_path: Path) -> None:
 
 def test_a_file_in_which_nothing_is_right(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has no lines that can be read as tab"):
-        examples(markone.read(write(tmp_path, "a.txt", "x\n" * 10), skip_bad=True))
+        examples(markone.read(write(tmp_path, "a.txt", "x\n" * 10), format="tab", skip_bad=True))
     with pytest.raises(DataError, match="has no rows"):
         examples(markone.read(write(tmp_path, "a.csv", "x,y\n" + "x\n" * 10), skip_bad=True))
 

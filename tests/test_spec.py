@@ -19,7 +19,7 @@ SPEC: dict[str, Any] = {
     "unit": True,
     "degree": 2,
     "conjunctions": ["make*cylinders"],
-    "text": {"words": [1, 3], "signs": True, "weight": "odds", "lexicons": {"good": ["fine", "nice"]}},
+    "text": {"words": [1, 2], "signs": False, "value": "log", "lexicons": {"good": ["fine", "nice"]}},
     "numeric": {"scale": "max-abs"},
     "categorical": {"min_count": 2},
     "image": {"pixels": "on-off", "patches": 3},
@@ -50,7 +50,7 @@ def test_any_name_survives_printing(column: str, word: str) -> None:
 def test_a_column_has_the_settings_of_its_kind_and_its_own() -> None:
     spec = Features.of(SPEC)
     title = spec.for_column(Column("title", "text"))
-    assert title.weight == "idf" and title.words == (1, 3) and title.signs
+    assert title.weight == "idf" and title.words == (1, 2) and not title.signs
     assert spec.for_column(Column("two words", "text")).words is None
     assert spec.for_column(Column("age", "boolean")).scale == "max-abs"
     with pytest.raises(SettingsError, match=r"^columns\.title\.weight is unknown; there are scale, missing"):
@@ -67,8 +67,10 @@ def test_a_column_has_the_settings_of_its_kind_and_its_own() -> None:
         ({"text": {"words": 2}}, r"^text\.words must be"),
         ({"text": {"weight": "odd"}}, r"^text\.weight must be one of 'none', 'idf', 'odds', not 'odd'\. Did you mean"),
         ({"text": {"signs": 1}}, r"^text\.signs must be true or false"),
-        ({"text": {"smoothing": 0.5}}, r"^text\.smoothing is for the weight 'odds'"),
-        ({"image": {"threshold": 0.1}}, r"^image\.threshold is for pixels that are on or off"),
+        ({"text": {"smoothing": 0.5, "weight": "idf"}}, r"^text\.smoothing is for the weight 'odds'"),
+        ({"text": {"discount": 0, "weight": "none"}}, r"^text\.discount is for the weight 'odds'"),
+        ({"text": {"discount": 2}}, r"^text\.discount must be a number from 0 to 1, not 2"),
+        ({"image": {"threshold": 0.1, "patches": []}}, r"^image\.threshold is for pixels that are on or off"),
         ({"text": {"smoothing": 0}}, r"^text\.smoothing must be a number greater than 0"),
         ({"text": {"min_count": 0}}, r"^text\.min_count must be a whole number of at least 1"),
         ({"text": {"hash_bits": 40}}, r"^text\.hash_bits must be a whole number from 1 to 30"),

@@ -21,10 +21,11 @@ from markone.data.budget import machine_memory, memory_budget
 from markone.data.store import RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin
-from markone.learning import passes
+from markone.learning import examples
 from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
-from markone.learning.passes import BlockExamples, StoredExamples, make_passes, train_linear
+from markone.learning.examples import BlockExamples, StoredExamples
+from markone.learning.passes import Run, make_passes, train_linear
 
 LARGE, SMALL = 10**9, 2**20
 
@@ -50,7 +51,7 @@ def filled(
     values = (random.normal(size=(rows, 5)) * (random.random((rows, 5)) < 0.6)).astype(np.float32)
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
-    store = RowStore(memory, folder)
+    store = RowStore(memory, folder=folder)
     choose = Choice(holdout, seed)
     for start in range(0, rows, batch):
         part = values[start : start + batch]
@@ -153,14 +154,14 @@ def test_each_pass_has_its_own_order_unless_it_is_shuffled_once() -> None:
 def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(
     dense: bool, holdout: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 300)
+    monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 300)
     settings = Settings(rule="mira", epochs=3, holdout=holdout)
     found = []
     for memory in (LARGE, 0):
         store, _, _ = filled(400, memory, dense=dense, holdout=holdout)
         linear = Linear(settings, features=5, classes=3, dtype=np.float32)
         with store:
-            history = make_passes(linear, StoredExamples(store, settings))
+            history = make_passes(Run(linear, StoredExamples(store, settings)))
         found.append((linear.weights().matrix().tobytes(), [(one.holdout, one.loss) for one in history]))
     assert found[0] == found[1]
 
@@ -170,7 +171,7 @@ def test_few_rows_are_learned_as_one_block_is() -> None:
     store, values, labels = filled(30, LARGE, dense=True, batch=30)
     assert store.pieces == 1 and store.importance is None
     linear, by_block = (Linear(settings, features=5, classes=3, dtype=np.float32) for _ in range(2))
-    make_passes(linear, StoredExamples(store, settings))
+    make_passes(Run(linear, StoredExamples(store, settings)))
     block = Block.of(values, labels)
     train_linear(by_block, block)
     assert BlockExamples(block, settings).rows == len(store)

@@ -171,6 +171,16 @@ def test_the_most_frequent_come_first(documents: list[bytes], how: Options, min_
         assert counts[vocabulary.name(one)] > counts[vocabulary.name(other)] or one < other  # of equals the first met
 
 
+@given(st.lists(broken, max_size=8), options)
+def test_the_length_of_an_n_gram_is_its_words(documents: list[bytes], how: Options) -> None:
+    for vocabulary in (_core.NgramVocabulary(settings_of(how)), _core.HashedVocabulary(settings_of(how), 8)):
+        vocabulary.absorb(vocabulary.collect(*arrow(documents)))
+        lengths = vocabulary.lengths().tolist()
+        assert lengths == [
+            1 if how["characters"] else vocabulary.name(number).count(" ") + 1 for number in range(len(lengths))
+        ]
+
+
 def test_counts_beyond_sixteen_bits_are_sorted_too() -> None:
     vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 1}))
     vocabulary.absorb(vocabulary.collect(*arrow([b"rare often"] * 3 + [b"often"] * 70_000 + [b"some"] * 65_536)))

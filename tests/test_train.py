@@ -18,6 +18,7 @@ from markone import DataError, FeatureMap, Features, SettingsError, reference
 from markone.data import store as store_module
 from markone.data.source import Column
 from markone.features.texts import as_texts
+from parts import PLAIN_TEXT
 
 WORDS = ["free", "money", "win", "the", "vote", "not", "good", "bad", "film", "see", "you", "soon", "!", "."]
 TEXT = (Column("text", "text"),)
@@ -27,7 +28,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), mi
 
 def fitted(documents: list[str], labels: list[str] | None = None, **text: Any) -> FeatureMap:
     source = markone.read(documents, target=labels or ["a", "b"] * (len(documents) // 2) + ["a"] * (len(documents) % 2))
-    return FeatureMap(Features(text=text), source.columns).fit(source)
+    return FeatureMap(Features(text={**PLAIN_TEXT, **text}, unit=False), source.columns).fit(source)
 
 
 def spam(rows: int = 400, seed: int = 0) -> tuple[list[str], list[str]]:
@@ -100,6 +101,67 @@ def test_odds_are_naive_bayes(documents: list[str], data: Any, value: str, k: fl
             assert features.get(word, 0) == pytest.approx(weight, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.parametrize("hashed", [{}, {"hash_bits": 20}])
+def test_the_odds_of_a_run_of_words_are_discounted(hashed: dict[str, int]) -> None:
+    documents, labels = ["win a car", "win a car", "see you"], ["spam", "spam", "ham"]
+    whole, half = (
+        fitted(documents, labels, words=[1, 3], weight="odds", discount=power, **hashed).named("win a car")
+        for power in (0, 0.5)
+    )
+    assert len({*whole.values()}) == 1 and whole.keys() == half.keys()
+    for name, value in half.items():
+        assert value == pytest.approx(whole[name] / math.sqrt(len(name.split())), rel=1e-6)
+
+
+def test_smoothing_shrinks_with_the_number_of_classes() -> None:
+    documents = ["a b", "a c", "b d", "c e", "e f", "a f"]
+    for labels, smoothing in ((list("xyxyxy"), 1.0), (list("wxyzwx"), 0.5)):
+        plain, said = (
+            fitted(documents, labels, weight="odds", smoothing=one).named(documents) for one in (None, smoothing)
+        )
+        assert plain == said
+        assert plain != fitted(documents, labels, weight="odds", smoothing=0.9).named(documents)
+
+
+def test_what_occurs_once_is_left_out_of_many_examples_only() -> None:
+    few = ["often"] * 998 + ["once"]
+    for documents, names in ((few, ["often", "once"]), ([*few, "often"], ["often"])):
+        assert fitted(documents, min_count=None).names() == names
+    assert fitted([*few, "often"], min_count=1).names() == ["often", "once"]
+
+
+def test_rows_are_of_unit_length_where_there_are_words() -> None:
+    def is_unit(examples: Any, **spec: Any) -> bool:
+        source = markone.read(examples, target=["x", "y"])
+        feature_map = FeatureMap(Features(**spec), source.columns).fit(source)
+        rows = feature_map.named(examples if isinstance(examples, list) else source)
+        assert feature_map.unit == np.allclose([math.hypot(*row.values()) for row in rows], 1)
+        return feature_map.unit
+
+    texts, mixed = ["free money now", "see you soon, friend"], {"n": [3.0, 5.5], "note": ["a b c", "d e f g"]}
+    assert is_unit(texts) and is_unit(mixed) and is_unit(texts, functions={"length": len})
+    assert not is_unit(texts, unit=False) and not is_unit(mixed, unit=False)
+    assert not is_unit(texts, text={"words": [], "document": ["log-words"]})
+    numbers = {"n": [3.0, 4.0], "m": [3.0, 1.0]}
+    assert not is_unit(numbers, numeric={"scale": "none"}) and is_unit(numbers, unit=True)
+
+
+def test_odds_without_labels_get_a_sentence() -> None:
+    source = markone.read(["free money", "see you"])
+    with pytest.raises(DataError, match=r"^text\.weight is 'odds', which needs labels: .* set text\.weight to 'idf'"):
+        FeatureMap(Features(), source.columns).fit(source)
+    assert FeatureMap(Features(text={"weight": "none"}), source.columns).fit(source).width == 6
+
+
+@pytest.mark.parametrize("rows", [2, 3, 20])
+def test_the_defaults_suit_few_examples(rows: int) -> None:
+    documents, labels = (["free money", "see you soon"] * rows)[:rows], (["spam", "ham"] * rows)[:rows]
+    model = markone.train(documents, target=labels)
+    assert model.predict(["money!", "you"]).tolist() == ["spam", "ham"]
+    mixed = markone.train({"n": range(rows), "note": documents}, target=labels, features={"columns": {"note": {}}})
+    assert mixed.accuracy({"n": range(rows), "note": documents}, labels) == 1
+
+
 def test_every_text_option_makes_the_features_that_it_names() -> None:
     document = "I don't like it at all, but Money is GOOD!"
 
@@ -155,7 +217,7 @@ def test_columns_are_in_the_names_where_there_are_several() -> None:
         target="y",
         kinds={"title": "text", "body": "text"},
     )
-    spec = Features(columns={"body": {"words": [2, 2]}, "n": {"scale": "none"}})
+    spec = Features(text=PLAIN_TEXT, columns={"body": {"words": [2, 2]}, "n": {"scale": "none"}}, unit=False)
     feature_map = FeatureMap(spec, source.columns).fit(source)
     found = feature_map.named({"title": "free", "body": "see you see you", "n": 7})
     assert found == {"title:free": 1, "body:see you": 2, "n": 7}
@@ -165,7 +227,7 @@ def test_columns_are_in_the_names_where_there_are_several() -> None:
 
 def test_unit_rows_have_length_one_and_an_empty_one_stays() -> None:
     source = markone.read(["a a b", "", "c"], target=["x", "y", "x"])
-    feature_map = FeatureMap(Features(unit=True), source.columns).fit(source)
+    feature_map = FeatureMap(Features(unit=True, text=PLAIN_TEXT), source.columns).fit(source)
     lengths = [math.hypot(*row.values()) for row in feature_map.named(["a a b", "", "c a"])]
     assert lengths == pytest.approx([1, 0, 1])
     table = markone.read({"x": [3.0, 0.0], "y": [4.0, 0.0]}, target=["p", "q"])
@@ -194,7 +256,8 @@ def test_collisions_are_counted_and_reported() -> None:
 
 def test_a_model_learns_predicts_and_names_its_weights() -> None:
     documents, labels = spam(1300)
-    model = markone.train(documents[:1000], target=labels[:1000], epochs=20)
+    spec = {"text": PLAIN_TEXT, "unit": False}
+    model = markone.train(documents[:1000], target=labels[:1000], epochs=20, features=spec)
     assert model.classes == ["ham", "spam"] and model.settings.rule == "mira"
     predicted = model.predict(documents[1000:])
     assert np.mean(predicted == labels[1000:]) > 0.85
@@ -471,8 +534,9 @@ def test_labels_that_are_written_alike_are_matched() -> None:
 def test_no_two_features_have_one_name() -> None:
     with pytest.raises(DataError, match="'text:free' is named like a word of the text 'text'"):
         markone.train({"text": ["free beer now", "see you"], "text:free": [1.0, 2.0]}, target=["x", "y"])
-    text = {"document": ["no", "exclamation"], "signs": True, "case": "keep"}
-    model = markone.train(["no BIAS", "yes fine", "no no!"], target=list("aba"), features={"text": text})
+    text = {**PLAIN_TEXT, "document": ["no", "exclamation"], "signs": True, "case": "keep"}
+    spec = {"text": text, "unit": False}
+    model = markone.train(["no BIAS", "yes fine", "no no!"], target=list("aba"), features=spec)
     names = model.features.names()
     assert len({*names}) == len(names) == len(model.weights()) - 1
     assert {"no", "document:no", "BIAS (feature)"} < {*names}
@@ -527,6 +591,9 @@ def test_a_vocabulary_that_outgrows_the_memory_is_an_error() -> None:
     assert (
         markone.train(texts, target=labels, memory="1 MiB", features={"text": {"hash_bits": 10}}).features.width == 1024
     )
+    many = [i % 300 for i in range(30_000)]
+    with pytest.raises(DataError, match=r"vocabulary needs more than the 1 MB .*text\.weight"):
+        markone.train(texts, target=many, memory="1 MiB", features={"text": {"hash_bits": 10}})
 
 
 def test_a_feature_map_is_fitted_once_and_then_used() -> None:

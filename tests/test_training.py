@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from markone import DataError
 from markone.data.blocks import Block
-from markone.learning import passes
+from markone.learning import examples, passes
 from markone.learning.holdout import split
 from markone.learning.linear import Linear
-from markone.learning.passes import BlockExamples, train_linear
+from markone.learning.examples import BlockExamples
+from markone.learning.passes import train_linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.model.history import Pass
 from markone.model.settings import RULES, Settings
@@ -80,11 +81,11 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
     block = noisy()
     whole, cut = learner(block), learner(block)
     one = train_linear(whole, block)
-    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 100)
-    examples = BlockExamples(block, whole.settings)
+    monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 100)
+    visited = BlockExamples(block, whole.settings)
 
     def looks(columns: int) -> int:
-        return len(list(passes.parts(None, len(block), examples.between_looks(columns))))
+        return len(list(passes.parts(None, len(block), visited.between_looks(columns))))
 
     assert looks(1) == 25 and looks(2) == 50
     two = train_linear(cut, block)
@@ -211,7 +212,7 @@ def test_interruption_keeps_the_model_so_far(monkeypatch: pytest.MonkeyPatch) ->
                 raise KeyboardInterrupt
 
     block = noisy()
-    monkeypatch.setattr(passes, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
+    monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
     linear = learner(block, epochs=100)
     history = train_linear(linear, block, progress=Impatient())
     assert history.stopped == "interrupted" and len(history) == 1

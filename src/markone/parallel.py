@@ -31,8 +31,8 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int
     [1, 2, 3]
     """
     rest = iter(tasks)
-    first = list(islice(rest, 2))
-    if threads == 1 or len(first) < 2:
+    first = list(islice(rest, 2)) if threads > 1 else []  # one thread answers each task before it asks for the next
+    if len(first) < 2:
         yield from map(work, chain(first, rest))
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="markone")

@@ -4,10 +4,14 @@ imported by the command that needs it, so that `markone --version` and `--help` 
 
 from __future__ import annotations
 
+import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from markone import __version__
 from markone.errors import MarkoneError, did_you_mean
@@ -17,36 +21,81 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-DONE, USERS_MISTAKE, INTERRUPTED, PIPE_CLOSED = 0, 2, 130, 141
+DONE, USERS_MISTAKE, INTERRUPTED, PIPE_CLOSED, TERMINATED = 0, 2, 130, 141, 143
 VERSION = f"markone {__version__}"
 HELP = """Linear models from labelled examples: fast, exact, and the same bit for bit each time.
 
-Start with `markone demo`, then ask it how it is used: `markone demo --help`.
+Start with `markone demo`, or with a file of your own: `markone train reviews.csv --target label`.
 """
+COMMANDS = ("train", "predict", "evaluate", "explain", "demo", "completion")
+HYPHEN = "\0-"
+"""Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what Ctrl-C does, cleaning up included, with another status."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line, or `arguments` in its place, says; the exit status.
 
-    0 done, 2 the user's mistake, told in a line on standard error; Ctrl-C gives 130 and a reader who has gone 141, as
-    in a shell. Any other exception is a defect of ours, which Python shows before it ends with 1.
+    0 done, 2 the user's mistake, told in a line on standard error; Ctrl-C gives 130, SIGTERM 143 and a reader who has
+    gone 141, as in a shell. Any other exception is a defect of ours, which Python shows before it ends with 1.
     """
+    # NumPy starts threads for matrices as soon as it is imported. Nothing here multiplies matrices by it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        run(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
+        with terminating():
+            run(list(sys.argv[1:] if arguments is None else arguments))
+            sys.stdout.flush()
     except MarkoneError as error:
-        print(f"markone: {error}", file=sys.stderr)
+        complain(error)
         return USERS_MISTAKE
+    except Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes standard output once more when it ends, and must not fail then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_standard_output()
         return PIPE_CLOSED
+    except OSError as error:
+        complain(error)
+        give_up_standard_output()
+        return USERS_MISTAKE
     except Exception as error:
         error.add_note("This is a defect of Markone. Please report it, with the lines above and what you did.")
         raise
     return DONE
+
+
+@contextmanager
+def terminating() -> Iterator[None]:
+    """Makes SIGTERM an exception, so that nothing is left half done."""
+
+    def terminate(*_: object) -> None:
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def complain(error: Exception) -> None:
+    from markone.cli.sentences import sentence
+
+    with suppress(OSError):
+        print(f"markone: {sentence(error)}", file=sys.stderr)
+
+
+def give_up_standard_output() -> None:
+    """Python flushes standard output once more when it ends, and must not fail then."""
+    with suppress(OSError, ValueError):  # it may be no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run(arguments: list[str]) -> None:
@@ -55,12 +104,26 @@ def run(arguments: list[str]) -> None:
         return
     from cyclopts import CycloptsError
 
-    app = make_app()
+    app = make_app(only=arguments[0] if arguments and arguments[0] in COMMANDS else None)
+    if not arguments or arguments[0] not in COMMANDS or {"--help", "-h"} & set(arguments):
+        from markone.cli.terminal import Terminal
+
+        app.console = Terminal()
     try:
-        command, bound, _ = app.parse_args(arguments, print_error=False, exit_on_error=False)
+        tokens = [HYPHEN if argument == "-" else argument for argument in arguments]
+        command, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
     except CycloptsError as error:
         raise UsageError(explain(error, arguments)) from None
-    command(*bound.args, **bound.kwargs)
+    command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
+
+
+def with_hyphens(value: Any) -> Any:
+    """What was read, in which `-` is `-` again."""
+    if isinstance(value, dict):
+        return {name: with_hyphens(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(with_hyphens, value))
+    return "-" if value == HYPHEN else value
 
 
 class UsageError(MarkoneError):
@@ -73,17 +136,17 @@ def explain(error: CycloptsError, arguments: list[str]) -> str:
 
     if isinstance(error, UnusedCliTokensError):
         return f"too many words: {' '.join(error.unused_tokens or [])!r} is left over."
-    message = str(error)
+    message = " ".join(str(error).replace(HYPHEN, "-").split())
     return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
 
 
-def make_app() -> App:
-    """The commands and what they say of themselves."""
+def make_app(only: str | None = None) -> App:
+    """The commands and what they say of themselves, or just one of them."""
     from cyclopts import App
 
-    from markone.cli.demo import demo
-    from markone.cli.terminal import Terminal
-
-    app = App(name="markone", help=HELP, version=VERSION, console=Terminal())
-    app.command(demo)
+    app = App(name="markone", help=HELP, version=VERSION)
+    for place, name in enumerate(COMMANDS):
+        if only in (None, name):
+            command = getattr(importlib.import_module(f"markone.cli.{name}"), name)
+            app.command(command, name=name, sort_key=place)
     return app

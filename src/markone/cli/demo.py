@@ -1,64 +1,136 @@
-"""`markone demo`: four learners, their last and their averaged weights, pass by pass."""
+"""`markone demo`: the main job, from files to explained models, and four learners side by side."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markone.cli.options import WholeNumber
 from markone.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.table import Table
 
-    from markone.data.blocks import Block
     from markone.model.settings import Rule, Settings
 
 RULES: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
-HOLDOUT = 0.3
+TRAINING_REVIEWS, TEST_REVIEWS = 2000, 500
+TRAINING_DIGITS = 1200
 BRIGHTEST = 16
+"""In scikit-learn's digits."""
+HOLDOUT = 0.3
 SHOWN_PASSES = (1, 2, 5)
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 16
 WIDTH_FOR_BARS = 80
-SNIPPET = """\
-import markone, sklearn.datasets
-X, y = sklearn.datasets.load_digits(return_X_y=True)
-print(markone.Perceptron().fit(X[:1200], y[:1200]).score(X[1200:], y[1200:]))"""
+REVIEW = "The room was not clean, but what a lovely garden!"
 
 
-def demo(*, epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
-    """Watch four learners read handwritten digits.
+def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
+    """Train, evaluate and explain models of made-up reviews and of handwritten digits.
 
-    The perceptron, MIRA, logistic regression and the SVM (the rule `hinge`) learn from 70% of scikit-learn's digits.
-    After each pass the rest, which they never see, is classified twice: by the last weights, and by the average of all
-    weights so far. The table shows what averaging is good for.
+    Data are written to a folder: reviews of hotels that never were, and scikit-learn's digits. Then the commands that
+    you would type are run, one after the other. In the end four learners read the digits, and a table shows what
+    averaging the weights is good for.
 
-    Example: `markone demo --epochs 30 --seed 7`
+    Example: `markone demo --seed 7`
 
     Parameters
     ----------
+    folder
+        Where the data and the models go.
     epochs
-        Passes over the data.
+        Passes over the digits in the comparison of learners.
     seed
-        Chooses the digits that are held out, and the order in which the others are visited.
+        Chooses the reviews, the digits that are held out, and the order in which the others are visited.
     """
     from markone.model.settings import Settings
 
     trainings = [Settings(rule=rule, epochs=epochs, seed=seed, holdout=HOLDOUT) for rule in RULES]
     terminal = Terminal(highlight=False)
-    terminal.print(f"Four learners read handwritten digits and are tested on {HOLDOUT:.0%} they never saw.")
-    digits = load()
-    curves = [curve for settings in trainings for curve in learn(settings, digits)]
+    place = Path(folder)
+    pixels, labels = load_digits()
+    write_data(place, pixels, labels, seed)
+    terminal.print(f"Reviews of hotels and handwritten digits are in {folder}/. First the reviews.", soft_wrap=True)
+    show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
+    show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
+    show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
+    terminal.print("\nNow the digits.")
+    show(terminal, "train", place / "digits-images-idx3-ubyte", "-o", place / "digits.model")
+    show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")
+    terminal.print(f"\nFour learners read the digits, and are tested on {HOLDOUT:.0%} they never saw.")
+    curves = [curve for settings in trainings for curve in learn(settings, pixels, labels)]
     bars = terminal.width >= WIDTH_FOR_BARS and not terminal.options.ascii_only
     terminal.print(draw(curves, epochs, bars=bars))
     terminal.print()
     for sentence in conclude(curves):
         terminal.print(sentence)
-    terminal.print("\nTry next, in Python:\n")
-    terminal.print(SNIPPET, soft_wrap=True)
+    terminal.print("\nTry next:\n")
+    for command in next_commands(place):
+        terminal.print(f"  {command}", soft_wrap=True)
+
+
+def show(terminal: Terminal, *words: object) -> None:
+    """Types a command, and runs it."""
+    from markone.cli import run
+
+    arguments = list(map(str, words))
+    terminal.print(f"\n$ {shlex.join(['markone', *arguments])}\n", style="bold", soft_wrap=True, markup=False)
+    run(arguments)
+
+
+def next_commands(place: Path) -> Iterator[str]:
+    model, new = place / "reviews.model", place / "new-reviews.csv"
+    for words in (
+        ("explain", model),
+        ("explain", model, "--row", 0, new),
+        ("predict", model, new, "--keep", "all", "--output", "csv"),
+        ("train", place / "reviews.csv", "--target", "guest", "--rule", "logistic", "-o", place / "logistic.model"),
+        ("train", "--help"),
+    ):
+        yield shlex.join(["markone", *map(str, words)])
+
+
+# ---- the data
+
+
+def load_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """1,797 images of 8 by 8 pixels, each from 0 to 16."""
+    from sklearn import datasets
+
+    pixels, labels = datasets.load_digits(return_X_y=True)
+    return pixels, labels
+
+
+def write_data(place: Path, pixels: NDArray[np.float64], labels: NDArray[np.int64], seed: int) -> None:
+    from markone.cli.reviews import write_reviews
+    from markone.errors import DataError
+
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        write_reviews(place / "reviews.csv", TRAINING_REVIEWS, seed)
+        write_reviews(place / "new-reviews.csv", TEST_REVIEWS, seed + 1)
+        images = (pixels * (255 / BRIGHTEST)).astype("uint8").reshape(-1, 8, 8)
+        for name, rows in (("digits", slice(TRAINING_DIGITS)), ("new-digits", slice(TRAINING_DIGITS, None))):
+            write_idx(place / f"{name}-images-idx3-ubyte", images[rows])
+            write_idx(place / f"{name}-labels-idx1-ubyte", labels[rows].astype("uint8"))
+    except OSError as error:
+        raise DataError(f"cannot write to the folder {place}: {error.strerror}") from None
+
+
+def write_idx(path: Path, numbers: NDArray[np.uint8]) -> None:
+    """The format in which MNIST comes: how many dimensions, how large they are, and bytes."""
+    sizes = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
+    path.write_bytes(bytes([0, 0, 8, numbers.ndim]) + sizes + numbers.tobytes())
+
+
+# ---- four learners
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +153,14 @@ class Curve:
         return max((abs(after - before) for before, after in pairwise(self.accuracy)), default=0.0)
 
 
-def load() -> Block:
-    """1,797 images of 8 by 8 pixels, each from 0 to 1."""
-    from sklearn.datasets import load_digits
-
-    from markone.data.blocks import Block
-
-    pixels, labels = load_digits(return_X_y=True)
-    return Block.of(pixels / BRIGHTEST, labels)
-
-
-def learn(settings: Settings, digits: Block) -> tuple[Curve, Curve]:
+def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.int64]) -> tuple[Curve, Curve]:
     """One training, seen by its last and by its averaged weights."""
+    from markone.data.blocks import Block
     from markone.learning.linear import Linear
     from markone.learning.passes import train_linear
 
-    linear = Linear(settings, features=digits.matrix.shape[1], classes=10)
-    history = train_linear(linear, digits)
+    linear = Linear(settings, features=pixels.shape[1], classes=10)
+    history = train_linear(linear, Block.of(pixels / BRIGHTEST, labels))
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
     last = [round(100 * result.holdout_last, 1) for result in history if result.holdout_last is not None]

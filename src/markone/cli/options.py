@@ -1,11 +1,22 @@
-"""What an option may hold, where Cyclopts is too generous."""
+"""The options of the commands, taken from what they set: `Settings` and `markone.read`, with their own words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_type_hints
 
 from cyclopts import Parameter, Token
+
+from markone.data.options import ALL, FORMATS
+from markone.data.read import read
+from markone.errors import SettingsError
+
+# ---- values, where Cyclopts is too generous or has no words
 
 
 def whole_number(_: type, tokens: Sequence[Token]) -> int:
@@ -16,4 +27,179 @@ def whole_number(_: type, tokens: Sequence[Token]) -> int:
         raise ValueError(f"must be a whole number, not {tokens[0].value!r}") from None
 
 
+def number(_: type, tokens: Sequence[Token]) -> float:
+    try:
+        return float(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"must be a number, not {tokens[0].value!r}") from None
+
+
+def as_given(_: type, tokens: Sequence[Token]) -> str:
+    return tokens[0].value
+
+
+if TYPE_CHECKING:
+    FileName = str
+else:
+    # A text to us, but a path to Cyclopts, which then lets the shell complete it.
+    FileName = Annotated[Path, Parameter(converter=as_given)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+"""An option without a value, which is off unless it is given."""
 WholeNumber = Annotated[int, Parameter(converter=whole_number)]
+Number = Annotated[float, Parameter(converter=number)]
+
+
+def words_in(text: str) -> list[str]:
+    """
+    >>> words_in("age, job")
+    ['age', 'job']
+    """
+    return [word.strip() for word in text.split(",")]
+
+
+def pairs_in(texts: Iterable[str]) -> dict[str, str]:
+    """
+    >>> pairs_in(["zip=text,age=numeric", "job=ignore"])
+    {'zip': 'text', 'age': 'numeric', 'job': 'ignore'}
+    """
+    pairs = {}
+    for text in texts:
+        for pair in words_in(text):
+            name, equals, value = pair.rpartition("=")
+            if not equals:
+                raise SettingsError("kinds", f"must say the kinds of columns, as in zip=text, not {pair!r}")
+            pairs[name] = value
+    return pairs
+
+
+def sign_in(text: str) -> str | None:
+    """A character that is hard to type may be written as a word.
+
+    >>> sign_in("tab"), sign_in(";"), sign_in("none")
+    ('\\t', ';', None)
+    """
+    return {"tab": "\t", "\\t": "\t", "space": " ", "none": None}.get(text, text)
+
+
+# ---- options
+
+
+FROM_TEXT: dict[str, Any] = {
+    "kinds": pairs_in,
+    "columns": words_in,
+    "missing": words_in,
+    "separator": sign_in,
+    "quote": sign_in,
+}
+WRITTEN = {
+    "kinds": " Written as zip=text,age=numeric.",
+    "columns": " Written as a,b,c.",
+    "missing": " Written as ?,NA.",
+}
+NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
+"""What `read` is told by the commands themselves."""
+BY_RULE_OR_DATA = {"rule", "holdout"}
+"""Settings whose usual values are chosen by `train`."""
+
+
+def option(name: str) -> str:
+    """
+    >>> option("skip_bad")
+    '--skip-bad'
+    """
+    return "--" + name.replace("_", "-")
+
+
+def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group: str) -> Any:
+    """A dictionary whose keys are options. Those that are not given are not in it."""
+    annotated = {
+        key: Annotated[
+            option_type(key, kind),
+            Parameter(
+                name=option(key), help=helps.get(key), negative=negative(key, kind), show_choices=key != "format"
+            ),
+        ]
+        for key, kind in types.items()
+    }
+    made = TypedDict(name, annotated, total=False)  # type: ignore[misc]
+    return Annotated[made, Parameter(name="*", group=group)]
+
+
+def option_type(name: str, kind: Any) -> Any:
+    """What Cyclopts is to read; the rest is made of it by `FROM_TEXT`."""
+    if name == "kinds":
+        return list[str]
+    if name in FROM_TEXT:
+        return str
+    return {int: WholeNumber, float: Number, int | None: WholeNumber, float | None: Number}.get(kind, kind)
+
+
+def negative(name: str, kind: Any) -> str | None:
+    return option("no_" + name) if kind in (bool, bool | None) and name != "skip_bad" else ""
+
+
+def read_options() -> Any:
+    types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
+    helps = {
+        name: text.replace("None for", "By default").replace("None if", "none if") + WRITTEN.get(name, "")
+        for name, text in parameter_docs(read).items()
+    }
+    return options("Reading", types | {"format": Literal[FORMATS]}, helps, "Reading")
+
+
+def settings_options() -> Any:
+    from markone.cli.sentences import with_options
+    from markone.learning.training import train
+    from markone.model.settings import Settings
+
+    helps = attribute_docs(Settings) | {"rule": parameter_docs(train)["rule"]}
+    for field in fields(Settings):
+        if field.name not in BY_RULE_OR_DATA and field.default not in (None, MISSING):
+            usual = ("yes" if field.default else "no") if isinstance(field.default, bool) else field.default
+            helps[field.name] += f" [default: {usual}]"
+    helps = {name: with_options(text) for name, text in helps.items()}
+    return options("Learning", get_type_hints(Settings), helps, "Learning")
+
+
+def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What was said on the command line, as the library takes it."""
+    return {name: FROM_TEXT[name](value) if name in FROM_TEXT else value for name, value in (values or {}).items()}
+
+
+def columns_to_keep(keep: str | None) -> list[str] | str:
+    return [] if keep is None else keep if keep == ALL else words_in(keep)
+
+
+# ---- their words
+
+
+def attribute_docs(of: type) -> dict[str, str]:
+    """The texts that stand below the attributes of a class."""
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(of))).body
+    docs = {}
+    assert isinstance(tree, ast.ClassDef)
+    for before, after in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name) and isinstance(after, ast.Expr):
+            docs[before.target.id] = inspect.cleandoc(ast.literal_eval(after.value)).replace("\n", " ")
+    return docs
+
+
+def parameter_docs(of: Any) -> dict[str, str]:
+    """The texts of a function's parameters."""
+    from docstring_parser import parse_from_object
+
+    return {one.arg_name: (one.description or "").replace("\n", " ") for one in parse_from_object(of).params}
+
+
+if TYPE_CHECKING:
+    Reading = dict[str, Any]
+    Learning = dict[str, Any]
+else:
+    Reading = read_options()
+
+    def __getattr__(name: str) -> Any:
+        """`Learning` needs the settings, and those the core, which a command that does not learn need not load."""
+        if name != "Learning":
+            raise AttributeError(name)
+        globals()[name] = settings_options()
+        return globals()[name]

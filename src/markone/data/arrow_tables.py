@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markone.data.files import File, open_plain, open_seekable, readable
@@ -30,7 +31,7 @@ class FrameTable(Table):
     def sample(self) -> dict[str, Any]:
         return arrays_of(self.frame[:SAMPLE_ROWS])
 
-    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
         start = 0
         for batch in self.frame.select(list(wanted)).to_batches(max_chunksize=BATCH_ROWS):
             yield rows_of(batch, self.name, start)
@@ -62,12 +63,15 @@ class ArrowFileTable(Table):
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
         raise DataError(f"{self.name} has no rows")
 
-    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+        for file in self.files:
+            file.place = 0
         for file in self.files:
             start = 0
-            for batch in self.batches_of(file, list(wanted)):
+            for batch in self.batches_of(file, list(dict.fromkeys([*wanted, *keep]))):
                 for at in range(0, len(batch), BATCH_ROWS):
-                    yield rows_of(batch[at : at + BATCH_ROWS], file.name, start + at)
+                    rows = rows_of(batch[at : at + BATCH_ROWS], file.name, start + at)
+                    yield replace(rows, kept={name: rows.columns[name] for name in keep}) if keep else rows
                 start += len(batch)
 
     def batches_of(self, file: File, names: list[str] | None) -> Iterator[Any]:
@@ -90,7 +94,11 @@ class ArrowFileTable(Table):
         import pyarrow.parquet as pq
 
         with open_seekable(file) as opened, pq.ParquetFile(opened, buffer_size=BUFFER) as whole:
-            yield from whole.iter_batches(BATCH_ROWS, columns=names, use_threads=self.threads > 1)
+            done = 0
+            for batch in whole.iter_batches(BATCH_ROWS, columns=names, use_threads=self.threads > 1):
+                done += len(batch)
+                file.place = share_of(file, done, whole.metadata.num_rows)
+                yield batch
 
     def open_arrow(self, file: File, names: list[str] | None) -> Iterator[Any]:
         import pyarrow as pa
@@ -104,7 +112,13 @@ class ArrowFileTable(Table):
             return
         with open_seekable(file) as opened, pa.ipc.open_file(opened, options=options) as whole:
             for i in range(whole.num_record_batches):
+                file.place = share_of(file, i + 1, whole.num_record_batches)
                 yield whole.get_batch(i)
+
+
+def share_of(file: File, done: int, whole: int) -> int:
+    """About how many bytes of a file so much of it is."""
+    return (file.size or 0) * done // max(1, whole)
 
 
 def arrays_of(table: Any) -> dict[str, Any]:

@@ -36,6 +36,9 @@ def last_line_end(data: bytes) -> int:
 
 def chunks(files: Iterable[File], options: Options, cut: Callable[[bytes], int] = last_line_end) -> Iterator[Chunk]:
     """The chunks of all files in turn. `cut` says where the last whole row of some bytes ends, 0 if none is whole."""
+    files = list(files)
+    for file in files:
+        file.place = 0
     for file in files:
         yield from chunks_of(file, options, cut)
 
@@ -84,6 +87,7 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
         while True:
             with readable(file.name):
                 raw: bytes = stream.read(size)
+                file.look()
             piece = raw if decoder is None else decode(raw, decoder, file.name, options.encoding)
             if at_start:
                 piece = piece.removeprefix(BYTE_ORDER_MARK)

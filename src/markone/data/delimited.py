@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -131,9 +132,26 @@ class DelimitedTable(Table):
         end = self.cut(chunk.data[: ends[-1] + 1]) if len(ends) == SAMPLE_ROWS else 0
         return Chunk(chunk.file, chunk.data[:end], chunk.lines_before) if end > 0 else chunk
 
-    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
         reader = self.reader({name: HOW_TO_READ[kind] for name, kind in wanted.items()})
-        return in_order(lambda chunk: self.rows_of(reader, chunk), self.chunks(), count_threads(self.options.threads))
+        keeper = self.reader(dict.fromkeys(keep, _core.TableKind.text)) if keep else None
+
+        def rows_of(chunk: Chunk) -> Rows:
+            rows = self.rows_of(reader, chunk)
+            return rows if keeper is None else replace(rows, kept=self.kept_of(keeper, keep, chunk, rows))
+
+        return in_order(rows_of, self.chunks(), count_threads(self.options.threads))
+
+    def kept_of(self, keeper: _core.TableReader, keep: Sequence[str], chunk: Chunk, rows: Rows) -> dict[str, Any]:
+        """Columns as they are in the file, of the rows that were good. They are read apart: the same column may also be
+        wanted as numbers."""
+        import pyarrow as pa
+
+        kept = self.rows_of(keeper, chunk)
+        if kept.size == rows.size:
+            return {name: kept.columns[name] for name in keep}
+        which = pa.array(np.isin(kept.lines, rows.lines))
+        return {name: kept.columns[name].filter(which) for name in keep}
 
     def rows_of(self, reader: _core.TableReader, chunk: Chunk) -> Rows:
         try:
@@ -145,7 +163,14 @@ class DelimitedTable(Table):
             name: arrow_of(arrays, size) for name, arrays in zip(self.names, read.columns, strict=True) if arrays
         }
         first_bad = [f"{chunk.place(line)}: {problem}" for line, problem in read.first_bad]
-        return Rows(columns, size, lambda row: chunk.place(int(read.row_lines[row])), read.bad, first_bad)
+        return Rows(
+            columns,
+            size,
+            lambda row: chunk.place(int(read.row_lines[row])),
+            read.bad,
+            first_bad,
+            lines=read.row_lines,
+        )
 
 
 def named(names: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import select
 import sys
 import tempfile
 import threading
@@ -15,6 +16,11 @@ from typing import Any, BinaryIO, Protocol
 from markone.errors import DataError, MarkoneError, did_you_mean
 
 STANDARD_INPUT = "-"
+
+START_KEPT = 2**26
+"""So many bytes of what is read only once are kept, for those who look at its start before all of it is read."""
+PAUSE = 0.02
+"""Seconds after which what has come of it is handed on."""
 
 FORMAT_OF_ENDING = {
     "csv": "csv",
@@ -45,11 +51,21 @@ BZ2_MAGIC = (b"BZh", b"\x31\x41\x59\x26\x53\x59")
 class File(Protocol):
     """Something that can be opened again and again."""
 
+    place: int
+    """How many of its bytes have been read this time."""
+
     @property
     def name(self) -> str: ...
 
+    @property
+    def size(self) -> int | None:
+        """Its bytes, where that is known."""
+
     def open(self) -> Any:
-        """Its bytes, as a pyarrow file."""
+        """Its bytes, to be read from the first."""
+
+    def look(self) -> None:
+        """Sets `place`."""
 
 
 class NamedFile:
@@ -57,51 +73,107 @@ class NamedFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.place = 0
+        self.opened: Any = None
 
     @property
     def name(self) -> str:
         return self.path
 
-    def open(self) -> Any:
-        import pyarrow as pa
+    @property
+    def size(self) -> int | None:
+        return os.path.getsize(self.path)
 
-        return pa.OSFile(self.path)
+    def open(self) -> Any:
+        self.opened = open(self.path, "rb", buffering=0)  # noqa: SIM115 - it is closed by whoever reads it
+        return self.opened
+
+    def look(self) -> None:
+        self.place = self.opened.tell()
 
 
 class KeptFile:
     """What can be read only once, such as a pipe: it is kept in a temporary file without a name while it is first read,
-    so that it can be read again."""
+    so that it can be read again.
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    Where it will be read only `once`, no more than its start is kept, at which several look, and what has come is
+    handed on when nothing more comes for a moment.
+    """
+
+    size: int | None = None
+
+    def __init__(self, stream: BinaryIO, name: str, once: bool = False) -> None:
         self.stream = stream
         self.name = name
+        self.once = once
+        self.place = 0
         self.kept = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
         weakref.finalize(self, self.kept.close)
-        self.size = 0
+        self.met = self.passed = 0
         self.at_end = False
         self.lock = threading.Lock()
 
     def open(self) -> Any:
-        import pyarrow as pa
+        return KeptReading(self)
 
-        return pa.PythonFile(KeptReading(self), mode="r")
+    def look(self) -> None:
+        """Nobody asks how far a file is whose size is not known."""
 
     def read_at(self, place: int, size: int) -> bytes:
         with self.lock:
-            while not self.at_end and self.size < place + size:
-                fresh = self.stream.read(max(2**16, place + size - self.size))
+            if self.once and place >= self.met:
+                return self.pass_on(place, size)
+            while not self.at_end and self.met < place + size and not self.once:
+                fresh = self.stream.read(max(2**16, place + size - self.met))
                 self.at_end = not fresh
-                self.kept.seek(self.size)
-                self.kept.write(fresh)
-                self.size += len(fresh)
+                self.keep(fresh)
             self.kept.seek(place)
-            return self.kept.read(min(size, max(0, self.size - place)))
+            return self.kept.read(min(size, max(0, self.met - place)))
+
+    def keep(self, fresh: bytes) -> None:
+        self.kept.seek(self.met)
+        self.kept.write(fresh)
+        self.met += len(fresh)
+
+    def pass_on(self, place: int, size: int) -> bytes:
+        """What comes next, and is not kept but at the start."""
+        if place != self.passed:
+            raise DataError(f"{self.name} can be read only once")
+        if self.met < START_KEPT:
+            self.keep(self.read_what_comes(max(size, 2**20)))
+            self.passed = self.met
+            self.kept.seek(place)
+            return self.kept.read(size)
+        fresh = self.read_what_comes(size)
+        self.passed += len(fresh)
+        return fresh
+
+    def read_what_comes(self, size: int) -> bytes:
+        """Waits for some bytes, and for more only while they keep coming; none at the end."""
+        read_some = getattr(self.stream, "read1", self.stream.read)
+        parts: list[bytes] = []
+        missing = size
+        while missing > 0 and not self.at_end and (not parts or comes_soon(self.stream)):
+            parts.append(read_some(missing))
+            self.at_end = not parts[-1]
+            missing -= len(parts[-1])
+        return b"".join(parts)
 
     def read_all(self) -> int:
         """Keeps all of it; its size."""
         while not self.at_end:
-            self.read_at(self.size, 2**20)
-        return self.size
+            self.read_at(self.met, 2**20)
+        return self.met
+
+
+def comes_soon(stream: BinaryIO) -> bool:
+    """Whether there is something to read, or will be in a moment. What has no descriptor never keeps one waiting."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, AttributeError):
+        return True
+    ready, _, _ = select.select([descriptor], [], [], PAUSE)
+    return bool(ready)
 
 
 class KeptReading:
@@ -139,21 +211,27 @@ class KeptReading:
     def close(self) -> None:
         self.closed = True
 
+    def __enter__(self) -> KeptReading:
+        return self
 
-def standard_input() -> File:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def standard_input(once: bool = False) -> File:
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None:
         raise DataError("there is no standard input")
-    return KeptFile(stream, "standard input")
+    return KeptFile(stream, "standard input", once)
 
 
-def file_at(path: str) -> File:
+def file_at(path: str, once: bool = False) -> File:
     """The file of that name, which may be a pipe."""
     if os.path.isfile(path):
         return NamedFile(path)
     with readable(path):
         stream = open(path, "rb")  # noqa: SIM115 - it is closed together with what is kept of it
-    kept = KeptFile(stream, path)
+    kept = KeptFile(stream, path, once)
     weakref.finalize(kept, stream.close)
     return kept
 
@@ -164,17 +242,23 @@ def file_at(path: str) -> File:
 @contextmanager
 def readable(name: str) -> Iterator[None]:
     """Makes what goes wrong while a file is read an error that names it."""
-    import pyarrow as pa
-
     try:
         yield
     except MarkoneError:
         raise
     except FileNotFoundError:
         raise DataError(f"{name} is gone: it was there when reading began") from None
-    except (OSError, EOFError, UnicodeError, pa.ArrowException, MemoryError) as error:
+    except Exception as error:
+        if not isinstance(error, (OSError, EOFError, UnicodeError, MemoryError)) and not is_of_arrow(error):
+            raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DataError(f"{name} cannot be read: {shorten(reason)}") from None
+
+
+def is_of_arrow(error: Exception) -> bool:
+    """Arrow is slow to start; an error of its is there only if it has."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(error, arrow.ArrowException)
 
 
 def shorten(sentence: str, longest: int = 300) -> str:
@@ -192,16 +276,23 @@ def compression_of(start: bytes) -> str | None:
 
 def open_plain(file: File) -> Any:
     """The bytes of a file as a stream, decompressed if need be."""
-    import pyarrow as pa
-
     raw = file.open()
     start = raw.read(10)
     raw.seek(0)
     found = compression_of(start)
     named = COMPRESSION_OF_ENDING.get(os.path.splitext(file.name)[1])
     if named is not None and found != named and start:
+        raw.close()
         raise DataError(f"{file.name} is named like a {named} file but is none")
-    return raw if found is None else pa.CompressedInputStream(raw, found)
+    if found is None:
+        return raw
+    import pyarrow as pa
+
+    if not isinstance(file, NamedFile):
+        return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), found)
+    raw.close()
+    file.opened = pa.OSFile(file.path)  # which is read without Python
+    return pa.CompressedInputStream(file.opened, found)
 
 
 def open_seekable(file: File) -> Any:
@@ -210,7 +301,10 @@ def open_seekable(file: File) -> Any:
 
     stream = open_plain(file)
     if not isinstance(stream, pa.CompressedInputStream):
-        return stream
+        if not isinstance(file, NamedFile):
+            return pa.PythonFile(stream, mode="r")
+        stream.close()
+        return pa.OSFile(file.path)
     whole = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed by whoever reads it
     try:
         while piece := stream.read(2**20):

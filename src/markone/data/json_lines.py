@@ -55,10 +55,10 @@ class JsonTable(Table):
                 return {name: column([fields.get(name) for fields in objects], self.types[name])[0] for name in names}
         raise DataError(f"{self.name} is empty or has no objects")
 
-    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
-        return (self.rows_of(chunk, wanted) for chunk in chunks(self.files, self.options))
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+        return (self.rows_of(chunk, wanted, keep) for chunk in chunks(self.files, self.options))
 
-    def rows_of(self, chunk: Chunk, wanted: Mapping[str, str]) -> Rows:
+    def rows_of(self, chunk: Chunk, wanted: Mapping[str, str], keep: Sequence[str]) -> Rows:
         import pyarrow as pa
 
         refuse = Refusals(chunk, self.options.skip_bad)
@@ -77,7 +77,10 @@ class JsonTable(Table):
             kept = [row for row in range(len(objects)) if row not in wrong]
             objects = [objects[row] for row in kept]
             columns = {name: array.take(pa.array(kept, pa.int64())) for name, array in columns.items()}
-        return Rows(columns, len(objects), lambda row: chunk.place(objects[row][0]), refuse.count, refuse.first)
+        as_written = {name: [fields.get(name) for _, fields in objects] for name in keep}
+        return Rows(
+            columns, len(objects), lambda row: chunk.place(objects[row][0]), refuse.count, refuse.first, as_written
+        )
 
     def objects(self, chunk: Chunk, refuse: Refusals) -> Iterator[tuple[int, Fields]]:
         """The objects of a chunk, each with the number of its line."""

@@ -1,4 +1,4 @@
-"""Lines: LIBSVM, Vowpal Wabbit, fastText and label<tab>text, read by the core, a chunk at a time."""
+"""Lines: LIBSVM, Vowpal Wabbit, fastText, label<tab>text, and plain texts, a chunk at a time."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from markone.data.files import File
 from markone.data.labels import Labels, canonical
 from markone.data.options import Options
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
+from markone.data.tables import chosen
+from markone.data.texts import Texts
 from markone.errors import DataError
 from markone.parallel import count_threads, in_order
 
@@ -100,7 +102,8 @@ class LineSource(Source):
             size += len(labels)
             if len(labels) > 0:
                 columns = self.columns_of(chunk, read, worker)
-                yield Batch(columns, len(labels), self.numbers_of(labels), self.importance_of(read))
+                numbers = self.numbers_of(labels)
+                yield Batch(columns, len(labels), numbers, self.importance_of(read), self.kept_of(columns, numbers))
         if size == 0:
             raise DataError(f"{self.name} has no lines that can be read as {self.format}")
 
@@ -108,13 +111,17 @@ class LineSource(Source):
         try:
             return reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
-            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{LINE_ADVICE}") from None
+            or_lines = "; format='lines' reads lines without labels" if self.format == "tab" else ""
+            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{or_lines}{LINE_ADVICE}") from None
 
     def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
         raise NotImplementedError
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
         return None
+
+    def kept_of(self, columns: dict[str, Any], numbers: NDArray[np.int32]) -> dict[str, Any]:
+        return {}
 
     def numbers_of(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
         """The source's numbers of labels that the reader has numbered. It may know several ways to write one."""
@@ -133,8 +140,17 @@ class TextLines(LineSource):
     readers: ClassVar[dict[str, type[Reader]]] = {"fasttext": _core.FastTextReader, "tab": _core.TabReader}
     columns = (Column("text", "text"),)
 
+    def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
+        super().__init__(files, name, options, format)
+        self.keep = chosen(options.keep, ["label", "text"], name)
+
     def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
-        return {"text": texts(*_core.gather(chunk.data, read.starts, read.ends))}
+        return {"text": Texts(*_core.gather(chunk.data, read.starts, read.ends))}
+
+    def kept_of(self, columns: dict[str, Any], numbers: NDArray[np.int32]) -> dict[str, Any]:
+        labels = [*self.labels, None]
+        found = {"text": columns["text"], "label": [labels[number] for number in numbers.tolist()]}
+        return {name: found[name] for name in self.keep}
 
 
 class RowLines(LineSource):
@@ -168,8 +184,36 @@ class ReaderNames(Names):
         return [whole[begin:end].decode("utf-8", "backslashreplace") for begin, end in places]
 
 
-def texts(offsets: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
-    """Texts as Arrow's binary: they may be no UTF-8."""
-    import pyarrow as pa
+class PlainLines(Source):
+    """Each line is a text, an empty one too; there are no labels."""
 
-    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    columns = (Column("text", "text"),)
+    target = None
+
+    def __init__(self, files: Sequence[File], name: str, options: Options) -> None:
+        self.files = files
+        self.name = name
+        self.options = options
+        self.bad = BadLines()
+        self.labels = []
+        self.keep = chosen(options.keep, ["text"], name)
+        if next(chunks(files, options), None) is None:
+            raise DataError(f"{name} is empty")
+
+    def batches(self) -> Iterator[Batch]:
+        for chunk in chunks(self.files, self.options):
+            texts = Texts(*_core.gather(chunk.data, *lines_in(chunk.data)))
+            yield Batch({"text": texts}, len(texts.offsets) - 1, kept=dict.fromkeys(self.keep, texts))
+
+
+def lines_in(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the lines start and end, without their ends, which are \\n or \\r\\n."""
+    signs = np.frombuffer(data, np.uint8)
+    breaks = np.flatnonzero(signs == ord("\n"))
+    starts = np.concatenate([np.zeros(1, np.int64), breaks + 1])
+    if data.endswith(b"\n"):
+        starts = starts[:-1]
+    else:
+        breaks = np.append(breaks, len(data))
+    returns = (breaks > starts) & (signs[np.maximum(breaks - 1, 0)] == ord("\r"))
+    return starts, breaks - returns

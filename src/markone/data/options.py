@@ -10,8 +10,9 @@ from typing import Any
 from markone.errors import SettingsError, did_you_mean
 from markone.parallel import count_threads
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "folders", "idx")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "lines", "folders", "idx")
 TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
+TEXTS = ("fasttext", "tab", "lines")
 DELIMITED = ("csv", "tsv")
 BINARY = ("parquet", "arrow", "idx")
 
@@ -19,6 +20,10 @@ KINDS = ("numeric", "boolean", "categorical", "text", "ignore")
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
+ALL = "all"
+
+# What a file of the same make is read by; the rest is about one reading of one file.
+MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,8 @@ class Options:
     longest_line: int = LONGEST_LINE
     skip_bad: bool = False
     threads: int | None = None
+    keep: Sequence[str] | str = ()
+    once: bool = False
 
     def check(self) -> None:
         if self.format is not None:
@@ -46,7 +53,7 @@ class Options:
             raise SettingsError("kinds", f"must say the kinds of columns, as in {{'zip': 'text'}}, not {self.kinds!r}")
         for column, kind in self.kinds.items():
             check_choice(f"kinds[{column!r}]", kind, KINDS)
-        for name in ("header", "skip_bad"):
+        for name in ("header", "skip_bad", "once"):
             value = getattr(self, name)
             if not isinstance(value, bool) and not (name == "header" and value is None):
                 raise SettingsError(name, f"must be True or False, not {value!r}")
@@ -56,6 +63,8 @@ class Options:
                 twice = next(name for i, name in enumerate(self.columns) if name in self.columns[:i])
                 raise SettingsError("columns", f"must differ, but {twice!r} is there twice")
         check_words("missing", self.missing)
+        if self.keep != ALL:
+            check_words("keep", self.keep)
         self.check_signs()
         if not isinstance(self.encoding, str) or not is_encoding(self.encoding):
             raise SettingsError("encoding", f"must be one that Python knows, like 'latin-1', not {self.encoding!r}")
@@ -77,20 +86,31 @@ class Options:
     def check_use(self, what: str, format: str | None) -> None:
         """That nothing was said which means nothing here; `what` names that which is read, `format` a file's format."""
         usual = Options()
-        useless = {
-            "header": format not in DELIMITED,
-            "columns": format not in DELIMITED,
-            "separator": format not in DELIMITED,
-            "quote": format not in DELIMITED,
-            "missing": format not in DELIMITED,
-            "encoding": format is None or format in BINARY,
-            "longest_line": format is None or format in BINARY,
-            "kinds": format is not None and format not in TABLES,
-            "importance": format is not None and format not in TABLES,
-        }
-        for name, means_nothing in useless.items():
-            if means_nothing and getattr(self, name) != getattr(usual, name):
+        for name in useless(format):
+            if getattr(self, name) != getattr(usual, name):
                 raise SettingsError(name, f"means nothing for {what}; leave it out")
+
+    def reading(self, format: str) -> dict[str, Any]:
+        """What must be said, in JSON's types, so that a file of the same make is read alike."""
+        usual = Options()
+        changed = {name: getattr(self, name) for name in MAKE if getattr(self, name) != getattr(usual, name)}
+        for name, value in changed.items():
+            changed[name] = dict(value) if name == "kinds" else list(value) if name in ("columns", "missing") else value
+        return {"format": format, **changed}
+
+
+def useless(format: str | None) -> set[str]:
+    """The options that mean nothing for files of a format, or for None in memory."""
+    names: set[str] = set()
+    if format not in DELIMITED:
+        names |= {"header", "columns", "separator", "quote", "missing"}
+    if format is None or format in BINARY:
+        names |= {"encoding", "longest_line"}
+    if format is not None and format not in TABLES:
+        names |= {"kinds", "importance"}
+    if format not in (*TABLES, *TEXTS):
+        names.add("keep")
+    return names
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

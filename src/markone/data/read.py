@@ -40,6 +40,8 @@ def read(
     longest_line: int = LONGEST_LINE,
     skip_bad: bool = False,
     threads: int | None = None,
+    keep: Sequence[str] | str = (),
+    once: bool = False,
 ) -> Source:
     """Opens whatever holds examples, and looks at the first of them.
 
@@ -55,8 +57,8 @@ def read(
     importance
         A column that says how much each example counts, or for what is in memory these numbers themselves.
     format
-        "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "folders" or "idx", where the name
-        of the file does not say it.
+        "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "lines", "folders" or "idx", where
+        the name of the file does not say it.
     kinds
         What columns hold, by their names, where the guess is wrong: "numeric", "boolean", "categorical", "text" or
         "ignore".
@@ -80,6 +82,11 @@ def read(
         Pass over lines that cannot be read, and count them in the source's `bad`, instead of ending at the first.
     threads
         How many threads read. None for as many as there are cores. The result is the same.
+    keep
+        Columns of a file that each batch is to carry in `kept` as they are in the file, or "all".
+    once
+        The source will be read only once: a pipe is not kept for another time, and its lines are handed on as they
+        come.
 
     Returns
     -------
@@ -106,6 +113,8 @@ def read(
         longest_line=longest_line,
         skip_bad=skip_bad,
         threads=threads,
+        keep=keep,
+        once=once,
     )
     options.check()
     if isinstance(what, str | os.PathLike):
@@ -129,7 +138,7 @@ def read_path(path: str, options: Options) -> Source:
     if path == STANDARD_INPUT:
         if options.format is None or options.format in ("folders", "idx"):
             raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
-        return open_files([standard_input()], "standard input", options, options.format)
+        return open_files([standard_input(options.once)], "standard input", options, options.format)
     if not path or "\0" in path:
         raise DataError(f"{path!r} is no path")
     paths = find(path)
@@ -156,7 +165,9 @@ def read_folder(folder: str, options: Options) -> Source:
     if options.format == "folders" or (options.format is None and folders and not known):
         options.check_use("folders of texts", "folders")
         refuse_target(options, "folders of texts")
-        return FolderSource(folder, options)
+        source = FolderSource(folder, options)
+        source.reading = options.reading("folders")
+        return source
     if not known:
         raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
     if folders and options.format is None:
@@ -171,10 +182,28 @@ def read_files(paths: Sequence[str], name: str, options: Options) -> Source:
     format = options.format or common_format(paths)
     if format == "folders":
         raise DataError(f"{name} is a file, not a folder with a folder for each class")
-    return open_files([file_at(path) for path in paths], name, options, format)
+    files = [file_at(path, options.once) for path in paths]
+    if format == "tab" and options.format is None and not has_tab(files, options):
+        format = "lines"
+    return open_files(files, name, options, format)
+
+
+def has_tab(files: Sequence[File], options: Options) -> bool:
+    """Whether texts come with labels: a name that ends in .txt does not tell."""
+    from markone.data.chunks import chunks
+
+    chunk = next(chunks(files, options), None)
+    return chunk is None or b"\t" in chunk.data
 
 
 def open_files(files: Sequence[File], name: str, options: Options, format: str) -> Source:
+    source = source_of(files, name, options, format)
+    source.files = files
+    source.reading = options.reading(format)
+    return source
+
+
+def source_of(files: Sequence[File], name: str, options: Options, format: str) -> Source:
     from markone.data.tables import TableSource
 
     options.check_use(f"{format} files", format)
@@ -197,8 +226,10 @@ def open_files(files: Sequence[File], name: str, options: Options, format: str) 
     if format == "idx":
         return open_images(files, options)
     refuse_target(options, f"{format} files")
-    from markone.data.lines import RowLines, TextLines
+    from markone.data.lines import PlainLines, RowLines, TextLines
 
+    if format == "lines":
+        return PlainLines(files, name, options)
     return (RowLines if format in RowLines.readers else TextLines)(files, name, options, format)
 
 
@@ -217,4 +248,5 @@ def open_images(files: Sequence[File], options: Options) -> Source:
 
 def refuse_target(options: Options, what: str) -> None:
     if options.target is not None:
-        raise SettingsError("target", f"means nothing for {what}, which have their labels in them; leave it out")
+        which = "have none" if what == "lines files" else "have their labels in them"
+        raise SettingsError("target", f"means nothing for {what}, which {which}; leave it out")

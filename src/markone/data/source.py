@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.overview import Look, overview
 from markone.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from markone.data.files import File
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
 """What a column holds. `rows` are features already: numbers in a matrix, each with a name of its own."""
@@ -35,8 +39,8 @@ class Batch:
     """Some examples, column by column.
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
-    float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary, since
-    what is read from lines may be no UTF-8. A column of images is an array of bytes (examples × height × width). A
+    float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary. The texts
+    of lines, which may be no UTF-8, are `Texts`. A column of images is an array of bytes (examples × height × width). A
     column of rows is a `GivenRows`.
     """
 
@@ -45,6 +49,8 @@ class Batch:
     labels: NDArray[np.int32] | None = None
     """The numbers of the labels in the source's `labels`; `UNLABELLED` where an example has none."""
     importance: NDArray[np.float64] | None = None
+    kept: dict[str, Any] = field(default_factory=dict)
+    """Columns that were to be kept, as they are in the file: Arrow arrays, `Texts`, or lists of values of JSON."""
 
     def __len__(self) -> int:
         return self.size
@@ -105,6 +111,22 @@ class Source(ABC):
     """The labels met so far, by number. It grows while the source is read and never changes else."""
     bad: BadLines
     """The lines that the last reading passed over."""
+    reading: Mapping[str, Any] = MappingProxyType({})
+    """What `markone.read` must be told to read another file of the same make, as JSON has it."""
+    files: Sequence[File] = ()
+    """What it is read from, where that is files."""
+
+    @property
+    def progress(self) -> float | None:
+        """How much of its files the present reading has read, from 0 to 1; None where their sizes are not known."""
+        try:
+            sizes = [file.size for file in self.files]
+        except OSError:
+            return None
+        if not sizes or None in sizes:
+            return None
+        whole = sum(size for size in sizes if size is not None)
+        return sum(file.place for file in self.files) / whole if whole else None
 
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
         """The same examples, with these columns among theirs; an error where that cannot be."""

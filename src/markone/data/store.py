@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Self
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from markone.data.blocks import Block, Sparse, as_rows
@@ -40,8 +41,9 @@ class Filed:
 class RowStore:
     """Rows, their labels and what they count."""
 
-    def __init__(self, memory: int, folder: str | None = None) -> None:
+    def __init__(self, memory: int, *, folder: str | None = None, digests: bool = False) -> None:
         self.memory = memory
+        self._sum = xxhash.xxh3_64() if digests else None
         self.folder = folder
         self.unlabelled = 0
         self.values = 0
@@ -110,6 +112,7 @@ class RowStore:
             )
         self._labels, self._importance, self._held_out = [], [], []
         self.starts = np.concatenate([[0], np.cumsum(self._rows)])
+        self._digest([self.labels, self.held_out, *([] if self.importance is None else [self.importance])])
         if self._file is None:
             whole = stack([piece for piece in self._pieces if not isinstance(piece, Filed)])
             self._pieces = []
@@ -120,6 +123,7 @@ class RowStore:
             return
         piece = stack(self._waiting)
         self._waiting = []
+        self._digest(arrays_of(piece))
         self._rows.append(len(piece))
         self._bytes += size_of(piece)
         self.values += stored(piece)
@@ -129,6 +133,11 @@ class RowStore:
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="markone-")  # noqa: SIM115
             self._pieces = [piece if isinstance(piece, Filed) else self._put(piece) for piece in self._pieces]
         self._pieces.append(piece if self._file is None else self._put(piece))
+
+    def _digest(self, arrays: list[NDArray[Any]]) -> None:
+        if self._sum is not None:
+            for array in arrays:
+                self._sum.update(np.ascontiguousarray(array).data)
 
     def _put(self, piece: Matrix) -> Filed:
         assert self._file is not None
@@ -152,19 +161,29 @@ class RowStore:
         return self._file is not None
 
     @property
+    def digest(self) -> str:
+        """What differs, as good as surely, where any row does; only for a store that was asked to digest."""
+        assert self._sum is not None
+        return self._sum.hexdigest()
+
+    @property
     def whole(self) -> Block | None:
         """All rows, where they are in memory."""
         return self._whole
 
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
         """A block with the rows of some pieces, and the number of each of these rows in the block and in the store."""
-        numbers = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in pieces])
+        numbers = self.rows_of(pieces)
         if self._whole is not None:
             return self._whole, numbers, numbers
         matrix = self._read([piece for i in pieces if isinstance(piece := self._pieces[i], Filed)])
         importance = None if self.importance is None else self.importance[numbers]
         block = Block(as_rows(matrix), matrix, self.labels[numbers], importance)
         return block, np.arange(len(numbers)), numbers
+
+    def rows_of(self, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the rows of some pieces."""
+        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in pieces])
 
     def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """The pieces in the given order, some at a time."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from markone.data import kinds
 from markone.data.labels import Labels, canonical, plain
-from markone.data.options import Options
+from markone.data.options import ALL, Options
 from markone.data.overview import Look, overview
-from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source
+from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source, missing_column
 from markone.errors import DataError, SettingsError, did_you_mean
 
 SAMPLE_ROWS = 5000
@@ -34,6 +35,10 @@ class Rows:
     bad: int = 0
     first_bad: Sequence[str] = ()
     """Rows that could not be read and are not here."""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    """Columns as they are in the file: Arrow arrays, or lists of values."""
+    lines: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Where in a chunk each row is, where rows are lines."""
 
 
 class Table(ABC):
@@ -48,8 +53,8 @@ class Table(ABC):
         """The first rows: Arrow arrays by name, in the table's order."""
 
     @abstractmethod
-    def scan(self, wanted: Mapping[str, str]) -> Iterator[Rows]:
-        """All rows, with the columns that are wanted, each as some kind."""
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+        """All rows, with the columns that are wanted, each as some kind, and those that are to be kept."""
 
 
 class TableSource(Source):
@@ -79,6 +84,7 @@ class TableSource(Source):
         self.label_kind = self.guess_label_kind() if self.target is not None and labels is None else None
         self.ignored: dict[str, str] = {}
         self.columns = tuple(self.choose_columns())
+        self.keep = chosen(options.keep, list(self.sampled), table.name)
         if not self.columns:
             raise DataError(f"{table.name} has no column to make features of:\n{self}")
 
@@ -152,12 +158,17 @@ class TableSource(Source):
         return kind
 
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
-        """The same rows, with these columns read as they are wanted, whatever was guessed."""
-        if all(column in self.columns for column in columns):
+        """The same rows, with these columns read as they are wanted, whatever was guessed, and no others."""
+        if set(columns) == set(self.columns):
             return self
-        wanted = {column.name: column.kind for column in columns if column.name in self.sampled}
-        options = replace(self.options, kinds={**self.options.kinds, **wanted})
+        for column in columns:
+            if column.name not in self.sampled:
+                raise missing_column(column.name, self.name, list(self.sampled))
+        wanted = {column.name: str(column.kind) for column in columns}
+        others = {column.name: "ignore" for column in self.columns if column.name not in wanted}
+        options = replace(self.options, kinds={**self.options.kinds, **others, **wanted})
         twin = TableSource(self.table, options, self.labels_beside, self.given_importance)
+        twin.files, twin.reading = self.files, self.reading
         return super(TableSource, twin).with_columns(columns)
 
     # ---- what the rows are
@@ -171,7 +182,7 @@ class TableSource(Source):
         if self.importance is not None:
             wanted[self.importance] = "numeric"
         start = 0
-        for rows in self.table.scan(wanted):
+        for rows in self.table.scan(wanted, self.keep):
             self.bad.add_all(rows.bad, rows.first_bad)
             batch = self.batch_of(rows, start)
             start += rows.size
@@ -191,7 +202,7 @@ class TableSource(Source):
         if self.label_kind is not None:
             labels = self.labels_of(rows, good)
         if good.all():
-            return Batch(columns, rows.size, labels, importance)
+            return Batch(columns, rows.size, labels, importance, dict(rows.kept))
         import pyarrow as pa
 
         which = pa.array(good)
@@ -200,6 +211,7 @@ class TableSource(Source):
             int(good.sum()),
             None if labels is None else labels[good],
             None if importance is None else importance[good],
+            {name: only(values, good) for name, values in rows.kept.items()},
         )
 
     def values_of(self, rows: Rows, name: str, kind: str, good: NDArray[np.bool_]) -> Any:
@@ -286,6 +298,13 @@ class TableSource(Source):
         return overview(self.name, looks, rows)
 
 
+def only(values: Any, which: NDArray[np.bool_]) -> Any:
+    """Some of the values of an Arrow array or a list."""
+    import pyarrow as pa
+
+    return list(compress(values, which.tolist())) if isinstance(values, list) else values.filter(pa.array(which))
+
+
 def as_label(value: Any, kind: str) -> Label | None:
     """A value of the target, as the kind that labels have here; a ValueError where it is none."""
     if isinstance(value, str) and kind == "numeric":
@@ -300,6 +319,16 @@ def as_label(value: Any, kind: str) -> Label | None:
         return truth
     label = plain(value)
     return label if label is None or kind != "categorical" else kinds.word(label)
+
+
+def chosen(keep: Sequence[str] | str, names: list[str], where: str) -> list[str]:
+    """The columns to be kept, of those that there are."""
+    if keep == ALL:
+        return names
+    for name in keep:
+        if name not in names:
+            raise SettingsError("keep", f"must name columns of {where}, not {name!r}.{among(name, names)}")
+    return list(keep)
 
 
 def among(name: str, names: Sequence[str]) -> str:

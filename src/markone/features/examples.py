@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from markone.data.blocks import Sparse
 from markone.data.read import read
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
 from markone.data.tables import BATCH_ROWS
+from markone.data.texts import Texts
 from markone.errors import DataError
-from markone.features.texts import Texts
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
@@ -59,6 +60,7 @@ class Renamed(Source):
         self.old, self.new = name, new_name
         self.name, self.target, self.labels = source.name, source.target, source.labels
         self.columns = tuple(Column(new_name, c.kind) if c.name == name else c for c in source.columns)
+        self.files, self.reading = source.files, source.reading
 
     @property
     def bad(self) -> BadLines:  # type: ignore[override]
@@ -67,7 +69,7 @@ class Renamed(Source):
     def batches(self) -> Iterator[Batch]:
         for batch in self.source.batches():
             columns = {self.new if name == self.old else name: values for name, values in batch.columns.items()}
-            yield Batch(columns, batch.size, batch.labels, batch.importance)
+            yield replace(batch, columns=columns)
 
 
 # ---- what need not become a source first

@@ -219,7 +219,7 @@ class Patches(Patterns):
         if min(images.shape[1:]) < self.side:
             raise DataError(
                 f"images of {images.shape[1]} × {images.shape[2]} pixels are too small for patches of "
-                f"{self.side} × {self.side}"
+                f"{self.side} × {self.side}; leave patches out: image.patches = []"
             )
 
     def find(self, images: Bytes) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

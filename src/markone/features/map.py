@@ -43,6 +43,8 @@ class FeatureMap(Part):
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features of")
+        self.unit = any(isinstance(part, Ngrams) for part in self.parts) if spec.unit is None else spec.unit
+        """Whether rows are scaled to length 1."""
         self._starts: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
@@ -123,7 +125,8 @@ class FeatureMap(Part):
         """The spec, the columns and all that was learned of them. Functions are there by name only."""
         parts = {f"part{i}": part.save() for i, part in enumerate(self.parts)}
         facts = {
-            "spec": self.spec.as_dict(),
+            "spec": self.spec.as_dict(full=True),
+            "unit": self.unit,
             "columns": [[column.name, column.kind] for column in self.columns],
             "widths": np.diff(self.starts).tolist(),
         }
@@ -148,7 +151,7 @@ class FeatureMap(Part):
             raise damaged(str(error)) from None
         except RecursionError:
             raise damaged("the spec is nested too deeply") from None
-        if loaded.spec.as_dict() != spec:
+        if loaded.spec.as_dict(full=True) != spec:
             raise damaged("the spec is not as it was written")
         widths = contents.facts("widths", int, len(loaded.parts))
         if min(widths) < 0 or sum(widths) != width:
@@ -159,6 +162,7 @@ class FeatureMap(Part):
     def take(self, contents: Contents) -> None:
         for name in ("spec", "columns"):  # which this map was made of
             contents.fact(name, dict if name == "spec" else list)
+        self.unit = contents.fact("unit", bool)
         widths = contents.facts("widths", int, len(self.parts))
         for i, (part, width) in enumerate(zip(self.parts, widths, strict=True)):
             part.restore(contents.saved(f"part{i}"), width)
@@ -189,7 +193,7 @@ class FeatureMap(Part):
         """
         if used.shape != (self.width,):
             raise DataError(f"of {self.width} features it must be said whether they are used, not of {used.shape}")
-        if self.spec.unit:
+        if self.unit:
             return np.ones(self.width, np.bool_)
         pruned = self._own_parts()
         each = np.split(used, self.starts[1:-1])
@@ -234,7 +238,7 @@ class FeatureMap(Part):
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
-        return unit_length(matrix) if self.spec.unit else matrix
+        return unit_length(matrix) if self.unit else matrix
 
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:

@@ -21,6 +21,9 @@ NOBODY = 2**32 - 1
 MOST_FEATURES = 2**31 - 1
 BYTES_OF_NGRAM = 64
 """About what the vocabulary needs for one: two to four places in a table, its parts, its count, its share of a word."""
+BYTES_OF_CLASS_COUNT = 4
+MANY_EXAMPLES = 1000
+"""From so many on, what occurs in one example only is left out unless told otherwise."""
 
 Choice = Literal["all", "lower", "negated"]
 
@@ -62,6 +65,7 @@ class Ngrams(Part):
         self._examples = 0
         self._numbers: NDArray[np.uint32] | None = None
         self._class_counts = _core.ClassCounts() if settings.weight == "odds" else None
+        self._classes = 0
 
     def collect(self, batch: Batch) -> _core.NgramBatch:
         return self._collecting.collect(*as_texts(batch.columns[self.column]))
@@ -71,7 +75,11 @@ class Ngrams(Part):
         self._examples += len(indptr) - 1
         if self._class_counts is not None:
             if labels is None:
-                raise DataError("the weight 'odds' needs labels: it tells how much a word speaks for a class")
+                raise DataError(
+                    "text.weight is 'odds', which needs labels: it tells how much a word speaks for a class; say which "
+                    "column is the target, or set text.weight to 'idf' or 'none'"
+                )
+            self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
             presence = self.value == _core.CountedAs.binary
             self._class_counts.add(indptr, indices, values, self._known, labels, presence)
         return indptr, indices, values
@@ -80,19 +88,22 @@ class Ngrams(Part):
         counts = self._collecting.counts()
         chosen = np.arange(self._known, dtype=np.uint32)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
-            chosen = self.vocabulary.frequent(self.settings.min_count, self.settings.max_features or MOST_FEATURES)
+            min_count = self.settings.min_count or (2 if self._examples >= MANY_EXAMPLES else 1)
+            chosen = self.vocabulary.frequent(min_count, self.settings.max_features or MOST_FEATURES)
             self._numbers = np.full(self._known, NOBODY, np.uint32)
             self._numbers[chosen] = np.arange(len(chosen), dtype=np.uint32)
         if self.settings.weight == "idf":
             self.weights = inverse_document_frequency(counts[chosen], self._examples)
         elif self._class_counts is not None:
-            self.weights = log_odds(self._class_counts.table(chosen), self.settings.smoothing)
+            odds = log_odds(self._class_counts.table(chosen), self.settings.smoothing or 2 / max(2, self._classes))
+            self.weights = odds / np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
             self._class_counts = None
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)
 
     def held(self) -> int:
-        return BYTES_OF_NGRAM * self._known if isinstance(self.vocabulary, _core.NgramVocabulary) else 0
+        each = BYTES_OF_NGRAM if isinstance(self.vocabulary, _core.NgramVocabulary) else 0
+        return (each + BYTES_OF_CLASS_COUNT * self._classes) * self._known
 
     def settle(self) -> None:
         self._numbers = None

@@ -48,6 +48,10 @@ def switch(value: Any) -> Any:
     return value
 
 
+def switch_or_none(value: Any) -> Any:
+    return None if value in (None, []) else switch(value)
+
+
 def whole(least: int, most: int | None = None, *, optional: bool = False) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if optional and value in (None, []):
@@ -60,13 +64,21 @@ def whole(least: int, most: int | None = None, *, optional: bool = False) -> Cal
     return check
 
 
-def number(above: float, most: float) -> Callable[[Any], Any]:
+def number(above: float, most: float, *, optional: bool = False) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
+        if optional and value in (None, []):
+            return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not above < value <= most:
             raise ValueError(f"must be a number greater than {above:g} and at most {most:g}, not {value!r}")
         return value
 
     return check
+
+
+def share(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"must be a number from 0 to 1, not {value!r}")
+    return value
 
 
 def lengths(value: Any) -> Any:
@@ -119,12 +131,12 @@ class Group:
                 raise error if isinstance(error, DataError) else SettingsError(setting.name, str(error)) from None
             object.__setattr__(self, setting.name, value)
 
-    def as_dict(self) -> dict[str, Any]:
-        """What differs from the defaults."""
+    def as_dict(self, *, full: bool = False) -> dict[str, Any]:
+        """What differs from the defaults, or all."""
         return {
             setting.name: plain(getattr(self, setting.name))
             for setting in fields(self)  # type: ignore[arg-type]
-            if getattr(self, setting.name) != default_of(setting)
+            if full or getattr(self, setting.name) != default_of(setting)
         }
 
 
@@ -138,15 +150,15 @@ def checked(default: Any, check: Callable[[Any], Any]) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text(Group):
-    """How texts become features."""
+    """How texts become features. The defaults are what did well on all texts that were tried (docs/accuracy.md)."""
 
-    words: tuple[int, int] | None = checked((1, 1), lengths)
+    words: tuple[int, int] | None = checked((1, 3), lengths)
     """Runs of words as features: [shortest, longest], in words. Empty for none."""
     characters: tuple[int, int] | None = checked(None, lengths)
     """Runs of characters, likewise."""
     case: Literal["fold", "keep"] = checked("fold", one_of("fold", "keep"))
     """Whether `Free` and `free` are one word."""
-    signs: bool = checked(False, switch)
+    signs: bool = checked(True, switch)
     """Punctuation and symbols are words of one character."""
     negation: bool = checked(False, switch)
     """A word between a negation and the next punctuation is another word: `NOT_good`."""
@@ -157,14 +169,16 @@ class Text(Group):
     document: tuple[str, ...] = checked((), some_of(*DOCUMENT_FEATURES))
     """Features of the whole text: whether "no" occurs, first and second person pronouns, whether "!" occurs, and the
     natural logarithm of the number of words."""
-    value: Literal["count", "binary", "log"] = checked("count", one_of("count", "binary", "log"))
+    value: Literal["count", "binary", "log"] = checked("binary", one_of("count", "binary", "log"))
     """What a word that occurs n times counts: n, 1, or ln(1 + n)."""
-    weight: Literal["none", "idf", "odds"] = checked("none", one_of("none", "idf", "odds"))
+    weight: Literal["none", "idf", "odds"] = checked("odds", one_of("none", "idf", "odds"))
     """What values are multiplied by: nothing, the inverse document frequency, or naive Bayes' log odds ratio."""
-    smoothing: float = checked(1.0, number(0, 1e6))
-    """What is added to the counts of which `odds` are made."""
-    min_count: int = checked(1, whole(1))
-    """Leave out what occurs in fewer examples."""
+    smoothing: float | None = checked(None, number(0, 1e6, optional=True))
+    """What is added to the counts of which `odds` are made; None is 1 for two classes, and 2 / classes for more."""
+    discount: float = checked(0.5, share)
+    """The `odds` of a run of n words are divided by n to this power: its words speak for themselves already."""
+    min_count: int | None = checked(None, whole(1, optional=True))
+    """Leave out what occurs in fewer examples; None is 2 where there are 1,000 examples or more, else 1."""
     max_features: int | None = checked(None, whole(1, optional=True))
     """Keep so many of the most frequent."""
     hash_bits: int | None = checked(None, whole(1, MOST_HASH_BITS, optional=True))
@@ -176,8 +190,10 @@ class Text(Group):
             for name in ("min_count", "max_features"):
                 if getattr(self, name) not in (1, None):
                     raise SettingsError(name, "prunes a vocabulary, and with hash_bits there is none; leave one out")
-        if self.smoothing != 1 and self.weight != "odds":
-            raise SettingsError("smoothing", "is for the weight 'odds'; leave it out")
+        if self.weight != "odds":
+            for name, default in (("smoothing", None), ("discount", 0.5)):
+                if getattr(self, name) != default:
+                    raise SettingsError(name, "is for the weight 'odds'; leave it out")
         if self.negation and "not" in self.templates:
             raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
 
@@ -210,8 +226,9 @@ class Image(Group):
     """Pixels as numbers from 0 to 1, or as 1 where they are on."""
     threshold: float = checked(0.5, number(0, 1))
     """A pixel is on from this brightness; the brightest is 1."""
-    patches: int | None = checked(None, whole(2, 4, optional=True))
-    """Conjunctions of neighbours: each square of so many pixels across, by which of its pixels are on."""
+    patches: int | None = checked(2, whole(2, 4, optional=True))
+    """Conjunctions of neighbours: each square of so many pixels across, by which of its pixels are on. Empty for none.
+    """
 
     def __post_init__(self) -> None:
         Group.__post_init__(self)
@@ -251,12 +268,12 @@ GROUP_OF_KIND: dict[Kind, str] = {
 class Features:
     """What becomes of each kind of column, with exceptions for single columns.
 
-    >>> print(Features(text={"words": [1, 2], "weight": "odds"}, columns={"title": {"words": [1, 1]}}, unit=True))
+    >>> print(Features(text={"words": [1, 2], "weight": "idf"}, columns={"title": {"words": [1, 1]}}, unit=True))
     unit = true
     <BLANKLINE>
     [text]
     words = [1, 2]
-    weight = "odds"
+    weight = "idf"
     <BLANKLINE>
     [columns.title]
     words = [1, 1]
@@ -273,8 +290,8 @@ class Features:
     """Products of columns, such as `"make*cylinders"`, of categories and numbers."""
     degree: int = 1
     """Products of as many numeric columns as this, too: 2 or 3."""
-    unit: bool = False
-    """Rows are scaled to length 1."""
+    unit: bool | None = None
+    """Rows are scaled to length 1; None is yes where there are words among the features, else no."""
     functions: dict[str, Function] = field(default_factory=dict)
     """Python functions, by name, each called with an example; a number, or a dict of them, is more features."""
 
@@ -286,7 +303,7 @@ class Features:
         for name, check in (
             ("conjunctions", check_conjunctions),
             ("degree", whole(1, 3)),
-            ("unit", switch),
+            ("unit", switch_or_none),
             ("columns", check_columns),
             ("functions", check_functions),
         ):
@@ -338,19 +355,22 @@ class Features:
                 exceptions[column.name] = {name: getattr(how, name) for name in exceptions[column.name]}
         return replace(self, columns=exceptions)
 
-    def as_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, in what JSON and TOML know. Functions are there by name."""
+    def as_dict(self, *, full: bool = False) -> dict[str, Any]:
+        """What differs from the defaults, in what JSON and TOML know. Functions are there by name.
+
+        A file that is to mean the same when defaults have changed has it in `full`.
+        """
         spec: dict[str, Any] = {}
-        if self.conjunctions:
+        if full or self.conjunctions:
             spec["conjunctions"] = list(self.conjunctions)
-        if self.degree != 1:
+        if full or self.degree != 1:
             spec["degree"] = self.degree
-        if self.unit:
-            spec["unit"] = True
+        if self.unit is not None:
+            spec["unit"] = self.unit
         if self.functions:
             spec["functions"] = list(self.functions)
         for name in GROUPS:
-            settings = getattr(self, name).as_dict()
+            settings = getattr(self, name).as_dict(full=full)
             if settings:
                 spec[name] = settings
         if self.columns:

@@ -3,111 +3,28 @@
 from __future__ import annotations
 
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block
-from markone.data.store import RowStore
 from markone.errors import DataError
-from markone.learning.holdout import check_both, split
+from markone.features.part import Saved
+from markone.learning.checkpoints import Keeper
+from markone.learning.examples import BlockExamples, Examples
+from markone.learning.interruption import Interruption
 from markone.learning.linear import Linear
 from markone.learning.progress import Progress, Silence
 from markone.model.history import History, Pass, Stop
 from markone.model.settings import Settings
 
 Callback = Callable[[Pass], bool | None]
-
-VALUES_BETWEEN_LOOKS = 4_000_000
-"""How many values, times weight vectors, before Python looks up: for Ctrl-C and for the progress bar."""
-
-
-class Examples(Protocol):
-    """What is learned from, and what is held out to measure accuracy on."""
-
-    @property
-    def rows(self) -> int:
-        """How many a pass visits."""
-
-    def visits(self, settings: Settings, epoch: int) -> Iterator[tuple[Block, NDArray[np.int64] | None]]:
-        """The blocks of a pass (from 1), each with the order of its visits; None is every row as it stands."""
-
-    def between_looks(self, columns: int) -> int:
-        """How many visits are soon made, for so many weight vectors; the same wherever the rows are kept."""
-
-    def held_out(self) -> Iterator[Block]:
-        """Nothing where nothing is held out."""
-
-
-class BlockExamples:
-    """One block, or what a share of it leaves to learn from."""
-
-    def __init__(self, block: Block, settings: Settings, holdout: Block | None = None) -> None:
-        self._block = block
-        self._rows = np.arange(len(block))
-        self._holdout = holdout
-        if holdout is None and settings.holdout > 0:
-            self._rows, kept_apart = split(block.labels, settings.holdout, settings.seed)
-            self._holdout = block.take(kept_apart)
-
-    @property
-    def rows(self) -> int:
-        return len(self._rows)
-
-    def visits(self, settings: Settings, epoch: int) -> Iterator[tuple[Block, NDArray[np.int64] | None]]:
-        if settings.order == "given":
-            yield self._block, self._rows if len(self._rows) < len(self._block) else None
-        else:
-            yield self._block, shuffled(self._rows, settings.seed, epoch_of_order(settings, epoch))
-
-    def between_looks(self, columns: int) -> int:
-        return between_looks(len(self._block), self._block.rows.stored, columns)
-
-    def held_out(self) -> Iterator[Block]:
-        if self._holdout is not None:
-            yield self._holdout
-
-
-class StoredExamples:
-    """A store of rows, in memory or in a file, which are visited in the same order."""
-
-    def __init__(self, store: RowStore, settings: Settings) -> None:
-        self._store = store
-        self._learned = ~store.held_out
-        if settings.holdout > 0:
-            check_both(store.held_out, settings.holdout)
-        self.rows = int(self._learned.sum())
-
-    def visits(self, settings: Settings, epoch: int) -> Iterator[tuple[Block, NDArray[np.int64] | None]]:
-        pieces = np.arange(self._store.pieces)
-        shuffling = settings.order != "given"
-        mixed = epoch_of_order(settings, epoch)
-        if shuffling:
-            pieces = shuffled(pieces, settings.seed, mixed, 0, 1)
-        for number, window in enumerate(self._store.windows(pieces)):
-            # Of few rows there is one window. As it is shuffled wholly, its rows may as well start in their own order.
-            block, here, anywhere = self._store.window(np.sort(window) if len(pieces) == len(window) else window)
-            rows = here[self._learned[anywhere]]
-            if shuffling:
-                rows = shuffled(rows, settings.seed, mixed, *([number] if number else []))
-            yield block, rows
-            del block
-
-    def between_looks(self, columns: int) -> int:
-        return between_looks(len(self._store), self._store.values, columns)
-
-    def held_out(self) -> Iterator[Block]:
-        if self._learned.all():
-            return
-        for window in self._store.windows(np.arange(self._store.pieces)):
-            block, here, anywhere = self._store.window(window)
-            apart = here[~self._learned[anywhere]]
-            if len(apart):
-                yield block.take(apart)
 
 
 def train_linear(
@@ -123,77 +40,151 @@ def train_linear(
     The held-out rows are `holdout`, or a share of the block where the settings ask for one.
     """
     examples = BlockExamples(linear.ready(block), linear.settings, holdout)
-    return make_passes(linear, examples, callback=callback, progress=progress)
+    return make_passes(Run(linear, examples), callback=callback, progress=progress)
 
 
 def make_passes(
-    linear: Linear, examples: Examples, *, callback: Callback | None = None, progress: Progress | None = None
+    run: Run, *, callback: Callback | None = None, progress: Progress | None = None, keeper: Keeper | None = None
 ) -> History:
     """Passes over the examples until the settings say to stop.
 
     Ctrl-C ends the training with the weights so far. The callback sees every pass and ends the training by returning
-    True.
+    True. A keeper is shown the run at every look, and saves it when it is interrupted; it is told of SIGTERM as well,
+    which then ends the process as it would have done without us.
     """
-    settings = linear.settings
-    watch = Watch(settings, linear)
-    history = History()
+    history = run.history
     progress = progress or Silence()
-    progress.start(examples.rows, settings.epochs)
-    try:
-        for epoch in range(1, settings.epochs + 1):
-            result = make_pass(linear, examples, epoch, progress)
-            history.passes.append(result)
-            progress.finish_pass(result)
-            history.best_epoch = watch.look(result)
-            reason = watch.reason(result, bool(callback and callback(result)))
-            if reason is not None:
-                history.stopped = reason
-                break
-    except KeyboardInterrupt:
-        history.stopped = "interrupted"
-    finally:
-        progress.close()
-    watch.restore_best()
+    signals = (signal.SIGINT,) if keeper is None else (signal.SIGINT, signal.SIGTERM)
+    with Interruption(signals) as interruption:
+        try:
+            progress.start(run.examples.rows, run.settings.epochs)
+            if done := run.examples.rows * len(history) + run.sums.visits:
+                progress.advance(done)
+            for result in run.looks(progress):
+                reason = None
+                if result is not None:
+                    progress.finish_pass(result)
+                    reason = run.watch.reason(result, bool(callback and callback(result)))
+                if reason is None and interruption.signal is not None:
+                    reason = "interrupted"
+                    if keeper is not None:
+                        keeper.save()
+                if reason is not None:
+                    history.stopped = reason
+                    break
+                if keeper is not None:
+                    keeper.look(after_pass=result is not None)
+        except KeyboardInterrupt:  # from a callback, or from another thread than the main one
+            history.stopped = "interrupted"
+        finally:
+            progress.close()
+    if interruption.signal == signal.SIGTERM and history.stopped == "interrupted":
+        signal.raise_signal(signal.SIGTERM)
+    run.watch.restore_best()
     return history
 
 
-def make_pass(linear: Linear, examples: Examples, epoch: int, progress: Progress) -> Pass:
-    start = time.perf_counter()
-    mistakes, updates, loss, importance = 0, 0, 0.0, 0.0
-    size = examples.between_looks(linear.columns)
-    for block, order in examples.visits(linear.settings, epoch):
-        for part in parts(order, len(block) if order is None else len(order), size):
-            tally = linear.learn(block, part)
-            mistakes += tally.mistakes
-            updates += tally.updates
-            loss += tally.loss
-            importance += tally.importance
-            progress.advance(tally.visits)
-        del block, order, part  # or this window would stay while the next one is read
-    norm2 = linear.norm2()
-    if not (math.isfinite(loss) and math.isfinite(norm2)):
-        raise DataError(
-            f"the weights grew beyond all numbers in pass {epoch}: the features are too large for the learning rate; "
-            "scale them (to unit length, or to a standard deviation of 1) or lower the rate"
+@dataclass(slots=True)
+class Sums:
+    """What the visits of a pass have come to so far."""
+
+    visits: int = 0
+    mistakes: int = 0
+    updates: int = 0
+    loss: float = 0.0
+    importance: float = 0.0
+
+    def add(self, tally: _core.Tally) -> None:
+        self.visits += tally.visits
+        self.mistakes += tally.mistakes
+        self.updates += tally.updates
+        self.loss += tally.loss
+        self.importance += tally.importance
+
+
+class Run:
+    """A training that can be left at any look and taken up again, to the bit."""
+
+    def __init__(self, linear: Linear, examples: Examples) -> None:
+        self.linear = linear
+        self.examples = examples
+        self.settings = linear.settings
+        self.watch = Watch(linear)
+        self.sums = Sums()
+        learned, held_out = examples.labels()
+        counts = np.bincount(held_out if len(held_out) else learned)
+        self.history = History(
+            rows=len(learned), held_out=len(held_out), majority=float(counts.max(initial=0) / max(1, counts.sum()))
         )
-    last, averaged = accuracies(linear, examples.held_out())
-    return Pass(
-        epoch=epoch,
-        mistakes=mistakes,
-        updates=updates,
-        loss=loss / importance if importance else 0.0,
-        norm2=norm2,
-        seconds=time.perf_counter() - start,
-        holdout_last=last,
-        holdout_averaged=averaged,
-    )
+
+    def looks(self, progress: Progress) -> Iterator[Pass | None]:
+        """Makes the passes that are left; stops to look around with None within a pass, with its result after it."""
+        for epoch in range(len(self.history) + 1, self.settings.epochs + 1):
+            start = time.perf_counter()
+            for visits in self._learn(epoch):
+                progress.advance(visits)
+                yield None
+            result = self._result(epoch, start)
+            self.history.passes.append(result)
+            self.history.best_epoch = self.watch.look(result)
+            self.sums = Sums()
+            yield result
+
+    def _learn(self, epoch: int) -> Iterator[int]:
+        size = self.examples.between_looks(self.linear.columns)
+        for block, order in self.examples.visits(self.settings, epoch, self.sums.visits):
+            for part in parts(order, len(block) if order is None else len(order), size):
+                tally = self.linear.learn(block, part)
+                self.sums.add(tally)
+                yield tally.visits
+            del block, order, part  # or this window would stay while the next one is read
+
+    def _result(self, epoch: int, start: float) -> Pass:
+        sums, norm2 = self.sums, self.linear.norm2()
+        if not (math.isfinite(sums.loss) and math.isfinite(norm2)):
+            raise DataError(
+                f"the weights grew beyond all numbers in pass {epoch}: the features are too large for the learning "
+                "rate; scale them (to unit length, or to a standard deviation of 1) or lower the rate"
+            )
+        last, averaged = accuracies(self.linear, self.examples.held_out())
+        return Pass(
+            epoch=epoch,
+            mistakes=sums.mistakes,
+            updates=sums.updates,
+            loss=sums.loss / sums.importance if sums.importance else 0.0,
+            norm2=norm2,
+            seconds=time.perf_counter() - start,
+            holdout_last=last,
+            holdout_averaged=averaged,
+        )
+
+    def save(self) -> Saved:
+        """All that is needed to take it up again, beside the history so far."""
+        arrays = prefixed("state.", self.linear.get_state())
+        if self.watch.best_state is not None:
+            arrays |= prefixed("best.", self.watch.best_state)
+        return Saved({"sums": asdict(self.sums), "passes_without_gain": self.watch.passes_without_gain}, arrays)
+
+    def restore(self, saved: Saved, passes: list[Pass]) -> None:
+        """Takes up what `save` gave of a run that had made these passes."""
+        try:
+            self.linear.set_state(without_prefix("state.", saved.arrays))
+            self.sums = Sums(**saved.facts["sums"])
+            self.watch.recall(passes)
+            self.watch.passes_without_gain = int(saved.facts["passes_without_gain"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise DataError(f"what the file has to go on learning from does not fit together: {error}") from None
+        if best := without_prefix("best.", saved.arrays):
+            self.watch.best_state = best
+        self.history.passes = list(passes)
+        self.history.best_epoch = self.watch.best_epoch
 
 
 class Watch:
     """Decides when to stop, and remembers the best weights."""
 
-    def __init__(self, settings: Settings, linear: Linear) -> None:
-        self.settings = settings
+    def __init__(self, linear: Linear) -> None:
+        self.settings = linear.settings
         self.linear = linear
         self.best_accuracy = -math.inf
         self.best_epoch: int | None = None
@@ -207,14 +198,27 @@ class Watch:
             # Where a loss has no scale of its own, what counts as better is a share of it.
             unit = 1.0 if self.settings.traits.has_scale or math.isinf(self.best_loss) else self.best_loss
             gained = result.loss < self.best_loss - tol * unit
-            self.best_loss = min(self.best_loss, result.loss)
         else:
             gained = result.holdout > self.best_accuracy + tol
-            if result.holdout > self.best_accuracy:
-                self.best_accuracy, self.best_epoch = result.holdout, result.epoch
-                self.best_state = self.linear.get_state() if self.settings.patience else None
         self.passes_without_gain = 0 if gained else self.passes_without_gain + 1
+        if self._remember(result):
+            self.best_state = self.linear.get_state() if self.settings.patience else None
         return self.best_epoch
+
+    def recall(self, passes: list[Pass]) -> None:
+        """What was best in passes that were made before."""
+        for result in passes:
+            self._remember(result)
+
+    def _remember(self, result: Pass) -> bool:
+        """Whether its held-out accuracy is the best so far."""
+        if result.holdout is None:
+            self.best_loss = min(self.best_loss, result.loss)
+            return False
+        if result.holdout <= self.best_accuracy:
+            return False
+        self.best_accuracy, self.best_epoch = result.holdout, result.epoch
+        return True
 
     def reason(self, result: Pass, asked: bool) -> Stop | None:
         if asked:
@@ -233,21 +237,13 @@ class Watch:
             self.linear.set_state(self.best_state)
 
 
-def epoch_of_order(settings: Settings, epoch: int) -> int:
-    """The number, from 0, of the order in which a pass visits the rows."""
-    return 0 if settings.order == "once" else epoch - 1
+def prefixed(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {prefix + name: array for name, array in arrays.items()}
 
 
-def shuffled(rows: NDArray[np.int64], seed: int, *numbers: int) -> NDArray[np.int64]:
-    """A copy in random order: the same for the same seed and numbers, whatever came before."""
-    order = rows.copy()
-    _core.shuffle(order, int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0]))
-    return order
-
-
-def between_looks(rows: int, stored: int, columns: int) -> int:
-    """How many of these rows are soon learned, for so many weight vectors."""
-    return max(1, VALUES_BETWEEN_LOOKS * rows // max(1, stored * columns))
+def without_prefix(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Those whose names have the prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def parts(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:

@@ -11,7 +11,7 @@ from markone.model.history import Pass
 class Progress(Protocol):
     """What training tells while it works."""
 
-    def read(self, rows: int) -> None: ...
+    def read(self, rows: int, share: float | None = None) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
     def advance(self, rows: int) -> None: ...
     def finish_pass(self, result: Pass) -> None: ...
@@ -29,7 +29,7 @@ def sentence(result: Pass) -> str:
 class Silence:
     """Says nothing."""
 
-    def read(self, rows: int) -> None: ...
+    def read(self, rows: int, share: float | None = None) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
     def advance(self, rows: int) -> None: ...
     def finish_pass(self, result: Pass) -> None: ...
@@ -37,7 +37,7 @@ class Silence:
 
 
 class Bar:
-    """A bar on the terminal's standard error: passes, rows a second, time left, and what the last pass did."""
+    """A bar on the terminal's standard error: rows a second, time left, and what each pass did."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -53,15 +53,22 @@ class Bar:
         )
         self._reading: Any = None
 
-    def read(self, rows: int) -> None:
+    def read(self, rows: int, share: float | None = None) -> None:
+        """So many rows have been read, and so large a share of all, where that is known."""
         if self._reading is None:
             self._reading = self._progress.add_task("reading", total=None, speed="")
             self._progress.start()
-        self._progress.update(self._reading, speed=f"{rows:,} rows")
+        seconds = self._progress.tasks[0].elapsed or 0.0
+        speed = f"{rows:,} rows" + (f", {rows / seconds:,.0f} rows/s" if seconds > 0 else "")
+        if share is None:
+            self._progress.update(self._reading, speed=speed)
+        else:
+            self._progress.update(self._reading, total=1.0, completed=min(share, 1.0), speed=speed)
 
     def start(self, rows: int, epochs: int) -> None:
         if self._reading is not None:
             self._progress.remove_task(self._reading)
+            self._reading = None
         self._epochs = epochs
         self._task = self._progress.add_task(f"pass 1 of {epochs}", total=rows * epochs, speed="")
         self._progress.start()
@@ -71,7 +78,7 @@ class Bar:
         self._progress.update(self._task, advance=rows, speed=f"{speed:,.0f} rows/s" if speed else "")
 
     def finish_pass(self, result: Pass) -> None:
-        self._progress.console.print(sentence(result))
+        self._progress.console.print(sentence(result), highlight=False)
         self._progress.update(self._task, description=f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}")
 
     def close(self) -> None:

@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from markone.data.blocks import is_sparse
 from markone.data.budget import memory_budget
 from markone.data.read import read
-from markone.data.source import UNLABELLED, Label, Source
+from markone.data.source import Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.examples import fitting
 from markone.features.map import FeatureMap
-from markone.features.part import Matrix
+from markone.features.part import Saved
 from markone.features.spec import Features, Function
-from markone.learning.holdout import Choice
+from markone.learning.checkpoints import Checkpoints, Keeper
+from markone.learning.examples import StoredExamples
+from markone.learning.filling import Filling, finish_store
+from markone.learning.growing import grown
 from markone.learning.linear import Linear
-from markone.learning.passes import Callback, StoredExamples, make_passes
+from markone.learning.passes import Callback, Run, make_passes, prefixed
 from markone.learning.progress import Progress, Silence, visible_progress
+from markone.model.counts import Counts, count_strongest
+from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.settings import Rule, Settings
-from markone.parallel import count_threads, in_order
+from markone.parallel import count_threads
 
-DRAFTS_SHARE = 3
-"""Drafts are kept while they take less than one of so many parts of the memory: the rows made of them need as much."""
+USUAL_RULE: Rule = "mira"
+MAY_CHANGE = ("epochs", "patience")
+"""What may be set anew where a training is taken up again."""
+OTHER_ROWS = "the rows are not those of the training that was interrupted; resume it with the same data, or start anew"
 
 
 def train(
     source: Any,
     *,
     target: Any = None,
-    rule: Rule = "mira",
+    rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
+    from_model: Any = None,
+    checkpoint: Any = None,
+    resume: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
     callback: Callback | None = None,
@@ -53,12 +63,21 @@ def train(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`.
+        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`. `mira` by default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
         suits its kind.
     functions
         Python functions that make more features, by name.
+    from_model
+        A model, or the path of one, to learn on from: with its features and settings, and new features and classes as
+        the data have them.
+    checkpoint
+        The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it; or
+        a `Checkpoints` that says how often.
+    resume
+        Take up the training that is kept in the file of checkpoints, if there is one: the model will be, to the bit,
+        what it would have been without the interruption. Source and settings must be the same; `epochs` may be more.
     threads
         How many threads read and count; as many as there are cores by default. The result is the same.
     memory
@@ -69,7 +88,8 @@ def train(
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
     settings
-        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on.
+        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. A tenth of the rows is held out unless
+        `holdout` says otherwise or there are few.
 
     Examples
     --------
@@ -77,128 +97,185 @@ def train(
     >>> model.predict("money for free")
     'spam'
     """
-    how = settings_of(rule, settings)
-    spec = Features.of(features, functions)
-    workers, budget = count_threads(threads), memory_budget(memory)
-    if not isinstance(source, Source):
-        source = read(source, target=target, threads=threads)
-    elif target is not None:
-        raise SettingsError("target", "belongs to markone.read where a source is opened by it")
-    if source.target is None:
-        raise DataError("there is nothing to predict; say which column is the target: target=...")
+    given = settings if rule is None else {"rule": rule, **settings}
+    check_names(given)
+    checkpoints = Checkpoints.of(checkpoint)
+    if resume and checkpoints is None:
+        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=...")
     if callback is not None and not callable(callback):
         raise SettingsError("callback", f"must be a function, not {callback!r}")
+    kept, base = None, None
+    if resume and checkpoints is not None and os.path.exists(checkpoints.path):
+        kept = load(checkpoints.path, functions)
+    elif from_model is not None:
+        base = from_model if isinstance(from_model, Model) else load(from_model, functions)
+    if kept is not None:
+        check_same(given, kept.settings)
+    how = settings_of(given, kept or base)
+    spec = spec_of(features, functions, kept or base)
+    workers, budget = count_threads(threads), memory_budget(memory)
+    source = opened(source, target, threads)
     if isinstance(progress, bool):
         progress = visible_progress() if progress else None
     progress = progress or Silence()
-    feature_map = FeatureMap(spec, source.columns)
-    with RowStore(budget) as store:
-        classes = fill(store, source, feature_map, how, workers, budget, progress)
-        linear = Linear(how, features=feature_map.width, classes=len(classes), dtype=np.float32)
-        history = make_passes(linear, StoredExamples(store, how), callback=callback, progress=progress)
-    return Model(features=feature_map, classes=classes, weights=linear.weights(), settings=how, history=history)
+
+    holdout = how.holdout if kept or base or "holdout" in given else None
+    with RowStore(budget, digests=checkpoints is not None) as store:
+        filling = Filling(source, holdout, how.seed, workers, budget, progress)
+        if kept is not None:
+            start = take_up(kept, filling, store, how)
+        elif base is not None:
+            start = learn_on(base, filling, store, how)
+        else:
+            start = begin(spec, filling, store, how)
+        linear = start.linear
+        examples = StoredExamples(store, linear.settings)
+        run = Run(linear, examples)
+        if kept is not None:
+            go_on(run, kept, store)
+        run.history.unlabelled = store.unlabelled
+
+        def model(resume: Saved, counts: Counts | None = None) -> Model:
+            return Model(
+                features=start.features,
+                classes=start.classes,
+                weights=linear.weights(),
+                settings=linear.settings,
+                history=run.history,
+                target=source.target,
+                reading=source.reading,
+                counts=counts,
+                resume=resume,
+            )
+
+        keeper = None if checkpoints is None else Keeper(checkpoints, keep(run, store, checkpoints.path, model))
+        make_passes(run, callback=callback, progress=progress, keeper=keeper)
+        counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
+    return model(Saved(arrays=prefixed("state.", linear.get_state())), counts)
 
 
-def settings_of(rule: Rule, settings: dict[str, Any]) -> Settings:
+# ---- three ways to start
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What passes begin with, once the rows are in the store."""
+
+    features: FeatureMap
+    classes: list[Label]
+    linear: Linear
+
+
+def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
+    """Anew: with the features that the source has."""
+    features = FeatureMap(spec, filling.source.columns)
+    drafts = filling.learn_features(features)
+    assert filling.holdout is not None  # it was settled by the first rows
+    settings = replace(settings, holdout=filling.holdout)
+    check_patience(settings)
+    filling.add_rows(store, features, drafts)
+    classes = finish_store(store, filling.source, [])
+    return Start(features, classes, Linear(settings, features=features.width, classes=len(classes), dtype=np.float32))
+
+
+def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
+    """From a model, with its features and its classes, and those that are new in the source."""
+    filling.source = fitting(filling.source, base.features.columns)
+    filling.keeps_drafts = False
+    fresh = FeatureMap(base.features.spec, base.features.columns)
+    drafts = filling.learn_features(fresh)
+    features = base.features.copy()
+    moved = features.extend(fresh)
+    filling.add_rows(store, features, drafts)
+    classes = finish_store(store, filling.source, base.classes)
+    return Start(features, classes, grown(base, moved, features.width, classes).with_settings(settings))
+
+
+def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
+    """Where a training was left, with the same features and rows."""
+    filling.source = fitting(filling.source, kept.features.columns)
+    filling.add_rows(store, kept.features)
+    if finish_store(store, filling.source, kept.classes) != kept.classes:
+        raise DataError(OTHER_ROWS)
+    linear = Linear(settings, features=kept.features.width, classes=len(kept.classes), dtype=np.float32)
+    return Start(kept.features, kept.classes, linear)
+
+
+def go_on(run: Run, kept: Model, store: RowStore) -> None:
+    if kept.resume is None or "digest" not in kept.resume.facts:
+        raise DataError(
+            "the file to resume from is a model, not a training that was interrupted; to learn on from it, say "
+            "from_model=..."
+        )
+    if kept.resume.facts["digest"] != store.digest:
+        raise DataError(OTHER_ROWS)
+    run.restore(kept.resume, kept.history.passes)
+
+
+def keep(run: Run, store: RowStore, path: Any, model: Callable[[Saved], Model]) -> Callable[[], None]:
+    """How to save a training that goes on."""
+
+    def save() -> None:
+        saved = run.save()
+        unfinished = model(Saved({**saved.facts, "digest": store.digest}, saved.arrays))
+        unfinished.history = replace(run.history, stopped="interrupted")
+        save_model(unfinished, path)
+
+    return save
+
+
+# ---- what was asked for
+
+
+def opened(what: Any, target: Any, threads: int | None) -> Source:
+    if isinstance(what, Source) and target is not None:
+        raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+    source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
+    if source.target is None:
+        raise DataError("there is nothing to predict; say which column is the target: target=...")
+    return source
+
+
+def check_names(settings: dict[str, Any]) -> None:
     known = [field.name for field in fields(Settings)]
     for name in settings:
         if name in signature(read).parameters:
             raise SettingsError(name, f"belongs to markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
-    how = Settings(rule=rule, **settings)
-    if how.patience is not None and how.holdout == 0 and how.tol is None:
-        raise SettingsError(
-            "patience", "waits for held-out accuracy, or with tol for the loss; set holdout or tol, too"
-        )
+
+
+def check_same(given: dict[str, Any], before: Settings) -> None:
+    """That a training is taken up with the settings that it had."""
+    for name, value in given.items():
+        if name not in MAY_CHANGE and value != getattr(before, name):
+            raise SettingsError(
+                name, f"is {value!r} now and was {getattr(before, name)!r} before the interruption; leave it out"
+            )
+
+
+def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
+    """What is given, and else as in the model that it starts from, or as usual."""
+    how = Settings(**{"rule": USUAL_RULE, **given}) if base is None else replace(base.settings, **given)
+    if base or "holdout" in given:
+        check_patience(how)
     if how.tol is not None and how.patience is None:
         raise SettingsError("tol", "says what counts as better for patience; set it, too")
-    if "strength" in settings and how.penalty is None and how.schedule != "inverse":
+    if "strength" in given and how.penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
     return how
 
 
-def fill(
-    store: RowStore,
-    source: Source,
-    feature_map: FeatureMap,
-    settings: Settings,
-    threads: int,
-    budget: int,
-    progress: Progress,
-) -> list[Label]:
-    """Learns the features, puts all rows into the store, and returns the classes.
-
-    The source is read once if what was drafted at the first reading can be kept, else twice. Features are not told the
-    labels of what is held out.
-    """
-    drafts: deque[Any] = deque()
-    held_out = Choice(settings.holdout, settings.seed)
-    size = rows = 0
-    for batch, collected in feature_map.collected(source, threads):
-        assert batch.labels is not None  # there is a target
-        apart = held_out(batch.labels)
-        draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
-        rows += len(batch)
-        progress.read(rows)
-        if feature_map.held() > budget:
-            raise DataError(
-                f"after {rows:,} rows the vocabulary needs more than the {budget / 1e6:,.0f} MB of memory; take fewer "
-                "or shorter n-grams, a table of fixed size (text.hash_bits), or say memory=..."
-            )
-        if size <= budget // DRAFTS_SHARE:
-            size += size_of(draft)
-            drafts.append((draft, batch.labels, batch.importance))
-        else:
-            drafts.clear()
-    if rows == 0:
-        raise DataError("there are no rows to learn from")
-    feature_map.finish()
-    held_out, again = Choice(settings.holdout, settings.seed), 0
-    for matrix, labels, importance in rows_of(source, feature_map, drafts, threads):
-        store.add(matrix, labels, importance, held_out(labels))
-        again += len(labels)
-    feature_map.settle()
-    if again != rows:
-        raise DataError(f"{source.name} has changed while it was read: it had {rows:,} rows, and then {again:,}")
-    classes = in_good_order([source.labels[number] for number in store.labels_met()])
-    if not classes:
-        raise DataError("none of the rows has a label")
-    if len(classes) < 2:
-        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
-    number = {identity(label): i for i, label in enumerate(classes)}
-    store.finish(np.array([number.get(identity(label), UNLABELLED) for label in source.labels], np.int32))
-    return classes
+def check_patience(settings: Settings) -> None:
+    if settings.patience is not None and settings.holdout == 0 and settings.tol is None:
+        raise SettingsError(
+            "patience", "waits for held-out accuracy, or with tol for the loss; set holdout or tol, too"
+        )
 
 
-def identity(label: Label) -> tuple[type, Label]:
-    """1 and True are two labels, although they are equal."""
-    return type(label), label
-
-
-def rows_of(
-    source: Source, feature_map: FeatureMap, drafts: deque[Any], threads: int
-) -> Iterator[tuple[Matrix, Any, Any]]:
-    if drafts:
-        tasks = (drafts.popleft() for _ in range(len(drafts)))
-        return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, threads)
-    return in_order(
-        lambda batch: (feature_map.transform(batch), batch.labels, batch.importance), source.batches(), threads
-    )
-
-
-def size_of(draft: Any) -> int:
-    """The bytes of the arrays in it."""
-    if isinstance(draft, list | tuple):
-        return sum(map(size_of, draft))
-    if is_sparse(draft):
-        return size_of([draft.indptr, draft.indices, draft.data])
-    return int(getattr(draft, "nbytes", 0))
-
-
-def in_good_order(labels: list[Label]) -> list[Label]:
-    """Numbers by size, texts by the alphabet; what cannot be compared, by how it is written."""
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=str)
+def spec_of(features: Any, functions: Mapping[str, Function] | None, base: Model | None) -> Features:
+    if base is None:
+        return Features.of(features, functions)
+    if features is not None and Features.of(features, functions).as_dict() != base.features.spec.as_dict():
+        raise SettingsError("features", "are those of the model that the training starts from; leave them out")
+    return base.features.spec

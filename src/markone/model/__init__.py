@@ -1,1 +1,1 @@
-"""Models: weights, features and classes together, how they were trained; what they predict, why, and their file."""
+"""Models: weights, features and classes, with how they were trained; what they predict, why, and their file."""

@@ -17,6 +17,7 @@ from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Function
 from markone.model.container import Path, read_file, write_file
+from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
 from markone.model.settings import NUMBERS, Settings
@@ -70,20 +71,18 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     features, matrix, counts = model.features, model._weights.view(), model.counts
     if final:
         features = features.copy()
-        stays = features.prune((matrix != 0).any(axis=1))
-        matrix = matrix[stays]
-        if not stays.all():
-            counts = None  # which are of features by their old numbers
-    parts = {"features": features.save(), "counts": counts, "resume": None if final else model.resume}
+        kept = features.prune((matrix != 0).any(axis=1))
+        matrix, counts = matrix[kept], None if counts is None else counts.renumbered(kept)
+    parts = {
+        "features": features.save(),
+        "counts": None if counts is None else counts.save(),
+        "resume": None if final else model.resume,
+    }
     facts = {
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
         "classes": model.classes,
-        "history": {
-            "passes": [row_of(one) for one in model.history],
-            "stopped": model.history.stopped,
-            "best_epoch": model.history.best_epoch,
-        },
+        "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
         "target": model.target,
         "reading": model.reading,
         **{name: None if part is None else part.facts for name, part in parts.items()},
@@ -119,7 +118,7 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
         history=history,
         target=facts["target"],
         reading=facts["reading"],
-        counts=parts["counts"],
+        counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
         resume=parts["resume"],
     )
 
@@ -188,22 +187,25 @@ def history_of(facts: Mapping[str, Any]) -> History:
     check_keys(found, {field.name for field in fields(History)}, "its history")
     need(isinstance(found["passes"], list), "its passes are no list")
     need(isinstance(found["stopped"], str) and found["stopped"] in REASONS, "it does not say why training ended")
-    need(is_a(found["best_epoch"], "int | None"), "its best pass is no number")
-    return History([pass_of(row) for row in found["passes"]], found["stopped"], found["best_epoch"])
+    for field in fields(History):
+        if field.name not in ("passes", "stopped"):
+            need(is_a(found[field.name], str(field.type)), f"its history has {field.name}={found[field.name]!r:.50}")
+    return History(**{**found, "passes": [pass_of(row) for row in found["passes"]]})
 
 
 def row_of(one: Pass) -> dict[str, Any]:
-    return {name: in_json(value) for name, value in asdict(one).items()}
+    """A pass without how long it took, so that the same training gives the same file."""
+    return {name: in_json(value) for name, value in asdict(one).items() if name != "seconds"}
 
 
 def pass_of(row: Any) -> Pass:
     kinds = {field.name: str(field.type) for field in fields(Pass)}
     need(isinstance(row, dict), "a pass of its history is no object")
-    check_keys(row, set(kinds), "a pass of its history")
+    check_keys(row, set(kinds) - {"seconds"}, "a pass of its history")
     values = {name: from_json(value) for name, value in row.items()}
     for name, value in values.items():
         need(is_a(value, kinds[name]), f"a pass of its history has {name}={value!r:.50}")
-    return Pass(**values)
+    return Pass(**values, seconds=None)
 
 
 def is_a(value: Any, kind: str) -> bool:

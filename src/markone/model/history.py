@@ -32,8 +32,9 @@ class Pass:
     """The mean loss of the examples, each measured at its visit, before it could change the weights."""
     norm2: float
     """The squared length of the last weights after the pass, bias included."""
-    seconds: float
-    """How long the pass took, held-out accuracy included."""
+    seconds: float | None
+    """How long the pass took, held-out accuracy included. A file does not keep it, so that the same training gives the
+    same file; then it is None."""
     holdout_last: float | None = None
     """The held-out accuracy of the last weights."""
     holdout_averaged: float | None = None
@@ -55,6 +56,14 @@ class History:
     """Why training ended."""
     best_epoch: int | None = None
     """The pass with the best held-out accuracy; its weights are restored where there is a `patience`."""
+    rows: int = 0
+    """The examples that were learned from."""
+    held_out: int = 0
+    """The examples that were kept apart."""
+    unlabelled: int = 0
+    """The examples that were left out because they have no label."""
+    majority: float | None = None
+    """The accuracy of always saying the commonest class, on what was held out or else on what was learned from."""
 
     def __iter__(self) -> Iterator[Pass]:
         return iter(self.passes)

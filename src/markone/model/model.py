@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import as_rows
-from markone.data.source import UNLABELLED, Batch, Label, Source
+from markone.data.source import Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
 from markone.features.part import Saved
+from markone.model.counts import Counts
+from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
+from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
 from markone.model.history import History
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
@@ -34,7 +37,7 @@ class Model:
         history: History,
         target: str | None = None,
         reading: dict[str, Any] | None = None,
-        counts: Saved | None = None,
+        counts: Counts | None = None,
         resume: Saved | None = None,
     ) -> None:
         self.features = features
@@ -50,9 +53,9 @@ class Model:
         self.reading = reading or {}
         """How `markone.read` was told to read what it was trained on, so that files of the same make are read alike."""
         self.counts = counts
-        """In how many training examples of each class the strongest features occur."""
+        """In how many training examples the strongest features occur; None where they were not counted."""
         self.resume = resume
-        """What learning needs to go on where it stopped."""
+        """What is needed to learn on; None in a final model."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
@@ -63,40 +66,98 @@ class Model:
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """The label of each example; a single label for a single text, dict or image."""
-        numbers = self._winners(examples, threads)
+        found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
+        numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """A row of scores for each example, one for each of `classes`; of two classes the first scores 0."""
-        columns = 1 if len(self.classes) == 2 else len(self.classes)
-        found = np.concatenate([np.zeros((0, columns), np.float32), *self._each(examples, threads)])
-        if len(self.classes) == 2:
-            found = np.hstack([np.zeros_like(found), found])
+        none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
+        found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
+
+    def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
+        """A row of probabilities for each example, one for each of `classes`; a single row for a single example.
+
+        They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
+        are probabilities where the rule is `logistic`.
+        """
+        self.check_probabilities()
+        found = self.scores(examples, threads=threads)
+        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
+
+    def check_probabilities(self) -> None:
+        if self.settings.rule != "logistic":
+            raise SettingsError(
+                "rule",
+                f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic'",
+            )
+
+    def answers(
+        self, examples: Any, *, threads: int | None = None
+    ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[np.float32]]]:
+        """Batch after batch, in constant memory: the examples, the numbers of their classes, and their scores.
+
+        Of two classes there is only the score of the second; the first has 0.
+        """
+
+        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[np.float32]]:
+            scores = self._weights.scores(as_rows(self.features.transform(batch)))
+            return batch, _core.winners(scores, self._tie), scores
+
+        return in_order(answer, self.features.batches(examples), count_threads(threads))
+
+    def explain(self, example: Any = None, *, top: int = 20) -> Any:
+        """Why it predicts what it predicts for an example or, without one, what it goes by as a whole.
+
+        Parameters
+        ----------
+        example
+            One text, dict or image gives an `Explanation`; what `predict` takes besides, such as a list, a frame or a
+            source, gives an iterator of them. None gives a `ModelExplanation`.
+        top
+            How many features are shown. The explanation has them all, and knows them as a dict, too: `as_dict()`.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
+        >>> print(model.explain("free money for free"))
+        prediction: spam
+        The score of spam is 3: what is positive speaks for spam, what is negative for
+        ham.
+        feature  value  weight  product
+        free         2       1       +2
+        money        1       1       +1
+        BIAS         1       0        0
+        sum                          +3
+        """
+        top = check_top(top)
+        if example is None:
+            return explain_model(self, top)
+        found: Iterator[Explanation] = explain_examples(self, example, top)
+        return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """The share of examples that are classified rightly, of a source with labels or of what `target` belongs to."""
+        return self.evaluate(examples, target, threads=threads).accuracy
+
+    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Evaluation:
+        """What is classified rightly and what wrongly, of a source with labels or of what `target` belongs to.
+
+        Labels that the model does not know count as mistakes.
+        """
         columns = self.features.columns
         if isinstance(examples, Source) and target is not None:
             raise SettingsError("target", "belongs to markone.read where a source is opened by it")
         source = fitting(examples, columns) if isinstance(examples, Source) else open_source(examples, columns, target)
         if source.target is None:
             raise DataError("accuracy needs labels; say which column has them: target=...")
-        right = total = 0
-        numbers = self._numbers(source.labels)
-        for labels, scores in self._score_batches(source.batches(), count_threads(threads)):
-            if len(numbers) < len(source.labels):
-                numbers = self._numbers(source.labels)
-            labelled = labels != UNLABELLED
-            truth = numbers[labels[labelled]]
-            right += int((_core.winners(scores, self._tie)[labelled] == truth).sum())
-            total += len(truth)
-        if total == 0:
-            raise DataError("there are no labelled examples to measure accuracy on")
-        if (numbers == len(self.classes)).all():
-            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (source.labels, self.classes))
-            raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
-        return right / total
+        tally = Tally(self.classes, has_probabilities=self.settings.rule == "logistic")
+        for batch, winners, scores in self.answers(source, threads=threads):
+            assert batch.labels is not None  # there is a target
+            tally.add(source.labels, batch.labels, winners, scores)
+        return tally.evaluation()
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The weights of each feature by its name, in the order of `classes`; of two classes the first has weight 0."""
@@ -121,32 +182,12 @@ class Model:
 
         save_model(self, path, final=final)
 
-    def _numbers(self, labels: list[Label]) -> NDArray[np.int64]:
-        """The class of each of another source's labels; one that is none of ours where it is unknown.
-
-        A label may be a number in one source and a text in another.
-        """
-        exact = {(type(label), label): number for number, label in enumerate(self.classes)}
-        written = {str(label): number for number, label in enumerate(self.classes)}
-        return np.array(
-            [exact.get((type(label), label), written.get(str(label), len(self.classes))) for label in labels], np.int64
-        )
+    def weight_arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The weights, features × columns, and the bias. Two classes share one column, which is for the second."""
+        return self._weights.matrix(), self._weights.bias()
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)
-
-    def _winners(self, examples: Any, threads: int | None) -> NDArray[np.int64]:
-        numbers = [_core.winners(scores, self._tie) for scores in self._each(examples, threads)]
-        return numbers[0] if len(numbers) == 1 else np.concatenate([np.zeros(0, np.int64), *numbers])
-
-    def _each(self, examples: Any, threads: int | None) -> Iterator[NDArray[np.float32]]:
-        return (scores for _, scores in self._score_batches(self.features.batches(examples), count_threads(threads)))
-
-    def _score_batches(self, batches: Iterator[Batch], threads: int) -> Iterator[tuple[Any, NDArray[np.float32]]]:
-        def score(batch: Batch) -> tuple[Any, NDArray[np.float32]]:
-            return batch.labels, self._weights.scores(as_rows(self.features.transform(batch)))
-
-        return in_order(score, batches, threads)
 
 
 def as_array(labels: list[Label]) -> NDArray[Any]:

@@ -58,14 +58,14 @@ class Settings:
 
     rule: Rule = "perceptron"
     """How an example moves the weights."""
-    epochs: int = 5
+    epochs: int = 10
     """Passes over the data, at most."""
     eta: float | None = None
     """The learning rate, or its first value. 1 by default."""
     schedule: Schedule = "constant"
     """How the rate falls: eta; eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for each weight."""
     C: float | None = None
-    """The longest step of `mira`; may be infinite. 1 by default."""
+    """The longest step of `mira`; may be infinite. 0.3 by default."""
     penalty: Penalty | None = None
     """What large weights cost: their absolute values (`l1`, which makes many of them 0) or their squares (`l2`)."""
     strength: float = 1e-4
@@ -123,7 +123,7 @@ class Settings:
             penalty=_core.Penalty[self.penalty or "none"],
             ties=_core.Tie[self.tie],
             eta=1.0 if self.eta is None else self.eta,
-            C=1.0 if self.C is None else self.C,
+            C=0.3 if self.C is None else self.C,
             strength=self.strength,
             difference=self.form == "difference",
             average=self.average,

@@ -1,0 +1,61 @@
+"""`markone evaluate`: what a model gets right and wrong."""
+
+from __future__ import annotations
+
+from markone.cli.options import FileName, Flag, Reading, WholeNumber, given
+
+
+def evaluate(
+    model: FileName,
+    data: FileName,
+    /,
+    *,
+    target: str | None = None,
+    json: Flag = False,
+    threads: WholeNumber | None = None,
+    quiet: Flag = False,
+    reading: Reading | None = None,
+) -> None:
+    """Measure a model on labelled examples.
+
+    Accuracy, that of always saying the commonest class, and for each class precision, recall and F1; which classes were
+    taken for which; and the log-loss of models that have probabilities.
+
+    Examples:
+
+    `markone evaluate reviews.model test.csv`
+
+    `markone evaluate reviews.model test.csv --target label --json`
+
+    Parameters
+    ----------
+    model
+        The file of the model.
+    data
+        A file, a pattern, a folder, or - for standard input.
+    target
+        The column with the labels; named as in training by default.
+    json
+        Print one JSON object instead of the tables.
+    threads
+        How many threads read and predict; as many as there are cores by default.
+    quiet
+        No progress.
+    """
+    from markone.cli.progress import watched
+    from markone.cli.reading import open_data
+    from markone.cli.report import bad_lines, print_json
+    from markone.cli.terminal import Terminal
+    from markone.model.file import load
+
+    predictor = load(model)
+    source = open_data(data, predictor, given(reading), target=target, labelled=True, threads=threads)
+    with watched(source, quiet=quiet) as seen:
+        evaluation = predictor.evaluate(seen, threads=threads)
+    if json:
+        print_json({**evaluation.as_dict(), "bad_lines": source.bad.count})
+        return
+    terminal = Terminal(highlight=False)
+    terminal.print(str(evaluation), markup=False, soft_wrap=True)
+    if source.bad.count:
+        bad_lines(source.bad)

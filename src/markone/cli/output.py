@@ -1,0 +1,222 @@
+"""Output: predictions as lines of labels, CSV or JSON, a batch at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.kinds import word
+from markone.data.source import Label
+from markone.data.texts import Texts
+from markone.errors import DataError, SettingsError
+from markone.model.evaluation import log_probabilities, of_each_class
+
+PREDICTION = "prediction"
+FORMAT_OF_ENDING = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "labels"}
+
+
+def output_format(asked: str | None, path: str | None, *, more: bool) -> str:
+    """What was asked for, or what the file's name says; `more` than labels can only be written in columns."""
+    named = None if path is None else FORMAT_OF_ENDING.get(os.path.splitext(path)[1].lower())
+    format = asked or named or ("csv" if more else "labels")
+    if more and format == "labels":
+        raise SettingsError("output", "must be csv or jsonl to write columns or scores beside the labels, not labels")
+    return format
+
+
+@contextmanager
+def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
+    """Something that writes to a file, which appears at the end, or to standard output, at once."""
+    if path is not None:
+        from markone.model.atomic import writing
+
+        with writing(path) as file:
+            yield file.write
+        return
+    sys.stdout.flush()
+    yield to_standard_output
+
+
+def to_standard_output(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+# ---- what is written
+
+
+class Writer(ABC):
+    """Lines of one format."""
+
+    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+        self.classes = classes
+        self.scores = scores
+        self.probabilities = probabilities
+
+    @abstractmethod
+    def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        """A batch: the columns that go with it, the numbers of the classes, and the scores."""
+
+    def numbers(self, scores: NDArray[np.float32]) -> Iterator[tuple[str, list[list[str]]]]:
+        """The groups of numbers that were asked for: for each class a column, in digits."""
+        if self.scores:
+            yield "score", in_digits(of_each_class(scores))
+        if self.probabilities:
+            yield "probability", in_digits(np.exp(log_probabilities(scores)).astype(np.float32))
+
+
+class LabelWriter(Writer):
+    """A label a line."""
+
+    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+        super().__init__(classes, scores=scores, probabilities=probabilities)
+        for label in classes:
+            if any(end in written(label) for end in "\r\n"):
+                raise SettingsError(
+                    "output", f"must be csv or jsonl for this model: its label {label!r} has more than one line"
+                )
+        self.encoded = as_objects([written(label).encode() + b"\n" for label in classes])
+
+    def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        return b"".join(self.encoded[winners].tolist())
+
+
+class CsvWriter(Writer):
+    """A header, then rows."""
+
+    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+        super().__init__(classes, scores=scores, probabilities=probabilities)
+        self.written = as_objects([written(label) for label in classes])
+        self.begun = False
+
+    def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        columns = {name: list(map(in_csv, values_of(values))) for name, values in kept.items()}
+        columns[free_name(PREDICTION, kept)] = self.written[winners].tolist()
+        for group, digits in self.numbers(scores):
+            for label, column in zip(self.written, digits, strict=True):
+                columns[free_name(f"{group}:{label}", columns)] = column
+        buffer = io.StringIO(newline="")
+        if not self.begun:
+            csv.writer(buffer, lineterminator="\n").writerow(columns)
+            self.begun = True
+        # The module quotes fields with the ends of lines that it writes itself, and \r is another one.
+        other_ends = any("\r" in field for column in columns.values() for field in column)
+        writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if other_ends else csv.QUOTE_MINIMAL)
+        writer.writerows(zip(*columns.values(), strict=True))
+        return buffer.getvalue().encode("utf-8", "surrogateescape")
+
+
+class JsonWriter(Writer):
+    """An object a line."""
+
+    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+        super().__init__(classes, scores=scores, probabilities=probabilities)
+        self.encoded = as_objects([in_json(label) for label in classes])
+
+    def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        columns = [list(map(in_json, values_of(values))) for values in kept.values()]
+        columns.append(self.encoded[winners].tolist())
+        fields = [template(name) for name in [*kept, free_name(PREDICTION, kept)]]
+        for group, digits in self.numbers(scores):
+            fields.append(
+                template(group_name(group), "{" + ", ".join(template(written(c)) for c in self.classes) + "}")
+            )
+            columns += digits
+        line = "{" + ", ".join(fields) + "}\n"
+        return "".join(map(line.__mod__, zip(*columns, strict=True))).encode()
+
+
+WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "jsonl": JsonWriter}
+
+
+def make_writer(format: str, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> Writer:
+    return WRITERS[format](classes, scores=scores, probabilities=probabilities)
+
+
+def group_name(group: str) -> str:
+    return {"score": "scores", "probability": "probabilities"}[group]
+
+
+def template(name: str, value: str = "%s") -> str:
+    """A field of an object, to be filled in."""
+    return f"{in_json(name).replace('%', '%%')}: {value}"
+
+
+def free_name(name: str, taken: Mapping[str, Any]) -> str:
+    """A name that no column of the data has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+# ---- values
+
+
+def as_objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def written(label: Label) -> str:
+    return str(word(label))
+
+
+def values_of(column: Any) -> list[Any]:
+    """A column that was kept, as Python has it; bytes are texts that may be no UTF-8."""
+    if isinstance(column, list):
+        return column
+    if isinstance(column, Texts):
+        data = column.data.tobytes().decode("utf-8", "surrogateescape")
+        if len(data) != len(column.data):  # not only ASCII: places of characters are not those of bytes
+            whole = column.data.tobytes()
+            return [whole[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(column.offsets.tolist())]
+        return [data[a:b] for a, b in pairwise(column.offsets.tolist())]
+    found: list[Any] = column.to_pylist()
+    return found
+
+
+def in_csv(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        return in_json(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return word(value) or ""
+
+
+def in_json(value: Any) -> str:
+    if isinstance(value, str):
+        value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return json.dumps(value, ensure_ascii=False, default=as_text, allow_nan=False)
+
+
+def as_text(value: Any) -> str:
+    """What JSON has no words for."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def in_digits(matrix: NDArray[np.float32]) -> list[list[str]]:
+    """The columns of a matrix as the shortest digits from which the same numbers can be read."""
+    if not np.isfinite(matrix).all():
+        raise DataError("a score is beyond all numbers; the model was trained on features that are too large")
+    return [column.astype(str).tolist() for column in matrix.T]

@@ -1,0 +1,86 @@
+"""`markone predict`: labels for examples, as they go by."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
+
+
+def predict(
+    model: FileName,
+    data: FileName,
+    /,
+    *,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    output: Literal["labels", "csv", "jsonl"] | None = None,
+    keep: str | None = None,
+    scores: Flag = False,
+    probabilities: Flag = False,
+    threads: WholeNumber | None = None,
+    quiet: Flag = False,
+    reading: Reading | None = None,
+) -> None:
+    """Predict labels with a model that `markone train` has saved.
+
+    The predictions go to standard output, one a line, while the data are read, or to a file. The columns' kinds are
+    the model's, and a file is read as those were that it was trained on.
+
+    Examples:
+
+    `markone predict reviews.model new.csv`
+
+    `markone predict reviews.model new.csv --keep all -o predicted.csv`
+
+    `markone predict reviews.model new.csv --output jsonl --scores`
+
+    `echo "not a good film" | markone predict reviews.model -`
+
+    Parameters
+    ----------
+    model
+        The file of the model.
+    data
+        A file, a pattern, a folder, or - for standard input: plain lines for a model of texts, else of the format that
+        the model was trained on.
+    out
+        The file to write. It appears when all is written.
+    output
+        How to write: labels, one a line, or csv or jsonl (JSON lines) with a column `prediction`. As the name of the
+        file says; else labels, or csv where there is more to write.
+    keep
+        Columns of the data to write as well, before the prediction, as they are there: a,b,c or all.
+    scores
+        Write the score of each class.
+    probabilities
+        Write the probability of each class; for models of the rule logistic.
+    threads
+        How many threads read and predict. As many as there are cores by default, but one for standard input, so that
+        each line is answered when it comes.
+    quiet
+        No progress.
+    """
+    from markone.cli.output import make_writer, opened, output_format
+    from markone.cli.progress import watched
+    from markone.cli.reading import open_data
+    from markone.data.files import STANDARD_INPUT
+    from markone.model.file import load
+
+    kept = columns_to_keep(keep)
+    format = output_format(output, out, more=bool(kept) or scores or probabilities)
+    if threads is None and data == STANDARD_INPUT:
+        threads = 1
+    predictor = load(model)
+    if probabilities:
+        predictor.check_probabilities()
+    source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
+    writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
+    with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:
+        for batch, winners, found in predictor.answers(seen, threads=threads):
+            write(writer.lines(batch.kept, winners, found))
+    if source.bad.count:
+        from markone.cli.report import bad_lines
+
+        bad_lines(source.bad)

@@ -1,0 +1,43 @@
+"""Progress of a command that reads: on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from markone.data.source import BadLines, Batch, Source
+from markone.learning.progress import Bar
+
+
+@contextmanager
+def watched(source: Source, *, quiet: bool) -> Iterator[Source]:
+    """The source, with a bar that shows how far it has been read."""
+    if quiet or not sys.stderr.isatty():
+        yield source
+        return
+    bar = Bar()
+    try:
+        yield Watched(source, bar)
+    finally:
+        bar.close()
+
+
+class Watched(Source):
+    """A source that tells a bar of its rows."""
+
+    def __init__(self, source: Source, bar: Bar) -> None:
+        self.source, self.bar = source, bar
+        self.name, self.columns, self.target, self.labels = source.name, source.columns, source.target, source.labels
+        self.files, self.reading = source.files, source.reading
+
+    @property
+    def bad(self) -> BadLines:  # type: ignore[override]
+        return self.source.bad
+
+    def batches(self) -> Iterator[Batch]:
+        rows = 0
+        for batch in self.source.batches():
+            rows += len(batch)
+            self.bar.read(rows, self.source.progress)
+            yield batch

@@ -1,0 +1,70 @@
+"""Data for a model: read as those were that it was trained on, unless the user or a file's name says otherwise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from markone.data.files import STANDARD_INPUT, files_in, find, format_of
+from markone.data.options import MAKE, TABLES, useless
+from markone.data.read import read
+from markone.data.source import Source
+from markone.features.examples import fitting
+from markone.model.model import Model
+
+ANY_FORMAT = ("encoding", "longest_line")
+"""What is the same for files of another format."""
+
+
+def open_data(
+    data: str,
+    model: Model,
+    said: Mapping[str, Any],
+    *,
+    target: str | None = None,
+    labelled: bool = False,
+    keep: Any = (),
+    once: bool = False,
+    threads: int | None = None,
+) -> Source:
+    """`said` are the options of `markone.read` that the user gave; where labels are wanted, `target` or the model's own
+    is the column that has them."""
+    format = said.get("format") or usual_format(data, model)
+    options = usual_options(model.reading, format) | dict(said)
+    if any(name in said for name in ("header", "columns")):
+        options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
+    if "format" not in said and (data == STANDARD_INPUT or name_says(data) is None):
+        options["format"] = format
+    if labelled and target is None and format in TABLES:
+        target = model.target
+    kind = model.reading.get("kinds", {}).get(target)
+    if labelled and kind is not None and target is not None:
+        options["kinds"] = {target: kind, **options.get("kinds", {})}
+    if keep:
+        options["keep"] = keep
+    source = read(data, target=target, once=once, threads=threads, **options)
+    return fitting(source, model.features.columns)
+
+
+def usual_format(data: str, model: Model) -> str | None:
+    """By its name, or else as the model's data were; but what comes from a pipe to a model of texts are plain lines."""
+    if data == STANDARD_INPUT and [column.kind for column in model.features.columns] == ["text"]:
+        return "lines"
+    return (None if data == STANDARD_INPUT else name_says(data)) or model.reading.get("format")
+
+
+def name_says(data: str) -> str | None:
+    """The format that the name of a file says, or the names of those in a folder or of a pattern."""
+    first = find(data)[0]
+    if not os.path.isdir(first):
+        return format_of(first)
+    files, folders = files_in(first)
+    return next(filter(None, map(format_of, files)), "folders" if folders else None)
+
+
+def usual_options(reading: Mapping[str, Any], format: str | None) -> dict[str, Any]:
+    """What the model's data were read with, as far as it concerns a file of this format. Kinds are the model's."""
+    names = MAKE if format == reading.get("format") else ANY_FORMAT
+    nothing = {"kinds", *useless(format)}
+    return {name: reading[name] for name in names if name in reading and name not in nothing}

@@ -1,0 +1,199 @@
+"""`markone train`: from files to a model."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from markone.cli.options import FileName, Flag, Learning, Number, Reading, WholeNumber, given
+from markone.errors import DataError
+
+if TYPE_CHECKING:
+    from markone.data.source import Source
+    from markone.learning.progress import Progress
+
+USUAL_NAME = "markone.model"
+
+
+def train(
+    *data: FileName,
+    target: str | None = None,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    features: FileName | None = None,
+    from_model: Annotated[FileName | None, Parameter(name="--from")] = None,
+    checkpoint: Flag = False,
+    minutes: Number | None = None,
+    resume: Flag = False,
+    final: Flag = False,
+    importance: str | None = None,
+    threads: WholeNumber | None = None,
+    memory: str | None = None,
+    json: Flag = False,
+    quiet: Flag = False,
+    learning: Learning | None = None,
+    reading: Reading | None = None,
+) -> None:
+    """Learn a model from labelled examples, and save it.
+
+    Formats go by the names of the files: .csv .tsv .jsonl .parquet .arrow .libsvm .vw .ft .txt, each also with .gz .zst
+    or .bz2; a folder of folders of texts; or --format. Ctrl-C keeps what was learned so far, and --resume goes on from
+    there as if nothing had happened.
+
+    Examples:
+
+    `markone train reviews.csv --target label`
+
+    `markone train reviews.csv --target label --rule logistic --epochs 10 -o logistic.model`
+
+    `zcat reviews.csv.gz | markone train - --format csv --target label`
+
+    `markone train more.csv --target label --from reviews.model -o reviews2.model`
+
+    Parameters
+    ----------
+    data
+        Files of one format, a pattern, a folder, or - for standard input.
+    target
+        The column to be predicted. Formats that have labels of their own need none.
+    out
+        The file of the model: named like the data, with the ending .model, by default.
+    features
+        A file of TOML that says what features are made of the columns.
+    from_model
+        Learn on from a model: with its features and settings, and with new features and classes as the data have them.
+    checkpoint
+        Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is always kept
+        when it is interrupted.
+    minutes
+        Keep it whenever so many minutes have gone by.
+    resume
+        Go on with a training that was interrupted, to the same model, bit for bit.
+    final
+        Leave out of the file what is needed only to learn on, and features without weight.
+    importance
+        A column that says how much each example counts.
+    threads
+        How many threads read and count; as many as there are cores by default. The model is the same.
+    memory
+        Rows that need more go to a temporary file: "2 GB"; half of the machine's by default. The model is the same.
+    json
+        Print one JSON object instead of the report.
+    quiet
+        No progress and no report.
+    """
+    from markone.learning.checkpoints import Checkpoints
+    from markone.learning.training import train as learn
+
+    if not data:
+        raise DataError("there are no data to learn from; name a file, as in: markone train reviews.csv --target label")
+    path = out or default_name(data)
+    check_path(path, data)
+    source = open_source(data, target=target, importance=importance, threads=threads, options=given(reading))
+    kept = f"{path}.checkpoint"
+    before = identity(kept)
+    if resume and before is None and not quiet:
+        print(f"markone: there is no {kept} to go on from; the training begins", file=sys.stderr)
+    try:
+        model = learn(
+            source,
+            features=features,
+            from_model=from_model,
+            checkpoint=Checkpoints(kept, each_pass=checkpoint, minutes=minutes),
+            resume=resume,
+            threads=threads,
+            memory=memory,
+            progress=progress(quiet),
+            **given(learning),
+        )
+        if model.history.stopped == "interrupted":
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        tell_interruption(kept, saved=identity(kept) != before)
+        raise
+    model.save(path, final=final)
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
+    from markone.cli.report import Report, print_json
+
+    report = Report(model, source, path, list(data))
+    if json:
+        print_json(report.facts())
+    elif not quiet:
+        print("\n".join(report.lines()))
+
+
+def open_source(
+    data: Sequence[str], *, target: str | None, importance: str | None, threads: int | None, options: dict[str, Any]
+) -> Source:
+    from markone.data.read import read
+
+    what = data[0] if len(data) == 1 else [Path(name) for name in data]
+    source = read(what, target=target, importance=importance, threads=threads, **options)
+    if source.target is None:
+        if source.reading.get("format") == "lines":
+            raise DataError(
+                f"{source.name} has texts without labels; to learn, each line needs a label, a tab and a text"
+            )
+        names = ", ".join(column.name for column in source.columns)
+        raise DataError(f"say which column is to be predicted with --target; {source.name} has {names}")
+    return source
+
+
+def default_name(data: Sequence[str]) -> str:
+    """
+    >>> default_name(["data/reviews.csv.gz"]), default_name(["a.csv", "b.csv"]), default_name(["-"])
+    ('reviews.model', 'markone.model', 'markone.model')
+    """
+    from markone.data.files import STANDARD_INPUT, name_without_compression
+
+    name = data[0].rstrip("/")
+    if len(data) > 1 or name == STANDARD_INPUT or (not os.path.exists(name) and set(name) & set("*?[")):
+        return USUAL_NAME
+    size = len(os.path.splitext(name_without_compression(name))[0])
+    return f"{os.path.basename(os.path.abspath(name))[:size]}.model"
+
+
+def check_path(path: str, data: Sequence[str]) -> None:
+    """That a model can be written there in the end, before anything is done for it."""
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise DataError(f"{path} is a folder; say with -o in which file the model is to be saved")
+    if not os.path.isdir(folder):
+        raise DataError(f"there is no folder {folder}, in which to save the model")
+    if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
+        raise DataError(f"{path} may not be written to; say with -o where the model is to be saved")
+    if any(os.path.exists(name) and os.path.exists(path) and os.path.samefile(name, path) for name in data):
+        raise DataError(f"{path} holds the data; say with -o in which other file the model is to be saved")
+
+
+def identity(path: str) -> tuple[int, int, int] | None:
+    """What changes when a file is written anew."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def progress(quiet: bool) -> Progress | None:
+    if quiet or not sys.stderr.isatty():
+        return None
+    from markone.learning.progress import Bar
+
+    return Bar()
+
+
+def tell_interruption(path: str, *, saved: bool) -> None:
+    if not saved:
+        print("markone: interrupted before anything was learned; nothing is saved", file=sys.stderr)
+        return
+    arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+    command = shlex.join(["markone", *arguments, "--resume"])
+    print(f"markone: interrupted; what was learned is kept in {path}. To go on:\n\n  {command}\n", file=sys.stderr)

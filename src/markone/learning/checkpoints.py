@@ -1,0 +1,54 @@
+"""Checkpoints: a training that is kept in a file while it goes on, so that it can be taken up again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from markone.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """Where a training is kept, and how often. It is always kept when it is interrupted."""
+
+    path: str | os.PathLike[str]
+    each_pass: bool = True
+    """After every pass."""
+    minutes: float | None = None
+    """Also whenever so many minutes have gone by."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise SettingsError("checkpoint", f"must be the path of a file, not {self.path!r}")
+        if self.minutes is not None and (
+            isinstance(self.minutes, bool) or not isinstance(self.minutes, int | float) or not self.minutes > 0
+        ):
+            raise SettingsError("minutes", f"must be a number greater than 0, not {self.minutes!r}")
+
+    @classmethod
+    def of(cls, given: Any) -> Checkpoints | None:
+        """Checkpoints themselves, or the path of a file for one after every pass."""
+        return given if given is None or isinstance(given, Checkpoints) else cls(given)
+
+
+class Keeper:
+    """Saves when it is time."""
+
+    def __init__(self, checkpoints: Checkpoints, save: Callable[[], None]) -> None:
+        self._checkpoints = checkpoints
+        self._save = save
+        self._last = time.monotonic()
+
+    def look(self, *, after_pass: bool) -> None:
+        minutes = self._checkpoints.minutes
+        late = minutes is not None and time.monotonic() - self._last >= 60 * minutes
+        if late or (after_pass and self._checkpoints.each_pass):
+            self.save()
+
+    def save(self) -> None:
+        self._save()
+        self._last = time.monotonic()

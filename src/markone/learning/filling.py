@@ -1,0 +1,149 @@
+"""Filling: from a source to features and to rows that can be learned from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import is_sparse
+from markone.data.source import UNLABELLED, Batch, Label, Source
+from markone.data.store import RowStore
+from markone.errors import DataError
+from markone.features.map import FeatureMap
+from markone.features.part import Matrix
+from markone.learning.holdout import Choice
+from markone.learning.progress import Progress
+from markone.parallel import in_order
+
+DRAFTS_SHARE = 3
+"""Drafts are kept while they take less than one of so many parts of the memory: the rows made of them need as much."""
+USUAL_HOLDOUT = 0.1
+FEW_ROWS = 200
+"""Of fewer rows none are held out unless someone asks for it: they would say little, and be missed."""
+
+Rows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
+"""Rows of features, the numbers of their labels, and their importance."""
+
+
+@dataclass(slots=True)
+class Filling:
+    """How a source is read: what is held out, by how many threads, and within which bounds."""
+
+    source: Source
+    holdout: float | None
+    """The share of rows that are held out; None for the usual share of many rows, and for none of few."""
+    seed: int
+    threads: int
+    budget: int
+    progress: Progress
+    keeps_drafts: bool = True
+    """Whether rows will be made of what was drafted while the features were learned, so that one reading is enough."""
+
+    def learn_features(self, feature_map: FeatureMap) -> Drafts:
+        """Learns the features, without being told the labels of what is held out."""
+        drafts = Drafts(deque())
+        size = 0
+        for batch, collected in feature_map.collected(self.source, self.threads):
+            assert batch.labels is not None  # there is a target
+            if self.holdout is None:
+                self.holdout = USUAL_HOLDOUT if len(batch) >= FEW_ROWS else 0.0
+            if drafts.rows == 0:
+                held_out = self._choice()
+            draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
+            drafts.rows += len(batch)
+            self.progress.read(drafts.rows)
+            if feature_map.held() > self.budget:
+                raise DataError(
+                    f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
+                    "memory; take fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
+                    "(text.weight), or say memory=..."
+                )
+            if self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
+                size += size_of(draft)
+                drafts.kept.append((draft, batch.labels, batch.importance))
+            else:
+                drafts.kept.clear()
+        if drafts.rows == 0:
+            raise DataError("there are no rows to learn from")
+        feature_map.finish()
+        return drafts
+
+    def add_rows(self, store: RowStore, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
+        """Puts all rows into the store: of the drafts if they are all there, else the source is read for them."""
+        held_out, rows = self._choice(), 0
+        for matrix, labels, importance in self._rows(feature_map, drafts):
+            store.add(matrix, labels, importance, held_out(labels))
+            rows += len(labels)
+            if drafts is None:
+                self.progress.read(rows)
+        feature_map.settle()
+        if drafts is not None and rows != drafts.rows:
+            raise DataError(
+                f"{self.source.name} has changed while it was read: it had {drafts.rows:,} rows, and then {rows:,}"
+            )
+
+    def _rows(self, feature_map: FeatureMap, drafts: Drafts | None) -> Iterator[Rows]:
+        if drafts is not None and drafts.kept:
+            kept = drafts.kept
+            tasks = (kept.popleft() for _ in range(len(kept)))
+            return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, self.threads)
+
+        def transform(batch: Batch) -> Rows:
+            assert batch.labels is not None  # there is a target
+            return feature_map.transform(batch), batch.labels, batch.importance
+
+        return in_order(transform, self.source.batches(), self.threads)
+
+    def _choice(self) -> Choice:
+        assert self.holdout is not None
+        return Choice(self.holdout, self.seed)
+
+
+@dataclass(slots=True)
+class Drafts:
+    """What the first reading left."""
+
+    kept: deque[Any]
+    """Drafts with labels and importance: of all batches, or of none where they would need too much memory."""
+    rows: int = 0
+
+
+def finish_store(store: RowStore, source: Source, known: list[Label]) -> list[Label]:
+    """Gives the rows the numbers of their classes, and returns the classes: those known, and those of the rows."""
+    met = [source.labels[number] for number in store.labels_met()]
+    if not met:
+        raise DataError("none of the rows has a label")
+    there = {identity(label) for label in known}
+    classes = in_good_order([*known, *(label for label in met if identity(label) not in there)])
+    if len(classes) < 2:
+        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+    number = {identity(label): i for i, label in enumerate(classes)}
+    store.finish(np.array([number.get(identity(label), UNLABELLED) for label in source.labels], np.int32))
+    return classes
+
+
+def identity(label: Label) -> tuple[type, Label]:
+    """1 and True are two labels, although they are equal."""
+    return type(label), label
+
+
+def in_good_order(labels: list[Label]) -> list[Label]:
+    """Numbers by size, texts by the alphabet; what cannot be compared, by how it is written."""
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=str)
+
+
+def size_of(draft: Any) -> int:
+    """The bytes of the arrays in it."""
+    if isinstance(draft, list | tuple):
+        return sum(map(size_of, draft))
+    if is_sparse(draft):
+        return size_of([draft.indptr, draft.indices, draft.data])
+    return int(getattr(draft, "nbytes", 0))

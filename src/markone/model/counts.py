@@ -1,0 +1,230 @@
+"""Counts: in how many training examples the strongest features of each class occur, and the odds that this makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block
+from markone.errors import DataError
+from markone.features.categories import Categories
+from markone.features.conjunctions import Conjunctions
+from markone.features.functions import Functions
+from markone.features.given import Given
+from markone.features.images import Patterns, Pixels
+from markone.features.map import FeatureMap
+from markone.features.ngrams import NOBODY, Ngrams
+from markone.features.part import Part, Saved
+
+STRONGEST = 100
+"""So many features for each class, and as many against it."""
+MOST_ROWS = 2**48
+VALUES_AT_ONCE = 2**20
+
+Weights = _core.Weights32 | _core.Weights64
+
+
+class Count(NamedTuple):
+    """In how many training examples a feature occurs."""
+
+    inside: int
+    """Those of a class."""
+    outside: int
+    """Those of all other classes."""
+    odds: float
+    """P(feature | class) / P(feature | other classes), with 1 added to each count and 2 to each total."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """For pairs of a feature and a class: in how many examples of the class it occurs, and in how many of all.
+
+    The pairs are in the order of the features, and of the classes of each.
+    """
+
+    features: NDArray[np.uint32]
+    classes: NDArray[np.uint32]
+    inside: NDArray[np.int64]
+    total: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    """How many examples each class has."""
+
+    def of(self, feature: int, number: int) -> Count | None:
+        """What is known of a feature in class `number`; None where it was not counted."""
+        pair = self._pairs.get((feature, number))
+        if pair is None:
+            return None
+        inside, total = int(self.inside[pair]), int(self.total[pair])
+        mine, all_rows = int(self.rows[number]), sum(self.rows.tolist())
+        odds = ((inside + 1) / (mine + 2)) / ((total - inside + 1) / (all_rows - mine + 2))
+        return Count(inside, total - inside, odds)
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], int]:
+        pairs = zip(self.features.tolist(), self.classes.tolist(), strict=True)
+        return {pair: i for i, pair in enumerate(pairs)}
+
+    def renumbered(self, stays: NDArray[np.bool_]) -> Counts:
+        """The counts of the features that stay, by their new numbers, after others were pruned."""
+        kept = stays[self.features]
+        numbers = (np.cumsum(stays) - 1)[self.features[kept]].astype(np.uint32)
+        return Counts(numbers, self.classes[kept], self.inside[kept], self.total[kept], self.rows)
+
+    def save(self) -> Saved:
+        return Saved(arrays={name: getattr(self, name) for name in DTYPES})
+
+    @classmethod
+    def load(cls, saved: Saved, width: int, classes: int) -> Counts:
+        """From a file, which may have anything in it, for a model of so many features and classes."""
+        if saved.facts or saved.arrays.keys() != DTYPES.keys():
+            raise damaged("has other parts than it should")
+        for name, array in saved.arrays.items():
+            if array.dtype != DTYPES[name] or array.ndim != 1:
+                raise damaged(f"has {name!r} in another form than it should")
+        counts = cls(**saved.arrays)
+        pairs = len(counts.features)
+        if len(counts.rows) != classes or {len(counts.classes), len(counts.inside), len(counts.total)} != {pairs}:
+            raise damaged("has parts that do not match")
+        if pairs and (counts.features.max() >= width or counts.classes.max() >= classes):
+            raise damaged("names features or classes that the model does not have")
+        if counts.rows.min(initial=0) < 0 or counts.rows.max(initial=0) > MOST_ROWS:
+            raise damaged("has impossible numbers")
+        keys = counts.features.astype(np.uint64) << np.uint64(32) | counts.classes
+        if (keys[1:] <= keys[:-1]).any():
+            raise damaged("is out of order")
+        mine = counts.rows[counts.classes]
+        others = min(sum(counts.rows.tolist()), np.iinfo(np.int64).max) - mine
+        outside = counts.total - np.clip(counts.inside, 0, None)
+        if (counts.inside < 0).any() or (counts.inside > mine).any() or (outside < 0).any() or (outside > others).any():
+            raise damaged("has impossible numbers")
+        same = counts.features[1:] == counts.features[:-1]
+        if (counts.total[1:] != counts.total[:-1])[same].any():
+            raise damaged("has two numbers for one feature")
+        return counts
+
+
+DTYPES = {
+    "features": np.dtype(np.uint32),
+    "classes": np.dtype(np.uint32),
+    "inside": np.dtype(np.int64),
+    "total": np.dtype(np.int64),
+    "rows": np.dtype(np.int64),
+}
+
+
+def damaged(problem: str) -> DataError:
+    return DataError(f"the table of counts in the model file {problem}; the file is damaged, make the model again")
+
+
+# ---- what is strong
+
+
+class Strongest(NamedTuple):
+    """The features of largest weight for one class, the strongest first."""
+
+    number: int
+    """The class."""
+    speaks_for: bool
+    """Whether they speak for the class or against it."""
+    features: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    """As they are. Of two classes it is the second that has weights: what speaks for the first has negative ones."""
+
+
+def strongest(weights: Weights, most: int = STRONGEST) -> Iterator[Strongest]:
+    """For each class the features that speak for it most and, of more than two, those that speak against it most.
+
+    Of two classes, what speaks against one speaks for the other. Among features of the same weight the first ones are
+    taken.
+    """
+    columns = weights.bias().size
+    best = [[(np.zeros(0, np.uint32), np.zeros(0)) for _ in (1, -1)] for _ in range(columns)]
+    step = max(1, VALUES_AT_ONCE // columns)
+    for begin in range(0, weights.features, step):
+        features = np.arange(begin, min(begin + step, weights.features), dtype=np.uint32)
+        some = weights.of(features).astype(np.float64)
+        for column, sides in enumerate(best):
+            for side, sign in enumerate((1, -1)):
+                sides[side] = better(*sides[side], features, sign * some[:, column], most)
+    for column, ((up, up_weights), (down, down_weights)) in enumerate(best):
+        if columns == 1:
+            yield Strongest(1, True, up, up_weights)
+            yield Strongest(0, True, down, -down_weights)
+        else:
+            yield Strongest(column, True, up, up_weights)
+            yield Strongest(column, False, down, -down_weights)
+
+
+def better(
+    features: NDArray[np.uint32],
+    weights: NDArray[np.float64],
+    more_features: NDArray[np.uint32],
+    more_weights: NDArray[np.float64],
+    most: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """The `most` largest positive weights, of some that are in order and of more whose features come later."""
+    least = weights[-1] if len(weights) == most else 0.0
+    chosen = np.flatnonzero(more_weights > least)
+    if len(chosen) > most:
+        bar = np.partition(more_weights[chosen], -most)[-most]
+        chosen = chosen[more_weights[chosen] >= bar]
+    features = np.concatenate([features, more_features[chosen]])
+    weights = np.concatenate([weights, more_weights[chosen]])
+    order = np.argsort(-weights, kind="stable")[:most]
+    return features[order], weights[order]
+
+
+# ---- counting
+
+
+def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, features: FeatureMap) -> Counts:
+    """Counts the strongest features of each class in the rows that a model was learned from.
+
+    Rows whose label is negative are passed over.
+    """
+    countable = countable_features(features)
+    pairs = np.unique(
+        np.concatenate(
+            [
+                np.uint64(side.number) | side.features[countable[side.features]].astype(np.uint64) << np.uint64(32)
+                for side in strongest(weights)
+            ]
+        )
+    )
+    chosen, of_class = (pairs >> np.uint64(32)).astype(np.uint32), (pairs & np.uint64(NOBODY)).astype(np.uint32)
+    places = np.full(features.width, NOBODY, np.uint32)
+    places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # of several the first stays
+    inside, total = np.zeros(len(chosen), np.int64), np.zeros(len(chosen), np.int64)
+    rows = np.zeros(classes, np.int64)
+    for block in blocks:
+        rows += np.bincount(block.labels[block.labels >= 0], minlength=classes)
+        if isinstance(block.rows, _core.SparseRows32 | _core.SparseRows64):
+            block.rows.count_with(block.labels, chosen, of_class, places, inside, total)
+            continue
+        for i, (feature, number) in enumerate(zip(chosen, of_class, strict=True)):
+            with_it = block.labels[block.matrix[:, feature] != 0]
+            inside[i] += np.count_nonzero(with_it == number)
+            total[i] += np.count_nonzero(with_it >= 0)
+    return Counts(chosen, of_class, inside, total, rows)
+
+
+def countable_features(features: FeatureMap) -> NDArray[np.bool_]:
+    """Which features an example has or has not."""
+    return np.concatenate([np.full(part.width, is_countable(part)) for part in features.parts])
+
+
+def is_countable(part: Part) -> bool:
+    """Whether its features are there or not there. That a number is not 0 says nothing."""
+    if isinstance(part, Pixels):
+        return part.settings.pixels == "on-off"
+    if isinstance(part, Given):
+        return not part.dense
+    if isinstance(part, Conjunctions):
+        return all(one is not None for one in part.combinations)
+    return isinstance(part, Ngrams | Categories | Functions | Patterns)

@@ -1,0 +1,286 @@
+"""Evaluation: what a model gets right and wrong, counted while examples go by."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.overview import shortened
+from markone.data.source import UNLABELLED, Label
+from markone.errors import DataError
+
+NORMAL_95 = 1.959963984540054
+MOST_IN_MATRIX = 12
+MOST_IN_TABLE = 24
+CONFUSIONS_SHOWN = 10
+LABEL_WIDTH = 20
+SCREEN = 80
+STRANGERS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How a model did on labelled examples. Printed, it is a table."""
+
+    classes: list[Label]
+    """The model's."""
+    counts: dict[tuple[int, int], int]
+    """How often a class was taken for another, by their numbers; `len(classes)` stands for labels that it does not
+    know, which it cannot get right."""
+    strangers: list[Label]
+    """The first of those labels."""
+    unlabelled: int = 0
+    """Examples that were passed over because they have no label."""
+    log_loss: float | None = None
+    """The mean of -ln of the probability of the right class, over examples whose label the model knows; None where a
+    model has no probabilities."""
+
+    @cached_property
+    def total(self) -> int:
+        """The labelled examples."""
+        return sum(self.counts.values())
+
+    @cached_property
+    def right(self) -> int:
+        """Those whose label was predicted."""
+        return sum(count for (truth, found), count in self.counts.items() if truth == found)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the labelled examples whose label was predicted."""
+        return self.right / self.total
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the accuracy lies on all examples of this kind, with a probability of 95 % (Wilson 1927)."""
+        n, p, z = self.total, self.accuracy, NORMAL_95
+        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """How many examples each class has."""
+        return self._sums(0)[:-1]
+
+    @property
+    def unknown(self) -> int:
+        """Examples whose label the model does not know."""
+        return int(self._sums(0)[-1])
+
+    @property
+    def majority(self) -> tuple[Label, float]:
+        """The class with most examples, and the accuracy of saying nothing else."""
+        most = int(self.support.argmax())
+        return self.classes[most], int(self.support[most]) / self.total
+
+    @cached_property
+    def precision(self) -> NDArray[np.float64]:
+        """Of what was predicted to be of a class, the share that is; 0 where nothing was."""
+        return ratio(self._hits, self._sums(1)[:-1])
+
+    @cached_property
+    def recall(self) -> NDArray[np.float64]:
+        """Of what is of a class, the share that was predicted to be; 0 where nothing is."""
+        return ratio(self._hits, self.support)
+
+    @cached_property
+    def f1(self) -> NDArray[np.float64]:
+        """The harmonic mean of precision and recall."""
+        return ratio(2 * self._hits, self._sums(1)[:-1] + self.support)
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean of the classes' F1, each counting the same; of those that occur or were predicted."""
+        met = (self.support > 0) | (self._sums(1)[:-1] > 0)
+        return float(self.f1[met].mean())
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """A matrix: row i, column j is how often class i was taken for class j."""
+        size = len(self.classes)
+        matrix = np.zeros((size, size), np.int64)
+        for (truth, found), count in self.counts.items():
+            if truth < size:
+                matrix[truth, found] = count
+        return matrix
+
+    def confusions(self, most: int = CONFUSIONS_SHOWN) -> list[tuple[Label, Label, int]]:
+        """The commonest mistakes: what it is, what it was taken for, and how often."""
+        wrong = [(pair, count) for pair, count in self.counts.items() if len(self.classes) > pair[0] != pair[1]]
+        wrong.sort(key=lambda one: (-one[1], one[0]))
+        return [(self.classes[truth], self.classes[found], count) for (truth, found), count in wrong[:most]]
+
+    def _sums(self, axis: int) -> NDArray[np.int64]:
+        """How often each class is the truth (0) or was predicted (1); the last is for labels that are unknown."""
+        sums = np.zeros(len(self.classes) + 1, np.int64)
+        for pair, count in self.counts.items():
+            sums[pair[axis]] += count
+        return sums
+
+    @cached_property
+    def _hits(self) -> NDArray[np.int64]:
+        return np.array([self.counts.get((i, i), 0) for i in range(len(self.classes))], np.int64)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        label, share = self.majority
+        names = ("precision", "recall", "f1", "support")
+        return {
+            "examples": self.total,
+            "right": self.right,
+            "accuracy": self.accuracy,
+            "interval": list(self.interval),
+            "majority": {"class": label, "accuracy": share},
+            "macro_f1": self.macro_f1,
+            "log_loss": self.log_loss,
+            "unlabelled": self.unlabelled,
+            "unknown": {"examples": self.unknown, "labels": self.strangers},
+            "classes": [
+                {"class": label, **{name: getattr(self, name)[i].item() for name in names}}
+                for i, label in enumerate(self.classes)
+            ],
+            "confusions": [
+                {"class": truth, "taken_for": found, "examples": count}
+                for truth, found, count in self.confusions(len(self.counts))
+            ],
+        }
+
+    def __str__(self) -> str:
+        label, share = self.majority
+        low, high = self.interval
+        facts = [
+            ("accuracy", f"{self.accuracy:.2%}", f"95% interval: {low:.2%} to {high:.2%}"),
+            ("majority", f"{share:.2%}", f"by always saying {shown(label)}"),
+        ]
+        if self.log_loss is not None:
+            facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
+        lines = [f"{self.right:,} of {self.total:,} examples are right."]
+        if self.unknown:
+            names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
+            lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
+        if self.unlabelled:
+            lines.append(f"{self.unlabelled:,} more have no label and were passed over.")
+        lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
+        lines += [*self._by_class(), ""]
+        matrix = self._matrix() if len(self.classes) <= MOST_IN_MATRIX else []
+        fits = bool(matrix) and max(map(len, matrix)) <= SCREEN
+        return "\n".join([*lines, *(matrix if fits else self._largest())]).rstrip()
+
+    def _by_class(self) -> list[str]:
+        order = list(range(len(self.classes)))
+        title = "class"
+        if len(order) > MOST_IN_TABLE:
+            order = [i for i in np.argsort(self.f1, kind="stable").tolist() if self.support[i]][:MOST_IN_TABLE]
+            title = f"worst {len(order)}"
+        shares = (self.precision, self.recall, self.f1)
+        rows = [
+            [shown(self.classes[i]), *(f"{share[i]:.2%}" for share in shares), f"{self.support[i]:,}"] for i in order
+        ]
+        return columns([[title, "precision", "recall", "F1", "examples"], *rows])
+
+    def _matrix(self) -> list[str]:
+        names = list(map(shown, self.classes))
+        counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
+        if self.unknown:
+            strangers = [self.counts.get((len(names), i), 0) for i in range(len(names))]
+            counts.append([f"{count:,}" for count in strangers])
+            names = [*names, "unknown"]
+        header = ["is \\ said", *names[: len(self.classes)]]
+        return columns([header, *([name, *row] for name, row in zip(names, counts, strict=True))])
+
+    def _largest(self) -> list[str]:
+        found = self.confusions()
+        if not found:
+            return []
+        rows = [[shown(truth), shown(said), f"{count:,}"] for truth, said, count in found]
+        return columns([["is", "said", "examples"], *rows], texts=2)
+
+
+class Tally:
+    """Counts batch after batch; what it keeps grows with the classes, not with the examples."""
+
+    def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:
+        self.classes = classes
+        self.has_probabilities = has_probabilities
+        self.exact = {(type(label), label): number for number, label in enumerate(classes)}
+        self.written = {str(label): number for number, label in enumerate(classes)}
+        self.numbers = np.zeros(0, np.int64)
+        self.strangers: list[Label] = []
+        self.counts: Counter[tuple[int, int]] = Counter()
+        self.unlabelled = self.known = 0
+        self.loss = 0.0
+
+    def add(
+        self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.int64], scores: NDArray[np.float32]
+    ) -> None:
+        """A batch: its labels by their numbers in `names`, which may grow, and what was found."""
+        self._learn(names)
+        labelled = labels != UNLABELLED
+        self.unlabelled += int((~labelled).sum())
+        truth, found = self.numbers[labels[labelled]], found[labelled]
+        pairs, counts = np.unique(truth * len(self.classes) + found, return_counts=True)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            self.counts[divmod(pair, len(self.classes))] += count
+        if self.has_probabilities:
+            known = truth < len(self.classes)
+            self.known += int(known.sum())
+            self.loss -= float(log_probabilities(scores[labelled][known])[np.arange(known.sum()), truth[known]].sum())
+
+    def _learn(self, names: list[Label]) -> None:
+        """The class of each label. A label may be a number in one source and a text in another."""
+        new = names[len(self.numbers) :]
+        unknown = len(self.classes)
+        numbers = [self.exact.get((type(name), name), self.written.get(str(name), unknown)) for name in new]
+        strange = [name for name, number in zip(new, numbers, strict=True) if number == unknown]
+        self.strangers += strange[: STRANGERS_SHOWN - len(self.strangers)]
+        self.numbers = np.append(self.numbers, np.array(numbers, np.int64))
+
+    def evaluation(self) -> Evaluation:
+        if not self.counts:
+            raise DataError("there are no labelled examples to measure accuracy on")
+        if all(truth == len(self.classes) for truth, _ in self.counts):
+            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
+            raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
+        loss = self.loss / self.known if self.has_probabilities else None
+        return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
+
+
+def log_probabilities(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The logarithms of the softmax of the scores."""
+    above = of_each_class(scores).astype(np.float64)
+    above -= above.max(axis=1, keepdims=True)
+    above -= np.log(np.exp(above).sum(axis=1, keepdims=True))
+    return above
+
+
+def of_each_class(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scores in which, of two classes, the first has its 0."""
+    return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
+
+def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
+    """0 where both are."""
+    return above / np.maximum(below, 1)
+
+
+def shown(label: Label) -> str:
+    return shortened(label, LABEL_WIDTH)
+
+
+def columns(rows: list[list[str]], texts: int = 1) -> list[str]:
+    """Lines in which columns stand below each other: texts to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < texts else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

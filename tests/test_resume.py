@@ -1,0 +1,291 @@
+"""A training that is left and taken up again ends with the bytes of one that was not; and learning on from a model."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import markone
+from markone.errors import DataError, SettingsError
+from markone.learning import examples
+from markone.learning.checkpoints import Checkpoints
+from markone.learning.progress import Silence
+from markone.model.model import Model
+
+WORDS = "red green blue round square small large old new warm cold soft hard loud quiet".split()
+ON_DISK, IN_MEMORY = 5000, None
+"""How much memory there is for the rows."""
+
+
+def texts(count: int, seed: int = 0, classes: int = 2) -> dict[str, list[Any]]:
+    chance = random.Random(seed)
+    labels = [chance.randrange(classes) for _ in range(count)]
+    said = [" ".join(chance.choices(WORDS[3 * label : 3 * label + 9], k=8)) for label in labels]
+    return {"text": said, "size": [chance.random() for _ in labels], "label": [f"c{label}" for label in labels]}
+
+
+class Stopping(Silence):
+    """Sends a signal to ourselves at a look."""
+
+    def __init__(self, look: int, number: signal.Signals = signal.SIGINT) -> None:
+        self.left = look
+        self.number = number
+
+    def advance(self, rows: int) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), self.number)
+
+
+def saved(model: Model, folder: Path) -> bytes:
+    model.save(folder / "model")
+    return (folder / "model").read_bytes()
+
+
+RUNS: list[dict[str, Any]] = [
+    {"rule": "perceptron"},
+    {"rule": "perceptron", "average": False, "order": "given"},
+    {"rule": "perceptron", "form": "difference", "schedule": "sqrt", "order": "once"},
+    {"rule": "mira"},
+    {"rule": "mira", "C": float("inf"), "bias": False},
+    {"rule": "logistic", "penalty": "l2", "strength": 0.01},
+    {"rule": "logistic", "schedule": "adagrad", "penalty": "l1", "strength": 0.001},
+    {"rule": "hinge", "schedule": "inverse", "strength": 0.01, "penalty": "l2"},
+    {"rule": "hinge", "schedule": "adagrad", "penalty": "l2", "strength": 0.01, "start": "random"},
+    {"rule": "perceptron", "holdout": 0.2, "patience": 2},
+    {"rule": "logistic", "patience": 2, "tol": 1e-3, "holdout": 0.0},
+]
+
+
+@pytest.mark.parametrize("memory", [IN_MEMORY, ON_DISK])
+@pytest.mark.parametrize("settings", RUNS, ids=lambda settings: "-".join(map(str, settings.values())))
+def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
+    settings: dict[str, Any], memory: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 2000)  # some looks to a pass
+    monkeypatch.setattr("markone.data.store.PIECE_VALUES", 60)  # some windows to a pass
+    monkeypatch.setattr("markone.data.budget.LEAST", ON_DISK)
+    data = texts(400, classes=2 if settings["rule"] == "mira" else 3)
+    source = markone.read(data, target="label")
+    how = {"epochs": 4, "memory": memory, **settings}
+    whole = saved(markone.train(source, **how), tmp_path)
+    checkpoint = tmp_path / "kept"
+    chance, stops = random.Random(str(settings)), 0
+    while True:
+        model = markone.train(
+            source, checkpoint=checkpoint, resume=True, progress=Stopping(chance.randint(1, 7)), **how
+        )
+        if model.history.stopped != "interrupted":
+            break
+        stops += 1
+        assert stops < 100
+    assert stops > 0
+    assert saved(model, tmp_path) == whole
+
+
+def test_a_training_can_be_taken_up_with_more_passes(tmp_path: Path) -> None:
+    source = markone.read(texts(300), target="label")
+    whole = saved(markone.train(source, epochs=6), tmp_path)
+    markone.train(source, epochs=2, checkpoint=tmp_path / "kept")
+    again = markone.train(source, epochs=6, checkpoint=tmp_path / "kept", resume=True)
+    assert len(again.history) == 6 and saved(again, tmp_path) == whole
+
+
+def test_a_checkpoint_is_a_model_as_well(tmp_path: Path) -> None:
+    data = texts(300)
+    source = markone.read(data, target="label")
+    model = markone.train(source, epochs=3, checkpoint=tmp_path / "kept", callback=lambda result: result.epoch == 2)
+    kept = markone.load(tmp_path / "kept")
+    assert model.history.stopped == "callback" and kept.history.stopped == "interrupted"
+    assert len(kept.history) == 1  # the pass that was the last is not kept: the training has ended
+    assert kept.accuracy(source) > 0.7
+
+
+def test_checkpoints_come_when_minutes_have_gone_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 500)
+    kept = []
+    monkeypatch.setattr("markone.learning.training.save_model", lambda model, path: kept.append(len(model.history)))
+    source = markone.read(texts(200), target="label")
+
+    def passes_at_checkpoints(**how: Any) -> list[int]:
+        kept.clear()
+        markone.train(source, epochs=3, checkpoint=Checkpoints(tmp_path / "kept", **how))
+        return kept[:]
+
+    assert passes_at_checkpoints() == [1, 2, 3]
+    assert passes_at_checkpoints(each_pass=False) == []
+    assert passes_at_checkpoints(each_pass=False, minutes=60) == []
+    often = passes_at_checkpoints(each_pass=False, minutes=1e-9)
+    assert len(often) > 6 and set(often) == {0, 1, 2, 3}
+
+
+def test_without_a_checkpoint_a_training_starts_from_the_beginning(tmp_path: Path) -> None:
+    source = markone.read(texts(100), target="label")
+    model = markone.train(source, epochs=2, checkpoint=tmp_path / "kept", resume=True)
+    assert len(model.history) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rule": "hinge"}, "rule is 'hinge' now and was 'mira' before the interruption"),
+        ({"seed": 3}, "seed is 3 now and was 0"),
+        ({"features": {"unit": True, "text": {"words": [1, 1]}}}, "features are those of the model"),
+    ],
+)
+def test_a_training_is_taken_up_with_its_own_settings(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    source = markone.read(texts(100), target="label")
+    markone.train(source, epochs=1, checkpoint=tmp_path / "kept")
+    with pytest.raises(SettingsError, match=sentence):
+        markone.train(source, checkpoint=tmp_path / "kept", resume=True, **change)
+
+
+@pytest.mark.parametrize("changed", ["row", "label", "importance", "order", "class"])
+def test_a_training_is_taken_up_with_its_own_rows(changed: str, tmp_path: Path) -> None:
+    data = texts(300)
+    data["weight"] = [1.0 + i % 2 for i in range(300)]
+    markone.train(markone.read(data, target="label", importance="weight"), epochs=2, checkpoint=tmp_path / "kept")
+    other = {name: list(values) for name, values in data.items()}
+    if changed == "row":
+        other["size"][17] += 0.1
+    elif changed == "label":
+        other["label"][17] = "c0" if other["label"][17] == "c1" else "c1"
+    elif changed == "importance":
+        other["weight"][17] = 5.0
+    elif changed == "order":
+        other = {name: values[::-1] for name, values in other.items()}
+    else:
+        other["label"][17] = "c7"
+    source = markone.read(other, target="label", importance="weight")
+    with pytest.raises(DataError, match="the rows are not those of the training that was interrupted"):
+        markone.train(source, checkpoint=tmp_path / "kept", resume=True)
+
+
+def test_a_finished_model_is_no_checkpoint(tmp_path: Path) -> None:
+    source = markone.read(texts(100), target="label")
+    markone.train(source, epochs=1).save(tmp_path / "model")
+    with pytest.raises(DataError, match="is a model, not a training that was interrupted"):
+        markone.train(source, checkpoint=tmp_path / "model", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"resume": True}, "resume needs the file"),
+        ({"checkpoint": 7}, "checkpoint must be the path of a file, not 7"),
+    ],
+)
+def test_what_is_wrong_with_checkpoints_gets_a_sentence(asked: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence):
+        markone.train(["a b", "c d"], target=[0, 1], **asked)
+    with pytest.raises(SettingsError, match="minutes must be a number greater than 0, not -1"):
+        Checkpoints("kept", minutes=-1)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot save .*no folder"):
+        markone.train(texts(100), target="label", checkpoint=tmp_path / "nowhere" / "kept")
+
+
+TRAINING = """
+import sys, markone
+from markone.learning import examples
+from markone.learning.checkpoints import Checkpoints
+examples.VALUES_BETWEEN_LOOKS = 3000
+print("reading", flush=True)
+model = markone.train(sys.argv[1], target="label", epochs=40, resume=True,
+                      checkpoint=Checkpoints(sys.argv[2], minutes=0.0001))
+model.save(sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    import csv
+
+    data = texts(3000)
+    with (tmp_path / "data.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([list(data), *zip(*data.values(), strict=True)])
+    markone.train(str(tmp_path / "data.csv"), target="label", epochs=40).save(tmp_path / "whole")
+    arguments = [tmp_path / "data.csv", tmp_path / "kept", tmp_path / "model"]
+    chance, kills = random.Random(0), 0
+    for _ in range(50):
+        with subprocess.Popen([sys.executable, "-c", TRAINING, *arguments], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            if kills < 4:
+                time.sleep(chance.uniform(0.05, 0.3))
+                process.send_signal(number)
+            if process.wait(timeout=60) == 0:
+                break
+        assert process.returncode == -number
+        kills += 1
+        if (tmp_path / "kept").exists():
+            markone.load(tmp_path / "kept")
+    assert kills > 0
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} <= {"data.csv", "kept", "model", "whole"}
+
+
+# ---- learning on
+
+
+def test_learning_on_with_the_same_data_goes_on_where_training_stopped(tmp_path: Path) -> None:
+    source = markone.read(texts(150), target="label")  # too few for rows to be held out
+    base = markone.train(source, epochs=2, order="given")
+    on = markone.train(source, epochs=2, from_model=base)
+    whole = markone.train(source, epochs=4, order="given")
+    np.testing.assert_array_equal(on.scores(source), whole.scores(source))
+    base.save(tmp_path / "base")
+    from_file = markone.train(source, epochs=2, from_model=tmp_path / "base")
+    np.testing.assert_array_equal(from_file.scores(source), whole.scores(source))
+
+
+def test_learning_on_brings_new_classes_and_new_features() -> None:
+    base = markone.train(["red green", "blue blue"] * 3, target=["warm", "cold"] * 3)
+    before = base.weights()
+    new = ["soft soft red", "soft round", "blue quiet", "red square"] * 5
+    on = markone.train(new, target=["touch", "touch", "cold", "warm"] * 5, from_model=base)
+    assert on.classes == ["cold", "touch", "warm"] and base.classes == ["cold", "warm"]
+    assert {"soft", "quiet", "square"} <= set(on.weights()) and "soft" not in base.weights()
+    assert [on.predict(text) for text in ("soft", "red", "blue")] == ["touch", "warm", "cold"]
+    for name, weights in base.weights().items():
+        np.testing.assert_array_equal(weights, before[name])
+
+
+def test_learning_on_with_a_table_keeps_its_scale_and_takes_new_categories() -> None:
+    table = {"size": [1.0, 2.0, 3.0, 4.0], "make": ["a", "b", "a", "b"], "y": ["no", "no", "yes", "yes"]}
+    base = markone.train(table, target="y", epochs=3)
+    more = {"size": [100.0, None, 2.0], "make": ["c", "c", "a"], "y": ["yes", "no", "no"]}
+    on = markone.train(more, target="y", from_model=base, epochs=3)
+    assert {"make=a", "make=b", "make=c", "size is missing"} <= set(on.weights())
+    [old], [new] = (list(model.features.named([{"size": 4.0, "make": "a"}])) for model in (base, on))
+    assert old["size"] == new["size"]
+
+
+def test_learning_on_from_a_final_model_starts_at_its_weights(tmp_path: Path) -> None:
+    data = texts(150)
+    source = markone.read(data, target="label")
+    base = markone.train(source, epochs=3)
+    base.save(tmp_path / "final", final=True)
+    on = markone.train(source, epochs=1, from_model=tmp_path / "final", rule="hinge", eta=1e-9)
+    np.testing.assert_allclose(on.scores(source), base.scores(source), atol=1e-4)
+
+
+def test_learning_on_takes_the_features_of_the_model() -> None:
+    base = markone.train(["red green", "blue blue"], target=["warm", "cold"])
+    with pytest.raises(SettingsError, match="features are those of the model that the training starts from"):
+        markone.train(["a", "b"], target=["warm", "cold"], from_model=base, features={"text": {"characters": [1, 2]}})
+    with pytest.raises(DataError, match="the model needs the column|is numeric|does not"):
+        markone.train({"x": [1.0, 2.0], "y": ["warm", "cold"]}, target="y", from_model=base)
