@@ -82,16 +82,13 @@ class Model:
         They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
         are probabilities where the rule is `logistic`.
         """
-        self.check_probabilities()
-        found = self.scores(examples, threads=threads)
-        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
-
-    def check_probabilities(self) -> None:
         if self.settings.rule != "logistic":
             raise SettingsError(
                 "rule",
                 f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic'",
             )
+        found = self.scores(examples, threads=threads)
+        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
