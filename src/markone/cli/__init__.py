@@ -5,6 +5,7 @@ imported by the command that needs it, so that `markone --version` and `--help` 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # NumPy starts threads for matrices as soon as it is imported. Nothing here multiplies matrices by it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
+            stream.reconfigure(errors="backslashreplace")
     try:
         with terminating():
             run(list(sys.argv[1:] if arguments is None else arguments))

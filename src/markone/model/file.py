@@ -137,7 +137,7 @@ def divide(saved: Saved) -> dict[str, Saved | None]:
     parts: dict[str, Saved | None] = {}
     for part in arrays:
         facts = saved.facts[part]
-        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its {part} are no object")
+        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is no object")
         parts[part] = None if facts is None else Saved(facts, arrays[part])
     return parts
 
@@ -176,7 +176,7 @@ def settings_of(found: Any) -> Settings:
 
 def classes_of(found: Any) -> list[Label]:
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
-    need(len(found) >= 2, f"it has {len(found)} classes, and needs two at least")
+    need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
     return list(found)
 
