@@ -2,97 +2,163 @@
 
 from __future__ import annotations
 
-import doctest
+import importlib.util
 import inspect
+import os
 import re
 import shlex
+import sys
 from dataclasses import fields
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from sklearn import linear_model, svm
 
 import markone
-from markone.cli import main, make_app
+from markone.cli import COMMANDS, HYPHEN, make_app
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import CHOICES
+from pages import BLOCK, blocks, commands_in, play
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("**/*.md"))]
+    if "_build" not in path.parts
 }
-BLOCK = re.compile(r"^```([^`\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE)
+UPDATING = bool(os.environ.get("MARKONE_UPDATE_DOCS"))
+"""Pages are changed to show what is printed now."""
 
 
-def blocks(text: str, *languages: str) -> list[tuple[int, str]]:
-    """The fenced blocks in these languages, each with the number of lines before it."""
-    return [(text.count("\n", 0, m.start(2)), m[2]) for m in BLOCK.finditer(text) if m[1] in languages]
+def check_page(page: str, right: str) -> None:
+    if UPDATING:
+        (ROOT / page).write_text(right, encoding="utf-8")
+    else:
+        assert PAGES[page] == right, f"{page} shows something else; MARKONE_UPDATE_DOCS=1 puts it right"
 
 
-# ---- examples
+# ---- examples and commands
 
 
-def run_examples(page: str, text: str) -> None:
-    """Runs a page's Python from top to bottom: sessions are checked for their output, programs just run."""
-    names: dict[str, Any] = {"__name__": "example"}
-    for line, code in blocks(text, "python"):
-        if code.startswith(">>>"):
-            session = doctest.DocTestParser().get_doctest(code, names, page, page, line)
-            report: list[str] = []
-            doctest.DocTestRunner(verbose=False).run(session, out=report.append, clear_globs=False)
-            assert not report, "".join(report)
-            names = session.globs
-        else:
-            exec(compile("\n" * line + code, page, "exec"), names)
+@pytest.fixture(autouse=True)
+def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a reader is, with a terminal of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
-@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if blocks(text, "python")])
-def test_the_examples_run(page: str) -> None:
-    run_examples(page, PAGES[page])
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if blocks(text, "python", "console", "sh")])
+def test_a_page_shows_what_is_printed(page: str) -> None:
+    check_page(page, play(page, PAGES[page]))
 
 
-def test_an_example_that_is_wrong_is_found() -> None:
-    right = "```python\n>>> x = 1 + 1\n>>> x\n2\n```\n\nand\n\n```python\nassert x == 2\n```\n"
-    run_examples("page", right)
-    for wrong in (right.replace("\n2\n", "\n3\n"), right.replace("== 2", "== 3")):
-        with pytest.raises(AssertionError):
-            run_examples("page", wrong)
+RIGHT = """\
+```sh
+echo "spam,free money" > mail.csv  # a file
+```
+
+```python
+>>> from pathlib import Path
+>>> x = Path("mail.csv").read_text()
+>>> x
+'spam,free money\\n'
+>>> print("a", "b", "c")
+a ... c
+```
+
+```python
+assert x
+```
+
+```console
+$ cat mail.csv \\
+  | tr a-z A-Z
+SPAM,FREE MONEY
+$ markone --version
+markone ...
+$ make nothing
+$ markone dmeo
+markone: ... Did you mean "demo"? ...
+```
+"""
+
+
+def test_a_page_that_is_right_stays_as_it_is() -> None:
+    assert play("page", RIGHT) == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("shown", "other"),
+    [
+        ("'spam,free", "'ham,free"),
+        ("a ... c\n", "a b d\n"),
+        ("\nSPAM,FREE MONEY", ""),
+        ("\nmarkone ...\n", "\nmark one ...\n"),
+        ('"demo"?', '"demos"?'),
+    ],
+)
+def test_what_a_page_shows_wrongly_is_put_right(shown: str, other: str) -> None:
+    wrong = RIGHT.replace(shown, other)
+    assert wrong != RIGHT
+    right = play("page", wrong)
+    assert right != wrong
+    assert play("page", right) == right
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("assert x", "assert not x"), ("markone: ... Did", "Did"), ("cat mail", "cat male"), ("echo", "ecco")],
+)
+def test_what_fails_on_a_page_is_found(right: str, wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        play("page", RIGHT.replace(right, wrong))
+
+
+def test_an_error_that_a_page_shows_is_compared_by_its_last_line() -> None:
+    session = "```python\n>>> int({!r})\nTraceback (most recent call last):\n...\n{}\n```\n"
+    right = session.format("a", "ValueError: invalid literal for int() with base 10: 'a'")
+    assert play("page", right) == right
+    assert play("page", session.format("a", "ValueError: another")) == right
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_fence_is_seen(page: str) -> None:
     assert 2 * len(BLOCK.findall(PAGES[page])) == PAGES[page].count("```")
-
-
-def test_the_readme_shows_what_the_demo_prints(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(["demo"]) == 0
-    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    [(_, shown)] = blocks(PAGES["README.md"], "text")
-    assert shown.splitlines() == printed
-
-
-# ---- commands
+    assert {found[1] for found in BLOCK.finditer(PAGES[page])} <= {
+        *(
+            "",
+            "python",
+            "console",
+            "sh",
+            "text",
+            "toml",
+            "cpp",
+            "{eval-rst}",
+            "{toctree}",
+            "{include} ../benchmarks/RESULTS.md",
+        )
+    }
 
 
 def commands(text: str) -> list[list[str]]:
-    """The commands in a page's shell blocks and in its running text, as words."""
-    lines = [line.removeprefix("$ ") for _, code in blocks(text, "sh", "console") for line in code.splitlines()]
+    """The commands for make in a page's shell blocks, and all those in its running text, as words."""
+    lines = [line for code in blocks(text, "sh") for line in code.splitlines()]
+    lines += [command for code in blocks(text, "console") for command, _ in commands_in(code)]
+    lines = [line for line in lines if line.startswith("make ")]
     lines += re.findall(r"`((?:markone|make)(?: [^`]*)?)`", BLOCK.sub("", text))
-    words = [shlex.split(re.sub(r"^(\w+=\S* +)+", "", line), comments=True) for line in lines]
-    return [command for command in words if command]
+    return [shlex.split(re.split(r" (?:\\\||>|\|) ", line)[0], comments=True) for line in lines]
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if commands(text)])
 def test_the_commands_exist(page: str) -> None:
     for words in commands(PAGES[page]):
-        if words[0] == "markone":
+        if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *([name] for name in COMMANDS)]:
+            words = [HYPHEN if word == "-" else word for word in words]
             make_app().parse_args(words[1:], print_error=False, exit_on_error=False)
         if words[0] == "make":
             assert {word for word in words[1:] if "=" not in word} <= set(TARGETS)
@@ -102,6 +168,34 @@ def test_every_target_is_explained() -> None:
     assert {"demo", "test"} <= set(TARGETS)
     explained = re.findall(r"^\| `make ([a-z-]+)` \|", PAGES["CONTRIBUTING.md"], re.MULTILINE)
     assert explained == TARGETS
+
+
+# ---- the reference of the command line
+
+
+def make_cli() -> ModuleType:
+    """The script of that name."""
+    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_says_what_the_program_says() -> None:
+    check_page("docs/cli.md", make_cli().page())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_in_the_reference(command: str) -> None:
+    text = PAGES["docs/cli.md"]
+    section = text.partition(f"\n## `markone {command}`\n")[2].partition("\n## ")[0]
+    assert section
+    if "#options-for-reading" in section:
+        section += text.partition("\n## Options for reading\n")[2]
+    for argument in make_app()[command].assemble_argument_collection():
+        for name in argument.names if argument.show else ():
+            assert re.search(rf"^\|.*`{re.escape(name)}(?: [A-Z]+)?`.* \|", section, re.MULTILINE), name
 
 
 # ---- lists

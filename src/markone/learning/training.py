@@ -71,7 +71,7 @@ def train(
         Python functions that make more features, by name.
     from_model
         A model, or the path of one, to learn on from: with its features and settings, and new features and classes as
-        the data have them.
+        the data have them. Which share of the rows is held out is chosen anew.
     checkpoint
         The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it; or
         a `Checkpoints` that says how often.
@@ -119,7 +119,7 @@ def train(
         progress = visible_progress() if progress else None
     progress = progress or Silence()
 
-    holdout = how.holdout if kept or base or "holdout" in given else None
+    holdout = how.holdout if kept or "holdout" in given else None
     with RowStore(budget, digests=checkpoints is not None) as store:
         filling = Filling(source, holdout, how.seed, workers, budget, progress)
         if kept is not None:
@@ -170,9 +170,7 @@ def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings)
     """Anew: with the features that the source has."""
     features = FeatureMap(spec, filling.source.columns)
     drafts = filling.learn_features(features)
-    assert filling.holdout is not None  # it was settled by the first rows
-    settings = replace(settings, holdout=filling.holdout)
-    check_patience(settings)
+    settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [])
     return Start(features, classes, Linear(settings, features=features.width, classes=len(classes), dtype=np.float32))
@@ -184,6 +182,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     filling.keeps_drafts = False
     fresh = FeatureMap(base.features.spec, base.features.columns)
     drafts = filling.learn_features(fresh)
+    settings = with_holdout(settings, filling)
     features = base.features.copy()
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
@@ -191,8 +190,17 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     return Start(features, classes, grown(base, moved, features.width, classes).with_settings(settings))
 
 
+def with_holdout(settings: Settings, filling: Filling) -> Settings:
+    """With the share of rows that are held out, which was settled by the first of them."""
+    assert filling.holdout is not None
+    settings = replace(settings, holdout=filling.holdout)
+    check_patience(settings)
+    return settings
+
+
 def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
     """Where a training was left, with the same features and rows."""
+    check_patience(settings)
     filling.source = fitting(filling.source, kept.features.columns)
     filling.add_rows(store, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
@@ -257,7 +265,7 @@ def check_same(given: dict[str, Any], before: Settings) -> None:
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     """What is given, and else as in the model that it starts from, or as usual."""
     how = Settings(**{"rule": USUAL_RULE, **given}) if base is None else replace(base.settings, **given)
-    if base or "holdout" in given:
+    if "holdout" in given:
         check_patience(how)
     if how.tol is not None and how.patience is None:
         raise SettingsError("tol", "says what counts as better for patience; set it, too")
