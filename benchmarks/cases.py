@@ -11,10 +11,10 @@ from sklearn import linear_model
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 
 import markone
-from benchmarks.contestants import fast_text, ours, scikit, vowpal_wabbit
+from benchmarks.contestants import command, fast_text, ours, scikit, vowpal_wabbit
 from benchmarks.contestants.estimators import fit, partial_fit, predict
 from benchmarks.datasets import A9A, IMDB, IMDB_FLOAT64, MNIST, NEWSGROUPS, ZIPF, Dataset, Split, dense, sparse
-from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, IMDB_FILE, ZIPF_FILE
+from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, IMDB_FILE, IMDB_TEN_TIMES, ZIPF_FILE
 from benchmarks.timing import Contestant
 
 Data = TypeVar("Data")
@@ -47,21 +47,23 @@ PAIRS: dict[str, Any] = {
 WORDS: dict[str, Any] = {"words": [1, 1], "signs": False, "value": "count", "weight": "idf", "min_count": 1}
 OUR_TEXTS: dict[str, Any] = {
     "read": {"format": "tab"},
-    "train": {"rule": "mira", "C": 1, "epochs": 5, "features": {"text": PAIRS, "unit": False}},
+    "train": {"rule": "mira", "C": 1, "epochs": 5, "holdout": 0, "features": {"text": PAIRS, "unit": False}},
 }
+OUR_COMMAND: dict[str, Any] = {"read": OUR_TEXTS["read"], "learning": OUR_TEXTS["train"]}
 OUR_WORDS: dict[str, Any] = {
     "read": {"format": "tab"},
-    "train": {"rule": "mira", "C": 1, "epochs": 5, "features": {"text": WORDS, "unit": True}},
+    "train": {"rule": "mira", "C": 1, "epochs": 5, "holdout": 0, "features": {"text": WORDS, "unit": True}},
 }
-OUR_ROWS: dict[str, Any] = {"read": {}, "train": {"rule": "perceptron", "epochs": 5}}
+OUR_ROWS: dict[str, Any] = {"read": {}, "train": {"rule": "perceptron", "epochs": 5, "holdout": 0}}
 OUR_TABLE: dict[str, Any] = {
     "read": {"target": "income", "header": False, "columns": list(ADULT_COLUMNS)},
-    "train": {"rule": "mira", "C": 1, "epochs": 5},
+    "train": {"rule": "mira", "C": 1, "epochs": 5, "holdout": 0},
 }
 VW_TEXTS = (vowpal_wabbit.text, "--loss_function logistic --ngram 2 -b 22")
 VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")
 THEIR_PAIRS = (HashingVectorizer(ngram_range=(1, 2), dtype=np.float32), THEIR_MIRA)
 THEIR_WORDS = (TfidfVectorizer(dtype=np.float32), THEIR_MIRA)
+MANY_WEIGHTS = Dataset("2²² weights", "2,000 texts of random numbers, words hashed into 22 bits", command.hashed_model)
 ONE_TEXT: dict[str, Any] = {"words": 200, "calls": 1000}
 
 
@@ -151,6 +153,31 @@ CASES: list[Case[Any]] = [
     Case("rows to model (scikit-learn)", ZIPF_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 5),
     Case("rows to model (Vowpal Wabbit)", ZIPF_FILE, ours.train(**OUR_ROWS), vowpal_wabbit.train(*VW_ROWS), 1.5),
     Case("table to model (scikit-learn)", ADULT_FILE, ours.train(**OUR_TABLE), scikit.train_table(THEIR_MIRA), 5),
+    Case(
+        "command: text to saved model (Vowpal Wabbit)",
+        IMDB_FILE,
+        command.train(
+            "--format tab --rule mira --C 1 --epochs 5 --holdout 0 --threads 1",
+            markone.Features.of(OUR_TEXTS["train"]["features"]),
+        ),
+        vowpal_wabbit.train(*VW_TEXTS),
+        2,
+    ),
+    Case(
+        "command: text to labels (Vowpal Wabbit)",
+        IMDB_TEN_TIMES,
+        command.predict(**OUR_COMMAND),
+        vowpal_wabbit.score(*VW_TEXTS),
+        2,
+    ),
+    Case("command: one line to its label", IMDB_FILE, command.predict_line(**OUR_COMMAND), command.limit(0.4), 1),
+    Case(
+        "saving and loading (safetensors)",
+        MANY_WEIGHTS,
+        command.save_and_load(),
+        command.save_and_load_tensors(),
+        1 / 1.5,
+    ),
     Case("two threads, reading", ZIPF_FILE, ours.read(threads=2), ours.read(threads=1), 1.6, cores=2),
     Case(
         "two threads, text to scores",

@@ -62,6 +62,18 @@ def imdb_texts() -> Files:
     )
 
 
+def imdb_ten_times() -> Files:
+    """The same to learn from; to test on, the test set over and over."""
+    once = imdb_texts()
+
+    def write(path: Path) -> None:
+        with path.open("wb") as file:
+            for _ in range(10):
+                file.write(once.test.read_bytes())
+
+    return Files(once.train, kept("imdb-test-10.tsv", __file__, [once.test], write))
+
+
 def a9a_lines() -> Files:
     home = folder("a9a")
     return Files(unpacked(home / "a9a.gz", "a9a-train.libsvm"), unpacked(home / "a9a.t.gz", "a9a-test.libsvm"))
@@ -101,6 +113,7 @@ ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss
 IMDB_FILE = Dataset(
     "imdb.tsv", "25,000 film reviews, two classes, a label, a tab and a text on each line", cache(imdb_texts)
 )
+IMDB_TEN_TIMES = Dataset("imdb.tsv, ten times", "the same; to test on, the test set ten times", cache(imdb_ten_times))
 A9A_FILE = Dataset("a9a.libsvm", "32,561 census records, two classes, 123 features of 0 and 1", cache(a9a_lines))
 ZIPF_FILE = Dataset("zipf.libsvm", "the rows of zipf, 86 MB", cache(zipf_lines))
 ADULT_FILE = Dataset(

@@ -15,6 +15,7 @@ from markone.cli import demo as demo_module
 from markone.cli import main
 from markone.errors import DataError
 
+
 @pytest.fixture(autouse=True)
 def eighty_columns(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")

@@ -159,11 +159,9 @@ def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
     assert lines[1] == "  1 row has no label: nothing was learned from them."
     assert lines[2] == "  2 bad lines were passed over:"
     assert lines[3].startswith("    reviews.csv, line ") and "there are 3 fields instead of 2" in lines[3]
-    assert re.match(r"Learned 2 classes of label from 359 rows \(mira, \d+ features\)\.", lines[5])
-    assert re.match(r"  5 passes: \d+ mistakes in the first, \d+ in the last\.", lines[6])
-    assert re.match(
-        r"  \d\d\.\d% right on 41 rows that were held out; the commonest class alone gets \d+\.\d%", lines[7]
-    )
+    assert re.match(r"Learned 2 classes of label from 359 rows \(mira, [\d,]+ features\)\.", lines[5])
+    assert re.match(r"  10 passes: \d+ mistakes in the first, \d+ in the last\.", lines[6])
+    assert re.match(r"  \d\d\.\d% right on 41 held-out rows; the commonest class alone gets \d+\.\d%", lines[7])
     assert {line.split()[0] for line in lines[9:11]} == {"happy", "unhappy"}
     assert re.match(r"Saved reviews\.model, [\d.]+ kB\.", lines[11])
     assert lines[12:] == [
@@ -211,7 +209,6 @@ CHANGED = [
     ("--kinds", "text=categorical"),
     ("--missing", "happy"),
     ("--features", "spec.toml"),
-    ("--importance", "n"),
     ("--final",),
 ]
 
@@ -219,24 +216,27 @@ CHANGED = [
 @pytest.mark.parametrize("options", CHANGED, ids=" ".join)
 def test_every_option_of_train_changes_the_model(options, run, folder):
     (folder / "spec.toml").write_text("[text]\nwords = [1, 2]\n")
-    if options[0] == "--importance":
-        lines = (folder / "reviews.csv").read_text().splitlines()
-        rows = [f"{line},{i % 5}" for i, line in enumerate(lines[1:])]
-        (folder / "reviews.csv").write_text("\n".join(["label,text,n", *rows]))
-    run(*TRAIN, "--quiet", "-o", "usual.model")
     status = 2 if options[0] == "--missing" else 0
     said = run(*TRAIN, "--quiet", "-o", "other.model", *options, status=status)
     if status == 2:
         assert "all examples have the label 'unhappy'" in said
     else:
-        assert Path("usual.model").read_bytes() != Path("other.model").read_bytes()
+        assert Path("reviews.model").read_bytes() != Path("other.model").read_bytes()
+
+
+def test_importance_changes_the_model(run, folder):
+    lines = (folder / "reviews.csv").read_text().splitlines()
+    (folder / "n.csv").write_text("\n".join(["label,text,n", *(f"{line},{i % 5}" for i, line in enumerate(lines[1:]))]))
+    train = ("train", "n.csv", "--target", "label", "--quiet")
+    run(*train, "--importance", "n", "-o", "a.model")
+    run(*train, "--kinds", "n=ignore", "-o", "b.model")
+    assert Path("a.model").read_bytes() != Path("b.model").read_bytes()
 
 
 @pytest.mark.parametrize("options", [("--threads", "1"), ("--memory", "1 MiB"), ("--checkpoint",), ("--minutes", "1")])
 def test_some_options_change_only_how(options, run, folder):
-    run(*TRAIN, "-o", "a.model")
     run(*TRAIN, "-o", "b.model", *options)
-    assert Path("a.model").read_bytes() == Path("b.model").read_bytes()
+    assert Path("reviews.model").read_bytes() == Path("b.model").read_bytes()
     assert not list(folder.glob("*.checkpoint"))
 
 
@@ -304,7 +304,7 @@ def test_train_reads_several_files_and_folders(run, folder):
         ((*TRAIN, "--no-header"), "--target must be a column of reviews.csv, not 'label'. It has 'c0', 'c1'"),
         ((*TRAIN, "-o", "nix/a.model"), "there is no folder nix, in which to save the model"),
         ((*TRAIN, "-o", "."), r"\. is a folder; say with -o in which file the model is to be saved"),
-        ((*TRAIN, "-o", "reviews.csv"), "reviews.csv holds the data; say with -o in which other file"),
+        ((*TRAIN, "-o", "reviews.csv"), "reviews.csv is what is read; name another file to be written"),
         (
             (*TRAIN, "--longest-line", "10"),
             r"the line is longer than 10 bytes.*say how long lines may be with --longest-line",
@@ -463,6 +463,7 @@ def test_explain_writes_a_page(run, folder):
         (("--top", "0"), "--top must be a whole number of at least 1, not 0"),
         (("--format", "csv"), "--format is for data; leave it out, or say --row and the data that it is in"),
         (("--html", "nix/page.html"), "nix"),
+        (("--html", "reviews.model"), "reviews.model is what is read; name another file to be written"),
     ],
 )
 def test_explain_says_what_is_wrong(arguments, sentence, run):
@@ -658,6 +659,8 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         ),
         (("reviews.model", "new.csv", "-o", "nix/out.csv"), "cannot save nix/out.csv"),
         (("reviews.model", "new.csv", "-o", "."), "it is a folder"),
+        (("reviews.model", "new.csv", "-o", "new.csv"), "new.csv is what is read; name another file to be written"),
+        (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is what is read"),
         (("people.model", "new.csv"), "the model needs the column 'age', and new.csv has text"),
         (("people.model", "-"), "standard input is empty"),
         (("reviews.model", "new.csv", "--output", "xml"), 'Invalid value "xml" for --output'),
@@ -681,6 +684,20 @@ def test_a_file_of_predictions_appears_whole_or_not_at_all(run, folder):
     run("predict", "reviews.model", "bad.csv", "-o", "out.csv", "--skip-bad")
     assert run.errors.startswith("markone: 1 bad line was passed over:")
     assert (folder / "out.csv").read_text().count("\n") == 60_001
+
+
+def test_a_signal_leaves_nothing_half_written(folder, monkeypatch, capsys):
+    def terminate(*_):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(output.CsvWriter, "lines", terminate)
+    names = sorted(path.name for path in folder.iterdir())
+    assert main(["predict", "reviews.model", "new.csv", "-o", "out.csv"]) == 143
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert capsys.readouterr() == ("", "")
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_full_disk_is_told(folder, capsys):

@@ -132,7 +132,9 @@ def test_it_repeats_itself_and_its_options_change_it(usual: str, folder: Path) -
 
 def test_it_fits_into_80_columns_without_colours(usual: str) -> None:
     assert "\x1b" not in usual
-    assert all(len(line) <= 80 for line in usual.splitlines() if not line.lstrip().startswith(("$", "markone ", "Next")))
+    assert all(
+        len(line) <= 80 for line in usual.splitlines() if not line.lstrip().startswith(("$", "markone ", "Next"))
+    )
     assert set(demo_module.BARS) & set(usual)
 
 

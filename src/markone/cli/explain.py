@@ -60,6 +60,7 @@ def explain(
     json
         Print one JSON object, with all features of an example.
     """
+    from markone.cli.output import check_not_read
     from markone.cli.report import print_json
     from markone.model.file import load
 
@@ -67,6 +68,7 @@ def explain(
         raise SettingsError("text", "is an example of its own; leave out --row and its data")
     if (row is None) != (data is None):
         raise SettingsError("row", "needs the data that the row is in, and data need a row: --row 3 new.csv")
+    check_not_read(html, model, data)
     predictor = load(model)
     if text is not None:
         found = predictor.explain(check_text(text, predictor), top=top)

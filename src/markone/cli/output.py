@@ -35,6 +35,13 @@ def output_format(asked: str | None, path: str | None, *, more: bool) -> str:
     return format
 
 
+def check_not_read(path: str | None, *inputs: str | None) -> None:
+    """That what is written does not take the place of what is read."""
+    for name in inputs:
+        if path and name and os.path.exists(path) and os.path.exists(name) and os.path.samefile(name, path):
+            raise DataError(f"{path} is what is read; name another file to be written")
+
+
 @contextmanager
 def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
     """Something that writes to a file, which appears at the end, or to standard output, at once."""

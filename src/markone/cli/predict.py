@@ -63,12 +63,13 @@ def predict(
     quiet
         No progress.
     """
-    from markone.cli.output import make_writer, opened, output_format
+    from markone.cli.output import check_not_read, make_writer, opened, output_format
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.data.files import STANDARD_INPUT
     from markone.model.file import load
 
+    check_not_read(out, model, data)
     kept = columns_to_keep(keep)
     format = output_format(output, out, more=bool(kept) or scores or probabilities)
     if threads is None and data == STANDARD_INPUT:

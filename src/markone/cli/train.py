@@ -155,6 +155,8 @@ def default_name(data: Sequence[str]) -> str:
 
 def check_path(path: str, data: Sequence[str]) -> None:
     """That a model can be written there in the end, before anything is done for it."""
+    from markone.cli.output import check_not_read
+
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
         raise DataError(f"{path} is a folder; say with -o in which file the model is to be saved")
@@ -162,8 +164,7 @@ def check_path(path: str, data: Sequence[str]) -> None:
         raise DataError(f"there is no folder {folder}, in which to save the model")
     if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
         raise DataError(f"{path} may not be written to; say with -o where the model is to be saved")
-    if any(os.path.exists(name) and os.path.exists(path) and os.path.samefile(name, path) for name in data):
-        raise DataError(f"{path} holds the data; say with -o in which other file the model is to be saved")
+    check_not_read(path, *data)
 
 
 def identity(path: str) -> tuple[int, int, int] | None:

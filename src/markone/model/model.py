@@ -119,15 +119,15 @@ class Model:
         --------
         >>> import markone
         >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
-        >>> print(model.explain("free money for free"))
+        >>> print(model.explain("free tea, money, more"))
         prediction: spam
-        The score of spam is 3: what is positive speaks for spam, what is negative for
-        ham.
-        feature  value  weight  product
-        free         2       1       +2
-        money        1       1       +1
-        BIAS         1       0        0
-        sum                          +3
+        The score of spam is 0.8944272: what is positive speaks for spam, what is
+        negative for ham.
+        feature   value  weight  product
+        free     0.7071  0.6325  +0.4472
+        money    0.7071  0.6325  +0.4472
+        BIAS          1       0   0.0000
+        sum                      +0.8944
         """
         top = check_top(top)
         if example is None:
