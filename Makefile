@@ -10,8 +10,9 @@ PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
 UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not hundred_million and not memory_stays_flat"
-FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py
+	.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not hundred_million and not memory_stays_flat and not little_memory"
+FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
+	tests/test_model_file.py
 PIP := -m pip --disable-pip-version-check --quiet
 CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
@@ -80,5 +81,5 @@ $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'pytest==8.*'
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'safetensors==0.4.3' 'xxhash==3.4.*' 'pytest==8.*'
 	touch $@

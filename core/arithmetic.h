@@ -22,6 +22,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 #include "rows.h"
@@ -175,6 +177,21 @@ struct pack_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
+// Fills a pack of N sums with weights. Compilers for x86 would convert floats to doubles one by one.
+template <std::size_t N, class Pack, class T>
+MARKONE_INLINE void load(const T* from, Pack& pack) {
+    if constexpr (sizeof pack == N * sizeof(T)) std::memcpy(&pack, from, sizeof pack);
+#if defined(__AVX2__)
+    else if constexpr (N == 4)
+        pack = _mm256_cvtps_pd(_mm_loadu_ps(from));
+#elif defined(__SSE2__)
+    else if constexpr (N == 2)
+        pack = _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#endif
+    else
+        for (std::size_t lane = 0; lane < N; ++lane) pack[lane] = from[lane];
+}
+
 template <class Sum, std::size_t packs, std::size_t N>
 struct column_sums {
     typename pack_of<Sum, N>::type part[2][packs + 1] = {};  // one more than used: C++ has no empty arrays
@@ -182,9 +199,9 @@ struct column_sums {
     template <class T>
     MARKONE_INLINE void add(std::size_t side, const T* w, T x) {
         for (std::size_t p = 0; p < packs; ++p) {
-            typename pack_of<T, N>::type lanes;
-            std::memcpy(&lanes, w + N * p, sizeof lanes);
-            part[side][p] += __builtin_convertvector(lanes, typename pack_of<Sum, N>::type) * static_cast<Sum>(x);
+            typename pack_of<Sum, N>::type lanes;
+            load<N>(w + N * p, lanes);
+            part[side][p] += lanes * static_cast<Sum>(x);
         }
     }
     MARKONE_INLINE void store(Sum* out) {

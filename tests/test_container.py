@@ -99,6 +99,14 @@ def test_json_has_no_infinity(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_what_readers_would_refuse_is_not_written(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = path.read_bytes()
+    monkeypatch.setattr(container, "LARGEST_HEADER", 100)
+    with pytest.raises(DataError, match="cannot save .*m.model: classes, lexicons and settings need 0 MB"):
+        write_file(path, FACTS, ARRAYS)
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("path", [3, None, b"m.model"])
 def test_a_path_is_a_path(path: Any) -> None:
     for use in (lambda: write_file(path, {}, {}), lambda: read_file(path)):
@@ -257,6 +265,19 @@ def test_errors_of_reading_get_a_sentence(path: Path, monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(container, "read_arrays", fail)
         refuse(path, sentence)
+
+
+def test_a_file_that_is_replaced_while_it_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = container.safe_open
+
+    def replace_first(name: str, framework: str) -> Any:
+        write_file(path, {"new": True}, {"v": np.zeros(1000)})
+        return really(name, framework=framework)
+
+    monkeypatch.setattr(container, "safe_open", replace_first)
+    assert same(read_file(path), Saved(FACTS, ARRAYS))
+    monkeypatch.undo()
+    assert read_file(path).facts == {"new": True}
 
 
 # ---- fuzzing

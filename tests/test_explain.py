@@ -27,6 +27,9 @@ from markone.learning.linear import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
 from markone.model.explaining import Explanation, ModelExplanation
 from markone.model.grids import cells, shortened, signed_numbers, visible, visible_text
+from parts import PLAIN_TEXT
+
+PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -85,7 +88,7 @@ def plain(shown: Any, *, colours: bool = False, width: int = 80) -> str:
 
 
 def test_the_spam_filter_of_the_lecture() -> None:
-    model = markone.train(["free money", "see you"], target=["ham", "spam"])
+    model = markone.train(["free money", "see you"], target=["ham", "spam"], features=PLAIN_WORDS)
     by_name(model, {"free": 4, "money": 2}, -3)
     found = model.explain("free money")
     assert (found.prediction, found.runner_up) == ("spam", "ham")
@@ -110,7 +113,7 @@ def test_the_spam_filter_of_the_lecture() -> None:
 def test_the_vote_of_the_lecture() -> None:
     weights = {"win": [2, 4, 0], "game": [0, 4, 2], "vote": [4, 0, 0]}
     documents = ["win the vote", "win the election", "win the game"]
-    model = markone.train(documents, target=["POLITICS", "SPORTS", "TECH"])
+    model = markone.train(documents, target=["POLITICS", "SPORTS", "TECH"], features=PLAIN_WORDS)
     by_name(model, weights, [1, -2, 2])
     found = model.explain("win the vote")
     # SPORTS and TECH have the same score, and a tie is the first one's.
@@ -218,7 +221,7 @@ def test_without_a_bias_there_is_no_row_for_it() -> None:
 
 
 def test_a_feature_that_is_called_bias_is_told_apart() -> None:
-    model = markone.train(["BIAS word", "word"], target=["a", "b"], features={"text": {"case": "keep"}})
+    model = markone.train(["BIAS word", "word"], target=["a", "b"], features={"text": {**PLAIN_TEXT, "case": "keep"}})
     names = [row.feature for row in model.explain("BIAS word").tables[0].rows]
     assert sorted(names) == ["BIAS", "BIAS (feature)", "word"]
 
@@ -236,7 +239,7 @@ def test_one_gives_one_and_several_give_several() -> None:
     assert [*model.explain([])] == []
     frame = pandas.DataFrame({"make": ["asia", "europ"] * 5, "weight": np.arange(10.0), "note": ["a b"] * 10})
     source = markone.read(frame, target=["x", "y"] * 5, kinds={"note": "text"})
-    table = markone.train(source, features={"conjunctions": ["make*weight"]})
+    table = markone.train(source, features={**PLAIN_WORDS, "conjunctions": ["make*weight"]})
     one = table.explain({"make": "asia", "weight": 3.0, "note": "a c"})
     assert {"make=asia", "weight", "make=asia*weight", "BIAS", "note:a"} == {r.feature for r in one.tables[0].rows}
     assert [found.prediction for found in table.explain(frame)] == table.predict(frame).tolist()
@@ -249,12 +252,14 @@ def test_an_image_is_explained(tmp_path: Path) -> None:
     model = markone.train(tmp_path / "images-idx3-ubyte")
     found = model.explain(images[0])
     assert found.prediction == model.predict(images[0]) and found.texts == []
-    assert found.difference.rows[0].feature.startswith("pixel ")
+    assert found.difference.rows[0].feature.startswith(("pixel ", "patch "))
     assert [one.prediction for one in model.explain(images)] == model.predict(images).tolist()
 
 
 def test_an_explanation_is_json_and_complete() -> None:
-    model = markone.train(["free money", "see you", "see the game"], target=["spam", "ham", "sports"])
+    model = markone.train(
+        ["free money", "see you", "see the game"], target=["spam", "ham", "sports"], features=PLAIN_WORDS
+    )
     found = model.explain("see free money you game", top=1)
     said = json.loads(json.dumps(found.as_dict()))
     assert said["prediction"] == found.prediction and said["runner_up"] == found.runner_up
@@ -386,22 +391,24 @@ def test_marks_sum_to_what_the_ngrams_contribute(documents: list[str], how: dict
 
 
 def test_a_product_is_shared_among_places_and_words() -> None:
-    model = markone.train(["not good", "not bad"], target=["a", "b"], features={"text": {"words": [1, 2]}})
+    model = markone.train(
+        ["not good", "not bad"], target=["a", "b"], features={"text": {**PLAIN_TEXT, "words": [1, 2]}, "unit": False}
+    )
     by_name(model, {"not": 6, "not good": 8, "good": -1}, 0)
     found = model.explain("not  good, Not so!")
     assert found.texts[0].pieces == [("not", 10), ("  ", None), ("good", 3), (", ", None), ("Not", 6), (" so!", None)]
 
 
 def test_runs_of_characters_are_shared_among_the_words_that_they_touch() -> None:
-    how = {"words": [], "characters": [3, 3]}
-    model = markone.train(["ab cd", "x"], target=["b", "a"], features={"text": how})
+    how = {**PLAIN_TEXT, "words": [], "characters": [3, 3]}
+    model = markone.train(["ab cd", "x"], target=["b", "a"], features={"text": how, "unit": False})
     by_name(model, {"chars:b c": 4, "chars: ab": 1}, 0)
     assert model.explain("ab, cd").texts[0].pieces == [("ab", 3), (", ", None), ("cd", 2)]
 
 
 def test_each_text_column_is_marked_on_its_own() -> None:
     columns = {"title": ["free", "see"], "body": ["money free", "you see"]}
-    model = markone.train(markone.read(columns, target=["spam", "ham"], kinds={"title": "text"}))
+    model = markone.train(markone.read(columns, target=["spam", "ham"], kinds={"title": "text"}), features=PLAIN_WORDS)
     by_name(model, {"title:free": 1, "body:money": 2}, 0)
     found = model.explain({"title": "Free!", "body": "free money"})
     marked = {text.column: [piece for piece in text.pieces if piece.mark] for text in found.texts}
@@ -410,7 +417,7 @@ def test_each_text_column_is_marked_on_its_own() -> None:
 
 
 def test_colours_go_by_the_sign_and_the_size_of_a_mark() -> None:
-    model = markone.train(["good fine", "bad so"], target=["neg", "pos"])
+    model = markone.train(["good fine", "bad so"], target=["neg", "pos"], features=PLAIN_WORDS)
     by_name(model, {"good": 4, "fine": 1, "bad": -4, "so": 0.01}, 0)
     found = model.explain("good fine bad so")
     printed = plain(found, colours=True)
@@ -593,7 +600,7 @@ def counted(model: Model, examples: Any, labels: list[Any]) -> Model:
 
 def test_a_model_is_explained_by_weights_counts_and_odds() -> None:
     documents, labels = spam()
-    model = markone.train(documents, target=labels, epochs=10)
+    model = markone.train(documents, target=labels, epochs=10, features=PLAIN_WORDS)
     counted(model, [*documents, "free"], [*labels, "unknown"])
     found = model.explain(top=3)
     assert isinstance(found, ModelExplanation) and [side.label for side in found.sides] == ["spam", "ham"]
@@ -656,7 +663,7 @@ def test_numbers_have_no_counts() -> None:
 
 
 def test_counts_need_not_be_there() -> None:
-    model = markone.train(["free money", "see you"], target=["spam", "ham"])
+    model = markone.train(["free money", "see you"], target=["spam", "ham"], features=PLAIN_WORDS)
     assert model.counts is None or isinstance(model.counts, Counts)
     model.counts = None
     found = model.explain()
@@ -707,7 +714,7 @@ def test_sparse_and_dense_rows_are_counted_alike(classes: int, dtype: Any, spars
 
 def test_few_features_are_counted_however_many_there_are() -> None:
     words = [f"w{i}" for i in range(1000)]
-    model = markone.train(words, target=["a", "b"] * 500)
+    model = markone.train(words, target=["a", "b"] * 500, features=PLAIN_WORDS)
     counted(model, words, ["a", "b"] * 500)
     assert model.counts is not None and len(model.counts.features) == 2 * STRONGEST
 

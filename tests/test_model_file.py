@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 import textwrap
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from forging import ODD, Forged, damaged, places, put
 from golden.make import HERE, VERSION, Case, cases, examples
 from markone import DataError, Model, SettingsError, _core
 from markone.features.part import Saved
+from markone.features.spec import Text
 from markone.model.history import History, Pass
 from markone.model.settings import Settings
 
@@ -53,9 +53,13 @@ def alike(one: Model, other: Model, case: Case) -> bool:
         and np.array_equal(one.predict(asked), other.predict(asked))
         and [(type(label), label) for label in one.classes] == [(type(label), label) for label in other.classes]
         and one.settings == other.settings
-        and one.history == other.history
+        and without_seconds(one.history) == without_seconds(other.history)
         and (one.target, one.reading) == (other.target, other.reading)
     )
+
+
+def without_seconds(history: History) -> History:
+    return replace(history, passes=[replace(one, seconds=None) for one in history])
 
 
 # ---- what is saved is loaded
@@ -99,7 +103,15 @@ def test_a_final_model_has_only_what_is_used(models: dict[str, Model], tmp_path:
 
 def test_a_final_model_is_smaller(tmp_path: Path) -> None:
     texts = [f"{'good' if i % 2 else 'bad'} word{i}" for i in range(400)]
-    model = markone.train(texts, target=[i % 2 for i in range(400)], rule="logistic", penalty="l1", strength=0.01)
+    model = markone.train(
+        texts,
+        target=[i % 2 for i in range(400)],
+        features=CASES["words"].features,
+        rule="hinge",
+        penalty="l1",
+        strength=0.01,
+        average=False,
+    )
     model.resume = Saved({"epoch": 5}, {"v": np.zeros(1000)})
     model.save(tmp_path / "m")
     model.save(tmp_path / "final", final=True)
@@ -107,6 +119,27 @@ def test_a_final_model_is_smaller(tmp_path: Path) -> None:
     assert final.features.width < 100 < model.features.width
     assert (tmp_path / "final").stat().st_size < (tmp_path / "m").stat().st_size / 3
     assert model.resume is not None and final.resume is None
+
+
+def test_a_final_model_that_has_learned_nothing(tmp_path: Path) -> None:
+    model = markone.train(["a b", "a b"], target=["x", "y"], features=CASES["words"].features)
+    model = with_weights(model, np.zeros((2, 1), np.float32), np.ones(1, np.float32))
+    model.save(tmp_path / "m", final=True)
+    loaded = markone.load(tmp_path / "m")
+    assert loaded.features.width == 0 and loaded.features.names() == []
+    assert loaded.predict(["a", "c"]).tolist() == ["y", "y"] and loaded.scores("a").tolist() == [0, 1]
+    loaded.save(tmp_path / "again")
+    assert markone.load(tmp_path / "again").predict("a") == "y"
+
+
+def with_weights(model: Model, matrix: Any, bias: Any) -> Model:
+    return Model(
+        features=model.features,
+        classes=model.classes,
+        weights=_core.Weights32(matrix, bias, len(model.classes)),
+        settings=model.settings,
+        history=model.history,
+    )
 
 
 def test_what_learning_needs_and_what_was_counted_are_kept(models: dict[str, Model], tmp_path: Path) -> None:
@@ -158,7 +191,7 @@ def test_settings_and_passes_that_are_not_finite(models: dict[str, Model], tmp_p
     )
     odd.save(tmp_path / "m")
     loaded = markone.load(tmp_path / "m")
-    assert loaded.settings == settings and repr(loaded.history) == repr(odd.history)
+    assert loaded.settings == settings and repr(loaded.history) == repr(without_seconds(odd.history))
 
 
 def test_functions_are_given_again(tmp_path: Path) -> None:
@@ -177,7 +210,7 @@ def test_functions_are_given_again(tmp_path: Path) -> None:
 
 def test_a_model_of_a_few_words_takes_a_few_kilobytes(saved: dict[str, bytes]) -> None:
     assert len(CASES["words"].train().features.names()) == 18
-    assert len(saved["words"]) < 5000
+    assert len(saved["words"]) < 8000
 
 
 def test_saving_over_a_model_that_was_loaded(models: dict[str, Model], tmp_path: Path) -> None:
@@ -207,7 +240,8 @@ def test_weights_are_made_of_arrays(features: int, classes: int, dtype: Any) -> 
     for found, expected in ((weights.matrix(), matrix), (view, matrix), (weights.bias(), bias)):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == dtype
-    assert (weights.features, weights.classes) == (features, classes) and not view.flags.writeable
+    assert (weights.features, weights.classes) == (features, classes)
+    assert features == 0 or not view.flags.writeable
     del weights
     np.testing.assert_array_equal(view, matrix)
 
@@ -257,7 +291,6 @@ def row(**changed: Any) -> dict[str, Any]:
         "updates": 0,
         "loss": 0.5,
         "norm2": 1,
-        "seconds": 0.1,
         "holdout_last": None,
         "holdout_averaged": None,
     } | changed
@@ -277,7 +310,7 @@ FORGERIES = {
     ),
     "settings that do not fit": (fact("settings.eta", 1.0), "in its settings, eta is not used by the rule 'mira'"),
     "inf where it means nothing": (fact("settings.rule", "inf"), "in its settings, rule must be one of"),
-    "one class": (fact("classes", ["a"]), "it has 1 classes"),
+    "one class": (fact("classes", ["a"]), "it has fewer than two classes"),
     "no classes": (fact("classes", None), "it has no labels"),
     "class that is null": (fact("classes", ["a", None]), "it has no labels"),
     "class that is a list": (fact("classes", ["a", []]), "it has no labels"),
@@ -293,12 +326,16 @@ FORGERIES = {
     "pass with something more": (fact("history.passes", [row(x=1)]), "a pass of its history: 'x' is unknown"),
     "why it ended": (fact("history.stopped", "bored"), "it does not say why training ended"),
     "why it ended, a list": (fact("history.stopped", []), "it does not say why training ended"),
-    "best pass": (fact("history.best_epoch", "1"), "its best pass is no number"),
+    "best pass": (fact("history.best_epoch", "1"), "its history has best_epoch='1'"),
     "target": (fact("target", 5), "the target has no name"),
     "reading": (fact("reading", [1]), "how its data was read is no object"),
-    "no features": (fact("features", None), "its features are no object"),
-    "features that are a list": (fact("features", []), "its features are no object"),
-    "resume": (fact("resume", 1), "its resume are no object"),
+    "reading of what is no option": (fact("reading", {"once": True}), "how its data was read: 'once' is unknown"),
+    "reading in an unknown format": (fact("reading", {"format": "pickle"}), "format must be one of"),
+    "reading with a strange separator": (fact("reading", {"separator": 7}), "separator must be one character"),
+    "reading in no encoding": (fact("reading", {"encoding": ["os"]}), "encoding of its data is no text"),
+    "no features": (fact("features", None), "its part 'features' is no object"),
+    "features that are a list": (fact("features", []), "its part 'features' is no object"),
+    "resume": (fact("resume", 1), "its part 'resume' is no object"),
     "NaN": (set_array("weights", np.nan), "its weights are not finite"),
     "infinity": (set_array("bias", np.inf), "its weights are not finite"),
 }
@@ -316,13 +353,14 @@ def test_arrays_that_belong_to_nothing(models: dict[str, Model], tmp_path: Path)
     from markone.model.container import write_file
     from markone.model.file import to_saved
 
-    good = to_saved(models["words"])
+    good = to_saved(models["words"], final=True)
+    rows = len(good.arrays["weights"])
     for more, sentence in (
         ({"w": np.zeros(3)}, "'w' is unknown"),
-        ({"resume.v": np.zeros(3)}, "its resume are no object"),
-        ({"weights": np.zeros((18, 1))}, "no 32-bit floats"),
-        ({"weights": np.zeros(18, np.float32)}, "fit no classes"),
-        ({"weights": np.zeros((17, 1), np.float32)}, "weights for 17 features"),
+        ({"resume.v": np.zeros(3)}, "its part 'resume' is no object"),
+        ({"weights": np.zeros((rows, 1))}, "no 32-bit floats"),
+        ({"weights": np.zeros(rows, np.float32)}, "fit no classes"),
+        ({"weights": np.zeros((rows - 1, 1), np.float32)}, f"weights for {rows - 1} features"),
         ({"bias": np.zeros((1, 1), np.float32)}, "fit no classes"),
         ({"features.more": np.zeros(3)}, "unknown"),
     ):
@@ -387,12 +425,10 @@ def use(forged: Forged, place: Path, name: str) -> None:
     place.write_bytes(forged.assembled())
     try:
         model = markone.load(place)
-    except DataError:
-        return
-    try:
-        model.predict(examples(CASES[name].asked))
+        with np.errstate(all="ignore"):  # numbers may be huge now
+            model.predict(examples(CASES[name].asked))
         model.weights()
-    except DataError:  # its columns may be others now
+    except DataError:  # of the file, or of columns that are others now
         return
 
 
@@ -411,20 +447,20 @@ def run(script: str, *arguments: Any) -> str:
 
 
 def test_loading_opens_no_other_file_and_imports_nothing(saved: dict[str, bytes], tmp_path: Path) -> None:
-    names = []
+    secret = str(tmp_path / "secret")
+    Path(secret).write_text("a\nb\n")
     for name, content in saved.items():
-        (tmp_path / name).write_bytes(content)
-        names.append(tmp_path / name)
-    secret = tmp_path / "secret"
-    secret.write_text("a\nb\n")
-
-    def lexicon(forged: Forged) -> None:
-        forged.told["facts"]["features"]["spec"]["text"]["lexicons"] = {"greedy": str(secret)}
-
-    forge(saved["lexicon"], tmp_path / "hostile", lexicon)
-    for spec in (str(secret), {"columns": {"text": {"lexicons": {"x": str(secret)}}}}):
-        forge(saved["lexicon"], tmp_path / f"hostile{len(names)}", fact("features.spec", spec))
-        names.append(tmp_path / f"hostile{len(names)}")
+        (tmp_path / f"{name}.good").write_bytes(content)
+    spec = Forged(saved["lexicon"]).told["facts"]["features"]["spec"]
+    hostile: list[Any] = [
+        secret,
+        spec | {"text": spec["text"] | {"lexicons": {"greedy": secret}}},
+        spec | {"columns": {"text": {"lexicons": {"greedy": secret}}}},
+        spec | {"functions": ["len", "os.system"]},
+        spec | {"functions": {"len": "builtins.len"}},
+    ]
+    for number, one in enumerate(hostile):
+        forge(saved["lexicon"], tmp_path / f"{number}.hostile", fact("features.spec", one))
     script = """
         import sys
         import markone
@@ -437,11 +473,15 @@ def test_loading_opens_no_other_file_and_imports_nothing(saved: dict[str, bytes]
             try:
                 markone.load(path)
             except markone.DataError as error:
-                assert "hostile" in path, error
-            found, seen[:] = seen[:], []
-            assert [(event, what[0]) for event, what in found] == [("open", path)], found
+                assert path.endswith(".hostile"), error
+            else:
+                assert path.endswith(".good"), path
+            found = {(event, str(what[0])[:200]) for event, what in seen}
+            assert found == {("open", path)}, found
     """
-    run(script, *names, tmp_path / "hostile")
+    paths = sorted([*tmp_path.glob("*.good"), *tmp_path.glob("*.hostile")])
+    assert len(paths) == len(CASES) + len(hostile)
+    run(script, *paths)
 
 
 def test_a_small_hostile_model_takes_little_memory(saved: dict[str, bytes], tmp_path: Path) -> None:
@@ -490,44 +530,31 @@ def at(what: Any, place: tuple[Any, ...]) -> Any:
 
 # ---- golden files
 
-
-@pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((HERE / f"expected.{VERSION}.json").read_text())
-    return found
+EXPECTED: dict[str, Any] = json.loads((HERE / f"expected.{VERSION}.json").read_text())
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_golden_files(expected: dict[str, Any], name: str) -> None:
-    told = expected[name]
+@pytest.mark.parametrize("name", EXPECTED)
+def test_golden_files(name: str) -> None:
+    told = EXPECTED[name]
     asked = examples(told["asked"])
     model = markone.load(HERE / f"{name}.{VERSION}.model")
     assert model.predict(asked).tolist() == told["predicted"]
     assert model.scores(asked).tolist() == told["scores"]
     assert {feature: weights.tolist() for feature, weights in model.weights().items()} == told["weights"]
-    final = markone.load(HERE / f"{name} final.{VERSION}.model")
+    final = markone.load(HERE / f"{name}-final.{VERSION}.model")
     assert final.predict(asked).tolist() == told["predicted"]
     np.testing.assert_allclose(final.scores(asked), told["scores"], atol=1e-6)
 
 
 def test_golden_files_are_small_and_all_are_known() -> None:
-    names = {f"{name}{ending}.{VERSION}.model" for name in CASES for ending in ("", " final")}
+    names = {f"{name}{ending}.{VERSION}.model" for name in EXPECTED for ending in ("", "-final")}
     assert {path.name for path in HERE.glob("*.model")} == names
     assert all((HERE / name).stat().st_size < 20_000 for name in names)
-
-
-def test_golden_files_are_what_training_makes(saved: dict[str, bytes]) -> None:
-    """All but the seconds that it took."""
-    for name, content in saved.items():
-        found, golden = Forged(content), Forged((HERE / f"{name}.{VERSION}.model").read_bytes())
-        for one in (found, golden):
-            for row in one.told["facts"]["history"]["passes"]:
-                row["seconds"] = 0
-        assert found.told == golden.told and found.data == golden.data
 
 
 def test_every_field_is_in_the_file(saved: dict[str, bytes]) -> None:
     facts = Forged(saved["words"]).told["facts"]
     assert list(facts["settings"]) == [field.name for field in fields(Settings)]
-    assert list(facts["history"]["passes"][0]) == [field.name for field in fields(Pass)]
-    assert os.path.basename(HERE) == "golden"
+    assert set(facts["history"]) == {field.name for field in fields(History)}
+    assert set(facts["history"]["passes"][0]) == {field.name for field in fields(Pass)} - {"seconds"}
+    assert set(facts["features"]["spec"]["text"]) == {field.name for field in fields(Text)}

@@ -21,7 +21,23 @@ from markone.learning.checkpoints import Checkpoints
 from markone.learning.progress import Silence
 from markone.model.model import Model
 
-WORDS = "red green blue round square small large old new warm cold soft hard loud quiet".split()
+WORDS = [
+    "red",
+    "green",
+    "blue",
+    "round",
+    "square",
+    "small",
+    "large",
+    "old",
+    "new",
+    "warm",
+    "cold",
+    "soft",
+    "hard",
+    "loud",
+    "quiet",
+]
 ON_DISK, IN_MEMORY = 5000, None
 """How much memory there is for the rows."""
 
@@ -76,7 +92,7 @@ def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
     monkeypatch.setattr("markone.data.budget.LEAST", ON_DISK)
     data = texts(400, classes=2 if settings["rule"] == "mira" else 3)
     source = markone.read(data, target="label")
-    how = {"epochs": 4, "memory": memory, **settings}
+    how = {"epochs": 4, "memory": memory, "features": {"text": {"words": [1, 1]}}, **settings}
     whole = saved(markone.train(source, **how), tmp_path)
     checkpoint = tmp_path / "kept"
     chance, stops = random.Random(str(settings)), 0

@@ -24,6 +24,7 @@ from markone.features.map import FeatureMap
 from markone.features.part import Matrix, Part, Saved
 from markone.features.saved import listed
 from markone.features.texts import Texts
+from parts import PLAIN_TEXT
 
 FUNCTIONS = {
     "first": lambda example: {str(example)[:9]: 1.0, "odd": len(str(example)) % 2},
@@ -117,6 +118,14 @@ def draw_batch(draw: st.DrawFn, columns: tuple[Column, ...], dense: bool) -> Bat
     size = draw(st.integers(1, 5))
     labels = np.array(draw(st.lists(st.integers(0, 2), min_size=size, max_size=size)), np.int32)
     return Batch({column.name: column_values(draw, column, size, dense) for column in columns}, size, labels)
+
+
+def plain(**more: Any) -> Features:
+    """Words as they are counted, without weights."""
+    text = {**PLAIN_TEXT, **more.pop("text", {})}
+    if "hash_bits" in text:
+        del text["min_count"]
+    return Features(**{"unit": False, "text": text, **more})
 
 
 def fitted(spec: Features, columns: tuple[Column, ...], *batches: Batch) -> FeatureMap:
@@ -218,8 +227,8 @@ def test_a_map_of_every_part_comes_back() -> None:
 
 
 def test_a_map_that_is_not_fitted_is_not_saved() -> None:
-    feature_map = FeatureMap(Features(), (Column("note", "text"),))
-    fit = fitted(Features(), feature_map.columns, Batch({"note": pa.array(["a b"])}, 1))
+    feature_map = FeatureMap(plain(), (Column("note", "text"),))
+    fit = fitted(plain(), feature_map.columns, Batch({"note": pa.array(["a b"])}, 1))
     with pytest.raises(DataError, match="not fitted"):
         feature_map.save()
     with pytest.raises(DataError, match="not fitted"):
@@ -228,7 +237,7 @@ def test_a_map_that_is_not_fitted_is_not_saved() -> None:
 
 def test_functions_must_be_given_again() -> None:
     columns = (Column("note", "text"),)
-    saved = fitted(Features(functions=FUNCTIONS), columns, Batch({"note": pa.array(["a b"])}, 1)).save()
+    saved = fitted(plain(functions=FUNCTIONS), columns, Batch({"note": pa.array(["a b"])}, 1)).save()
     width = sum(saved.facts["widths"])
     with pytest.raises(DataError, match=r"by the Python function 'size', .*functions=\{'size': \.\.\.\}"):
         FeatureMap.load(saved, width, {"first": FUNCTIONS["first"]})
@@ -241,7 +250,7 @@ def test_a_column_keeps_the_words_of_its_lexicon_file(tmp_path: Path) -> None:
     path.write_text("fine\nnice\n", encoding="utf-8")
     columns = (Column("note", "text"),)
     batch = Batch({"note": pa.array(["fine day", "not nice, so nice"])}, 2)
-    feature_map = fitted(Features(columns={"note": {"lexicons": {"good": path}}}), columns, batch)
+    feature_map = fitted(plain(columns={"note": {"lexicons": {"good": path}}}), columns, batch)
     path.unlink()
     saved = from_file(feature_map.save())
     assert saved.facts["spec"]["columns"] == {"note": {"lexicons": {"good": ["fine", "nice"]}}}
@@ -296,7 +305,7 @@ def test_places_without_a_name_get_those_of_the_others(first: list[str], second:
 
 def test_scaling_and_weights_of_words_stay() -> None:
     columns = (Column("age", "numeric"), Column("note", "text"))
-    spec = Features(text={"weight": "idf"})
+    spec = plain(text={"weight": "idf"})
     first = Batch({"age": pa.array([1.0, 3.0]), "note": pa.array(["a b", "a"])}, 2)
     second = Batch({"age": pa.array([100.0, None, 0.0]), "note": pa.array(["a c", "c", "c"])}, 3)
     one, other = fitted(spec, columns, first), fitted(spec, columns, second)
@@ -314,13 +323,13 @@ def test_a_map_that_cannot_be_extended_stays_as_it_was() -> None:
         Batch({"note": pa.array([text]), "given": GivenRows(np.ones((1, 2)), ListedNames(names))}, 1)
         for text, names in (("a b", ["p", "q"]), ("c", ["p", "s"]))
     ]
-    one, other = (fitted(Features(), columns, batch) for batch in batches)
+    one, other = (fitted(plain(), columns, batch) for batch in batches)
     before = one.save()
     with pytest.raises(DataError, match="have the column 's', .*train a new model"):
         one.extend(other)
     assert same_saved(one.save(), before)
     with pytest.raises(DataError, match="same spec and columns"):
-        one.extend(fitted(Features(unit=True), columns, batches[0]))
+        one.extend(fitted(plain(unit=True), columns, batches[0]))
     small, large = (np.zeros((1, side, side), np.uint8) for side in (3, 4))
     images = (Column("picture", "image"),)
     with pytest.raises(DataError, match="all be of one size"):
@@ -358,7 +367,7 @@ def test_what_stays_after_pruning_has_the_same_values(
 
 def test_the_compact_form_of_a_large_table_is_small() -> None:
     columns, batch = (Column("note", "text"),), Batch({"note": pa.array(["a b c", "b c d"])}, 2)
-    feature_map = fitted(Features(text={"hash_bits": 20, "words": [1, 2]}), columns, batch)
+    feature_map = fitted(plain(text={"hash_bits": 20, "words": [1, 2]}), columns, batch)
     stays = feature_map.prune(
         np.array([not name.startswith("(place") and name != "b c" for name in feature_map.names()])
     )
@@ -452,7 +461,7 @@ def test_a_small_file_does_not_make_us_allocate_much() -> None:
         with pytest.raises(DataError, match="weights for"):
             load(saved, width)
     two = Batch({"note": pa.array(["a"]), "title": pa.array(["a"])}, 1)
-    saved = copy.deepcopy(fitted(Features(text={"hash_bits": 4}), ALL[5:7], two).save())
+    saved = copy.deepcopy(fitted(plain(text={"hash_bits": 4}), ALL[5:7], two).save())
     saved.facts["spec"]["text"]["hash_bits"] = 30
     saved.facts["widths"] = [2**30, 5 - 2**30]
     with pytest.raises(DataError, match="weights for"):

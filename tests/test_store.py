@@ -22,9 +22,9 @@ from markone.data.store import RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin
 from markone.learning import examples
+from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
-from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.passes import Run, make_passes, train_linear
 
 LARGE, SMALL = 10**9, 2**20

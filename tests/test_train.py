@@ -385,7 +385,7 @@ def test_a_callback_and_progress_see_the_work() -> None:
     class Seen:
         rows, passes, closed = 0, 0, False
 
-        def read(self, rows: int) -> None:
+        def read(self, rows: int, share: float | None = None) -> None:
             self.rows = rows
 
         def start(self, rows: int, epochs: int) -> None: ...

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from markone import DataError
 from markone.data.blocks import Block
 from markone.learning import examples, passes
+from markone.learning.examples import BlockExamples
 from markone.learning.holdout import split
 from markone.learning.linear import Linear
-from markone.learning.examples import BlockExamples
 from markone.learning.passes import train_linear
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.model.history import Pass

@@ -27,7 +27,7 @@ class Case:
     data: Any
     target: Any
     asked: list[Any]
-    """Examples as JSON has them."""
+    """Examples as JSON has them: texts, dicts, or images as lists of lists."""
     features: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -49,6 +49,7 @@ MAIL = [
     ("See the report soon", "ham"),
 ]
 """18 words."""
+WORDS = {"words": [1, 1], "signs": False, "value": "count", "weight": "none"}
 ASKED = ["Free prize! Vote now", "bring the report", "", "unheard-of words \U0001f600", "WIN, win; win"]
 
 CARS: list[dict[str, Any]] = [
@@ -81,7 +82,8 @@ def write_images() -> None:
 def cases() -> dict[str, Case]:
     texts, labels = map(list, zip(*MAIL, strict=True))
     return {
-        "words": Case(texts, labels, ASKED),
+        "words": Case(texts, labels, ASKED, {"text": WORDS, "unit": False}),
+        "defaults": Case(texts, labels, ASKED),
         "hashed": Case(
             texts,
             labels,
@@ -89,7 +91,7 @@ def cases() -> dict[str, Case]:
             {"text": {"words": [1, 2], "characters": [2, 3], "hash_bits": 6, "weight": "odds", "value": "binary"}},
             {"rule": "perceptron", "epochs": 3},
         ),
-        "three classes": Case(
+        "three-classes": Case(
             texts,
             [1, 2, 3, 1, 2, 3],
             ASKED,
@@ -100,14 +102,21 @@ def cases() -> dict[str, Case]:
             texts,
             labels,
             ASKED,
-            {"text": {"lexicons": {"greedy": ["win", "free money"]}, "document": ["exclamation", "log-words"]}},
+            {
+                "text": {
+                    **WORDS,
+                    "lexicons": {"greedy": ["win", "free money"]},
+                    "document": ["exclamation", "log-words"],
+                },
+                "unit": False,
+            },
             {"rule": "hinge", "eta": 0.5, "schedule": "sqrt"},
         ),
         "logistic": Case(
             texts * 5,
             labels * 5,
             ASKED,
-            {"text": {"words": [1, 2], "min_count": 6, "max_features": 12}},
+            {"text": {**WORDS, "words": [1, 2], "min_count": 6, "max_features": 12}, "unit": False},
             {
                 "rule": "logistic",
                 "schedule": "adagrad",
@@ -142,7 +151,7 @@ def main() -> None:
     for name, case in cases().items():
         model = case.train()
         for final in (False, True):
-            path = HERE / f"{name}{' final' if final else ''}.{VERSION}.model"
+            path = HERE / f"{name}{'-final' if final else ''}.{VERSION}.model"
             model.save(path, final=final)
         told[name] = {
             "asked": case.asked,
@@ -150,7 +159,8 @@ def main() -> None:
             "scores": model.scores(examples(case.asked)).tolist(),
             "weights": {name: weights.tolist() for name, weights in model.weights().items()},
         }
-    (HERE / f"expected.{VERSION}.json").write_text(json.dumps(told, indent=1) + "\n")
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(said)}" for name, said in told.items())
+    (HERE / f"expected.{VERSION}.json").write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":

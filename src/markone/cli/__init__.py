@@ -5,6 +5,7 @@ imported by the command that needs it, so that `markone --version` and `--help` 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # NumPy starts threads for matrices as soon as it is imported. Nothing here multiplies matrices by it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
+            stream.reconfigure(errors="backslashreplace")
     try:
         with terminating():
             run(list(sys.argv[1:] if arguments is None else arguments))
@@ -113,7 +117,7 @@ def run(arguments: list[str]) -> None:
         tokens = [HYPHEN if argument == "-" else argument for argument in arguments]
         command, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
     except CycloptsError as error:
-        raise UsageError(explain(error, arguments)) from None
+        raise UsageError(usage_sentence(error, arguments)) from None
     command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
 
 
@@ -130,7 +134,7 @@ class UsageError(MarkoneError):
     """A command or an option that does not exist, or a value that does not fit."""
 
 
-def explain(error: CycloptsError, arguments: list[str]) -> str:
+def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
     """Cyclopts' sentence, or a better one."""
     from cyclopts import UnusedCliTokensError
 

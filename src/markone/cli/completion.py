@@ -8,13 +8,10 @@ from typing import Literal
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     """Print a script that lets a shell complete commands and options.
 
-    Examples:
+    Bash reads it from `~/.local/share/bash-completion/completions/markone`, fish from
+    `~/.config/fish/completions/markone.fish`, and zsh from a file `_markone` in a folder of `$fpath`.
 
-    `markone completion bash > ~/.local/share/bash-completion/completions/markone`
-
-    `markone completion fish > ~/.config/fish/completions/markone.fish`
-
-    For zsh, write it to a file named `_markone` in a folder of `$fpath`.
+    Example: `markone completion fish > markone.fish`
 
     Parameters
     ----------

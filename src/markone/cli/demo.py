@@ -57,7 +57,7 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     place = Path(folder)
     pixels, labels = load_digits()
     write_data(place, pixels, labels, seed)
-    terminal.print(f"Reviews of hotels and handwritten digits are in {folder}/. First the reviews.", soft_wrap=True)
+    terminal.print(f"Reviews and handwritten digits are in {folder}. First the reviews.", soft_wrap=True)
     show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
     show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
     show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
@@ -89,7 +89,7 @@ def next_commands(place: Path) -> Iterator[str]:
     model, new = place / "reviews.model", place / "new-reviews.csv"
     for words in (
         ("explain", model),
-        ("explain", model, "--row", 0, new),
+        ("explain", model, "--row", 1, new),
         ("predict", model, new, "--keep", "all", "--output", "csv"),
         ("train", place / "reviews.csv", "--target", "guest", "--rule", "logistic", "-o", place / "logistic.model"),
         ("train", "--help"),

@@ -49,7 +49,7 @@ def evaluate(
     from markone.model.file import load
 
     predictor = load(model)
-    source = open_data(data, predictor, given(reading), target=target, labelled=True, threads=threads)
+    source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)
     if json:

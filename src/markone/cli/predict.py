@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
+from markone.errors import SettingsError
 
 
 def predict(
@@ -73,8 +74,9 @@ def predict(
     if threads is None and data == STANDARD_INPUT:
         threads = 1
     predictor = load(model)
-    if probabilities:
-        predictor.check_probabilities()
+    if probabilities and predictor.settings.rule != "logistic":
+        rule = predictor.settings.rule
+        raise SettingsError("probabilities", f"are those of models of the rule 'logistic', and this one is of {rule!r}")
     source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
     writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
     with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:

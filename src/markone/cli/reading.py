@@ -10,6 +10,7 @@ from markone.data.files import STANDARD_INPUT, files_in, find, format_of
 from markone.data.options import MAKE, TABLES, useless
 from markone.data.read import read
 from markone.data.source import Source
+from markone.errors import DataError
 from markone.features.examples import fitting
 from markone.model.model import Model
 
@@ -23,7 +24,7 @@ def open_data(
     said: Mapping[str, Any],
     *,
     target: str | None = None,
-    labelled: bool = False,
+    with_labels: bool = False,
     keep: Any = (),
     once: bool = False,
     threads: int | None = None,
@@ -36,15 +37,25 @@ def open_data(
         options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
     if "format" not in said and (data == STANDARD_INPUT or name_says(data) is None):
         options["format"] = format
-    if labelled and target is None and format in TABLES:
+    if with_labels and target is None and format in TABLES:
         target = model.target
     kind = model.reading.get("kinds", {}).get(target)
-    if labelled and kind is not None and target is not None:
+    if with_labels and kind is not None and target is not None:
         options["kinds"] = {target: kind, **options.get("kinds", {})}
     if keep:
         options["keep"] = keep
     source = read(data, target=target, once=once, threads=threads, **options)
-    return fitting(source, model.features.columns)
+    return fitting(labelled(source) if with_labels else source, model.features.columns)
+
+
+def labelled(source: Source) -> Source:
+    """The source, if its examples have labels."""
+    if source.target is not None:
+        return source
+    if source.reading.get("format") == "lines":
+        raise DataError(f"{source.name} has texts without labels; each line needs a label, a tab and a text")
+    names = ", ".join(column.name for column in source.columns)
+    raise DataError(f"say with --target which column has the labels; {source.name} has {names}")
 
 
 def usual_format(data: str, model: Model) -> str | None:

@@ -93,7 +93,9 @@ class Report:
         shown = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
         columns = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         rows = counted(history.rows + history.held_out + history.unlabelled, "row", "rows")
-        yield f"Read {rows} of {shortened(self.source.name, 50)}: {columns} ({shown})."
+        others = f" and {counted(len(self.data) - 1, 'other', 'others')}" if len(self.data) > 1 else ""
+        name = "standard input" if self.data[0] == STANDARD_INPUT else shortened(self.data[0], 50)
+        yield f"Read {rows} of {name}{others}: {columns} ({shown})."
         if history.unlabelled:
             yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label: nothing was learned from them."
         yield from (f"  {line}" for line in about_bad_lines(self.source.bad))
@@ -109,8 +111,8 @@ class Report:
             yield f"  {passes}: {counted(history[0].mistakes, 'mistake', 'mistakes')} in the first{last}."
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
-            rows = counted(history.held_out, "row that was", "rows that were")
-            yield f"  {accuracy:.1%} right on {rows} held out; the commonest class alone gets {history.majority:.1%}."
+            rows = counted(history.held_out, "held-out row", "held-out rows")
+            yield f"  {accuracy:.1%} right on {rows}; the commonest class alone gets {history.majority:.1%}."
 
     def held_out_accuracy(self) -> float | None:
         """That of the weights that are kept: of the best pass where there is patience, else of the last."""

@@ -8,6 +8,8 @@ import shlex
 
 from markone.errors import SettingsError
 
+OURS = ("minutes", "top", "output", "probabilities", "row", "text")
+"""Options that the library does not have."""
 NAMES = {"from_model": "--from"}
 """Those that are called otherwise than in the library."""
 LITERAL = r"True|False|None|'[^']*'|\"[^\"]*\"|\[\.\.\.\]|\{[^{}]*\}|\.\.\.|[0-9][0-9.]*"
@@ -20,7 +22,7 @@ def sentence(error: Exception) -> str:
         return what if error.filename is None else f"{error.filename}: {what}"
     if isinstance(error, SettingsError):
         name, bracket, column = error.name.partition("[")
-        if name in option_names():
+        if name in (*option_names(), *OURS):
             said = f" {ast.literal_eval(column[:-1])}" if bracket else ""
             return f"{as_option(name)}{said} {with_options(error.problem)}"
     return with_options(str(error))
@@ -72,5 +74,5 @@ def option_names() -> list[str]:
     from markone.model.settings import Settings
 
     parameters = [*signature(read).parameters, *signature(train).parameters]
-    names = [*parameters, *(field.name for field in fields(Settings)), "minutes", "top"]
+    names = [*parameters, *(field.name for field in fields(Settings))]
     return [name for name in dict.fromkeys(names) if name not in ("what", "source", "settings", "progress", "callback")]

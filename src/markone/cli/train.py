@@ -132,18 +132,11 @@ def train(
 def open_source(
     data: Sequence[str], *, target: str | None, importance: str | None, threads: int | None, options: dict[str, Any]
 ) -> Source:
+    from markone.cli.reading import labelled
     from markone.data.read import read
 
     what = data[0] if len(data) == 1 else [Path(name) for name in data]
-    source = read(what, target=target, importance=importance, threads=threads, **options)
-    if source.target is None:
-        if source.reading.get("format") == "lines":
-            raise DataError(
-                f"{source.name} has texts without labels; to learn, each line needs a label, a tab and a text"
-            )
-        names = ", ".join(column.name for column in source.columns)
-        raise DataError(f"say which column is to be predicted with --target; {source.name} has {names}")
-    return source
+    return labelled(read(what, target=target, importance=importance, threads=threads, **options))
 
 
 def default_name(data: Sequence[str]) -> str:

@@ -125,7 +125,8 @@ class FeatureMap(Part):
         """The spec, the columns and all that was learned of them. Functions are there by name only."""
         parts = {f"part{i}": part.save() for i, part in enumerate(self.parts)}
         facts = {
-            "spec": self.spec.as_dict(),
+            "spec": self.spec.as_dict(full=True),
+            "unit": self.unit,
             "columns": [[column.name, column.kind] for column in self.columns],
             "widths": np.diff(self.starts).tolist(),
         }
@@ -150,7 +151,7 @@ class FeatureMap(Part):
             raise damaged(str(error)) from None
         except RecursionError:
             raise damaged("the spec is nested too deeply") from None
-        if loaded.spec.as_dict() != spec:
+        if loaded.spec.as_dict(full=True) != spec:
             raise damaged("the spec is not as it was written")
         widths = contents.facts("widths", int, len(loaded.parts))
         if min(widths) < 0 or sum(widths) != width:
@@ -161,6 +162,7 @@ class FeatureMap(Part):
     def take(self, contents: Contents) -> None:
         for name in ("spec", "columns"):  # which this map was made of
             contents.fact(name, dict if name == "spec" else list)
+        self.unit = contents.fact("unit", bool)
         widths = contents.facts("widths", int, len(self.parts))
         for i, (part, width) in enumerate(zip(self.parts, widths, strict=True)):
             part.restore(contents.saved(f"part{i}"), width)

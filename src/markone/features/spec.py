@@ -131,12 +131,12 @@ class Group:
                 raise error if isinstance(error, DataError) else SettingsError(setting.name, str(error)) from None
             object.__setattr__(self, setting.name, value)
 
-    def as_dict(self) -> dict[str, Any]:
-        """What differs from the defaults."""
+    def as_dict(self, *, full: bool = False) -> dict[str, Any]:
+        """What differs from the defaults, or all."""
         return {
             setting.name: plain(getattr(self, setting.name))
             for setting in fields(self)  # type: ignore[arg-type]
-            if getattr(self, setting.name) != default_of(setting)
+            if full or getattr(self, setting.name) != default_of(setting)
         }
 
 
@@ -355,19 +355,22 @@ class Features:
                 exceptions[column.name] = {name: getattr(how, name) for name in exceptions[column.name]}
         return replace(self, columns=exceptions)
 
-    def as_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, in what JSON and TOML know. Functions are there by name."""
+    def as_dict(self, *, full: bool = False) -> dict[str, Any]:
+        """What differs from the defaults, in what JSON and TOML know. Functions are there by name.
+
+        A file that is to mean the same when defaults have changed has it in `full`.
+        """
         spec: dict[str, Any] = {}
-        if self.conjunctions:
+        if full or self.conjunctions:
             spec["conjunctions"] = list(self.conjunctions)
-        if self.degree != 1:
+        if full or self.degree != 1:
             spec["degree"] = self.degree
         if self.unit is not None:
             spec["unit"] = self.unit
         if self.functions:
             spec["functions"] = list(self.functions)
         for name in GROUPS:
-            settings = getattr(self, name).as_dict()
+            settings = getattr(self, name).as_dict(full=full)
             if settings:
                 spec[name] = settings
         if self.columns:

@@ -56,7 +56,7 @@ class Filling:
                 held_out = self._choice()
             draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
             drafts.rows += len(batch)
-            self.progress.read(drafts.rows)
+            self.progress.read(drafts.rows, self.source.progress)
             if feature_map.held() > self.budget:
                 raise DataError(
                     f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
@@ -80,7 +80,7 @@ class Filling:
             store.add(matrix, labels, importance, held_out(labels))
             rows += len(labels)
             if drafts is None:
-                self.progress.read(rows)
+                self.progress.read(rows, self.source.progress)
         feature_map.settle()
         if drafts is not None and rows != drafts.rows:
             raise DataError(

@@ -22,7 +22,6 @@ from markone.learning.interruption import Interruption
 from markone.learning.linear import Linear
 from markone.learning.progress import Progress, Silence
 from markone.model.history import History, Pass, Stop
-from markone.model.settings import Settings
 
 Callback = Callable[[Pass], bool | None]
 

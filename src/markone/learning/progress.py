@@ -58,7 +58,7 @@ class Bar:
         if self._reading is None:
             self._reading = self._progress.add_task("reading", total=None, speed="")
             self._progress.start()
-        seconds = self._progress.tasks[0].elapsed or 0.0
+        seconds = self._progress.tasks[-1].elapsed or 0.0
         speed = f"{rows:,} rows" + (f", {rows / seconds:,.0f} rows/s" if seconds > 0 else "")
         if share is None:
             self._progress.update(self._reading, speed=speed)
@@ -74,7 +74,7 @@ class Bar:
         self._progress.start()
 
     def advance(self, rows: int) -> None:
-        speed = self._progress.tasks[self._task].speed
+        speed = self._progress.tasks[-1].speed
         self._progress.update(self._task, advance=rows, speed=f"{speed:,.0f} rows/s" if speed else "")
 
     def finish_pass(self, result: Pass) -> None:

@@ -29,11 +29,13 @@ FORMAT = 1
 """The version of the format. A reader knows all versions up to its own."""
 DEEPEST = 50
 """How deep facts may be nested."""
+LARGEST_HEADER = 100_000_000
+"""The most bytes that readers of safetensors take for a header."""
 
 Path = str | os.PathLike[str]
 
 # What safetensors calls the types that we use. All are little-endian.
-TYPES = {
+TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
     "U8": np.dtype("u1"),
@@ -56,6 +58,11 @@ def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArra
     # The largest numbers first, so that each array starts where its type wants to.
     ordered = sorted(((name, in_order(array)) for name, array in arrays.items()), key=lambda a: (-a[1].itemsize, a[0]))
     header = header_of(facts, dict(ordered))
+    if len(header) > LARGEST_HEADER:
+        raise DataError(
+            f"cannot save {path}: classes, lexicons and settings need {len(header) / 1e6:,.0f} MB, and a file has room "
+            f"for {LARGEST_HEADER / 1e6:,.0f} MB of them; take fewer or shorter ones"
+        )
     with writing(path) as file:
         file.write(len(header).to_bytes(8, "little"))
         file.write(header)

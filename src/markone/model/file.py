@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.options import MAKE, Options
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError
 from markone.features.map import FeatureMap
@@ -102,7 +103,6 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
     parts = divide(saved)
     settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
     need(facts["target"] is None or isinstance(facts["target"], str), "the target has no name")
-    need(isinstance(facts["reading"], dict), "how its data was read is no object")
     if parts["features"] is None:
         raise DataError("it has no features")
     matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
@@ -117,7 +117,7 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
         settings=settings,
         history=history,
         target=facts["target"],
-        reading=facts["reading"],
+        reading=reading_of(facts["reading"]),
         counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
         resume=parts["resume"],
     )
@@ -137,7 +137,7 @@ def divide(saved: Saved) -> dict[str, Saved | None]:
     parts: dict[str, Saved | None] = {}
     for part in arrays:
         facts = saved.facts[part]
-        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its {part} are no object")
+        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is no object")
         parts[part] = None if facts is None else Saved(facts, arrays[part])
     return parts
 
@@ -174,9 +174,21 @@ def settings_of(found: Any) -> Settings:
         raise DataError(f"in its settings, {error}") from None
 
 
+def reading_of(found: Any) -> dict[str, Any]:
+    """How data was read; whether there is such an encoding is looked up when it is used."""
+    need(isinstance(found, dict), "how its data was read is no object")
+    check_keys(found, {"format", *MAKE}, "how its data was read", optional=True)
+    need(isinstance(found.get("encoding", ""), str), "the encoding of its data is no text")
+    try:
+        Options(**{name: value for name, value in found.items() if name != "encoding"}).check()
+    except SettingsError as error:
+        raise DataError(f"in how its data was read, {error}") from None
+    return dict(found)
+
+
 def classes_of(found: Any) -> list[Label]:
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
-    need(len(found) >= 2, f"it has {len(found)} classes, and needs two at least")
+    need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
     return list(found)
 

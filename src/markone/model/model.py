@@ -82,16 +82,13 @@ class Model:
         They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
         are probabilities where the rule is `logistic`.
         """
-        self.check_probabilities()
-        found = self.scores(examples, threads=threads)
-        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
-
-    def check_probabilities(self) -> None:
         if self.settings.rule != "logistic":
             raise SettingsError(
                 "rule",
                 f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic'",
             )
+        found = self.scores(examples, threads=threads)
+        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
@@ -122,15 +119,15 @@ class Model:
         --------
         >>> import markone
         >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
-        >>> print(model.explain("free money for free"))
+        >>> print(model.explain("free tea, money, more"))
         prediction: spam
-        The score of spam is 3: what is positive speaks for spam, what is negative for
-        ham.
-        feature  value  weight  product
-        free         2       1       +2
-        money        1       1       +1
-        BIAS         1       0        0
-        sum                          +3
+        The score of spam is 0.8944272: what is positive speaks for spam, what is
+        negative for ham.
+        feature   value  weight  product
+        free     0.7071  0.6325  +0.4472
+        money    0.7071  0.6325  +0.4472
+        BIAS          1       0   0.0000
+        sum                      +0.8944
         """
         top = check_top(top)
         if example is None:
