@@ -27,7 +27,7 @@ from markone.cli.reviews import write_reviews
 from markone.errors import DataError, SettingsError
 from markone.model.settings import Settings
 
-ROWS = 400
+ROWS = 1000
 
 
 def rows_in(path: Path) -> list[dict[str, str]]:
@@ -155,13 +155,13 @@ def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
     text = run(*TRAIN, "--skip-bad")
     lines = text.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 90
-    assert lines[0] == f"Read {ROWS + 1} rows of reviews.csv: 1 text (text)."
+    assert lines[0] == f"Read {ROWS + 1:,} rows of reviews.csv: 1 text (text)."
     assert lines[1] == "  1 row has no label: nothing was learned from them."
     assert lines[2] == "  2 bad lines were passed over:"
     assert lines[3].startswith("    reviews.csv, line ") and "there are 3 fields instead of 2" in lines[3]
-    assert re.match(r"Learned 2 classes of label from 359 rows \(mira, [\d,]+ features\)\.", lines[5])
+    assert re.match(r"Learned 2 classes of label from 950 rows \(mira, [\d,]+ features\)\.", lines[5])
     assert re.match(r"  10 passes: \d+ mistakes in the first, \d+ in the last\.", lines[6])
-    assert re.match(r"  \d\d\.\d% right on 41 held-out rows; the commonest class alone gets \d+\.\d%", lines[7])
+    assert re.match(r"  \d\d\.\d% right on 50 held-out rows; the commonest class alone gets \d+\.\d%", lines[7])
     assert {line.split()[0] for line in lines[9:11]} == {"happy", "unhappy"}
     assert re.match(r"Saved reviews\.model, [\d.]+ kB\.", lines[11])
     assert lines[12:] == [
@@ -173,7 +173,7 @@ def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
 def test_train_prints_json_and_nothing_else(run, folder):
     facts = json.loads(run(*TRAIN, "--json", "--epochs", "3"))
     assert facts["model"] == "reviews.model" and facts["bytes"] == os.path.getsize("reviews.model")
-    assert (facts["rows"], facts["held_out"], facts["unlabelled"], facts["bad_lines"]) == (359, 41, 0, 0)
+    assert (facts["rows"], facts["held_out"], facts["unlabelled"], facts["bad_lines"]) == (950, 50, 0, 0)
     assert facts["columns"] == {"text": "text"} and facts["classes"] == ["happy", "unhappy"]
     assert len(facts["passes"]) == 3 and facts["stopped"] == "epochs"
     assert facts["holdout"] == facts["passes"][-1]["holdout_averaged"] > facts["majority"] - 0.2
@@ -241,7 +241,7 @@ def test_some_options_change_only_how(options, run, folder):
 
 
 def test_a_model_learns_on(run, folder):
-    lines = (folder / "more.csv").read_text() + "neutral,a hotel with a fountain\n" * 30
+    lines = (folder / "more.csv").read_text() + "neutral,a hotel with a fountain\n" * 200
     (folder / "more.csv").write_text(lines)
     facts = json.loads(run("train", "more.csv", "--target", "label", "--from", "reviews.model", "--json"))
     assert facts["model"] == "more.model" and facts["classes"] == ["happy", "neutral", "unhappy"]
@@ -253,7 +253,7 @@ def test_train_reads_a_pipe(run, folder):
     facts = json.loads(
         run("train", "-", "--format", "csv", "--target", "label", "--json", given=(folder / "reviews.csv").read_bytes())
     )
-    assert facts["model"] == "markone.model" and facts["rows"] == 359
+    assert facts["model"] == "markone.model" and facts["rows"] == 950
     assert Path("markone.model").read_bytes() == Path("reviews.model").read_bytes()
 
 

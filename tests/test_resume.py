@@ -300,9 +300,9 @@ def test_learning_on_from_a_final_model_starts_at_its_weights(tmp_path: Path) ->
 
 
 def test_learning_on_holds_out_as_many_as_suit_the_new_rows() -> None:
-    many, few = markone.read(texts(300), target="label"), markone.read(texts(20), target="label")
+    many, few = markone.read(texts(1000), target="label"), markone.read(texts(20), target="label")
     large, small = markone.train(many, epochs=1), markone.train(few, epochs=1)
-    assert (large.settings.holdout, small.settings.holdout) == (0.1, 0.0)
+    assert (large.settings.holdout, small.settings.holdout) == (0.05, 0.0)
     assert markone.train(few, epochs=1, from_model=large).history.held_out == 0
     assert markone.train(many, epochs=1, from_model=small, patience=1).history.held_out > 0
     assert markone.train(few, epochs=1, from_model=large, holdout=0.5).history.held_out > 0

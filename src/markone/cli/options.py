@@ -157,7 +157,7 @@ def settings_options() -> Any:
         if field.name not in BY_RULE_OR_DATA and field.default not in (None, MISSING):
             usual = ("yes" if field.default else "no") if isinstance(field.default, bool) else field.default
             helps[field.name] += f" [default: {usual}]"
-    helps["holdout"] += " [default: a tenth, or none where rows are few]"
+    helps["holdout"] += " [default: 0.05, or none of fewer than 1,000 rows]"
     helps = {name: with_options(text) for name, text in helps.items()}
     return options("Learning", get_type_hints(Settings), helps, "Learning")
 

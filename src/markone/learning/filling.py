@@ -22,8 +22,8 @@ from markone.parallel import in_order
 
 DRAFTS_SHARE = 3
 """Drafts are kept while they take less than one of so many parts of the memory: the rows made of them need as much."""
-USUAL_HOLDOUT = 0.1
-FEW_ROWS = 200
+USUAL_HOLDOUT = 0.05
+FEW_ROWS = 1000
 """Of fewer rows none are held out unless someone asks for it: they would say little, and be missed."""
 
 Rows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
@@ -48,12 +48,10 @@ class Filling:
         """Learns the features, without being told the labels of what is held out."""
         drafts = Drafts(deque())
         size = 0
-        for batch, collected in feature_map.collected(self.source, self.threads):
+        held_out: Choice | None = None
+        for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # there is a target
-            if self.holdout is None:
-                self.holdout = USUAL_HOLDOUT if len(batch) >= FEW_ROWS else 0.0
-            if drafts.rows == 0:
-                held_out = self._choice()
+            held_out = held_out or self._choice()
             draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
             drafts.rows += len(batch)
             self.progress.read(drafts.rows, self.source.progress)
@@ -72,6 +70,20 @@ class Filling:
             raise DataError("there are no rows to learn from")
         feature_map.finish()
         return drafts
+
+    def _after_choosing(self, collected: Iterator[tuple[Batch, Any]]) -> Iterator[tuple[Batch, Any]]:
+        """The same, of which the first wait until one can say whether they are few."""
+        waiting: list[tuple[Batch, Any]] = []
+        for batch, one in collected:
+            waiting.append((batch, one))
+            if self.holdout is None and sum(len(batch) for batch, _ in waiting) >= FEW_ROWS:
+                self.holdout = USUAL_HOLDOUT
+            if self.holdout is not None:
+                yield from waiting
+                waiting.clear()
+        if self.holdout is None:
+            self.holdout = 0.0
+        yield from waiting
 
     def add_rows(self, store: RowStore, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
         """Puts all rows into the store: of the drafts if they are all there, else the source is read for them."""

@@ -88,7 +88,7 @@ def train(
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
     settings
-        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. A tenth of the rows is held out unless
+        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. One row of twenty is held out unless
         `holdout` says otherwise or there are few.
 
     Examples
