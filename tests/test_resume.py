@@ -116,6 +116,26 @@ def test_a_training_can_be_taken_up_with_more_passes(tmp_path: Path) -> None:
     assert len(again.history) == 6 and saved(again, tmp_path) == whole
 
 
+@pytest.mark.parametrize("settings", [{}, {"rule": "perceptron", "patience": 3}, {"rule": "logistic", "penalty": "l1"}])
+def test_a_model_that_is_finished_can_have_more_passes(settings: dict[str, Any], tmp_path: Path) -> None:
+    source = markone.read(texts(300), target="label")
+    how: dict[str, Any] = {"holdout": 0.2, **settings}
+    whole = saved(markone.train(source, epochs=6, **how), tmp_path)
+    markone.train(source, epochs=2, **how).save(tmp_path / "two")
+    again = markone.train(source, epochs=6, resume=tmp_path / "two")
+    assert saved(again, tmp_path) == whole
+
+
+def test_a_training_that_has_come_to_rest_stays_there(tmp_path: Path) -> None:
+    source = markone.read(["red green", "blue blue"], target=["warm", "cold"])
+    model = markone.train(source, rule="perceptron", epochs=9)
+    assert model.history.stopped == "converged"
+    model.save(tmp_path / "model")
+    again = markone.train(source, epochs=50, resume=tmp_path / "model")
+    assert again.history.stopped == "converged" and len(again.history) == len(model.history)
+    np.testing.assert_array_equal(again.scores(source), model.scores(source))
+
+
 def test_a_checkpoint_is_a_model_as_well(tmp_path: Path) -> None:
     data = texts(300)
     source = markone.read(data, target="label")
@@ -186,10 +206,10 @@ def test_a_training_is_taken_up_with_its_own_rows(changed: str, tmp_path: Path) 
         markone.train(source, checkpoint=tmp_path / "kept", resume=True)
 
 
-def test_a_finished_model_is_no_checkpoint(tmp_path: Path) -> None:
+def test_a_final_model_is_no_checkpoint(tmp_path: Path) -> None:
     source = markone.read(texts(100), target="label")
-    markone.train(source, epochs=1).save(tmp_path / "model")
-    with pytest.raises(DataError, match="is a model, not a training that was interrupted"):
+    markone.train(source, epochs=1).save(tmp_path / "model", final=True)
+    with pytest.raises(DataError, match="is a final model, which has not kept its training"):
         markone.train(source, checkpoint=tmp_path / "model", resume=True)
 
 
@@ -257,15 +277,20 @@ def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
 # ---- learning on
 
 
-def test_learning_on_with_the_same_data_goes_on_where_training_stopped(tmp_path: Path) -> None:
-    source = markone.read(texts(150), target="label")  # too few for rows to be held out
-    base = markone.train(source, epochs=2, order="given")
-    on = markone.train(source, epochs=2, from_model=base)
-    whole = markone.train(source, epochs=4, order="given")
-    np.testing.assert_array_equal(on.scores(source), whole.scores(source))
+def test_learning_on_starts_at_the_weights_that_the_model_predicts_with(tmp_path: Path) -> None:
+    source = markone.read(texts(150), target="label")
+    base = markone.train(source, epochs=3)
     base.save(tmp_path / "base")
-    from_file = markone.train(source, epochs=2, from_model=tmp_path / "base")
-    np.testing.assert_array_equal(from_file.scores(source), whole.scores(source))
+    for model in (base, tmp_path / "base"):
+        on = markone.train(source, epochs=1, from_model=model, rule="hinge", C=None, eta=1e-9)
+        np.testing.assert_allclose(on.scores(source), base.scores(source), atol=1e-4)
+
+
+def test_few_new_examples_count_as_much_as_from_the_start() -> None:
+    base = markone.train(markone.read(texts(600), target="label"), epochs=20)
+    new = {"text": ["loud fountain"] * 3, "size": [0.5] * 3, "label": ["new"] * 3}
+    on = markone.train(markone.read(new, target="label"), from_model=base)
+    assert on.predict({"text": "a loud fountain", "size": 0.4}) == "new"
 
 
 def test_learning_on_brings_new_classes_and_new_features() -> None:
@@ -288,15 +313,6 @@ def test_learning_on_with_a_table_keeps_its_scale_and_takes_new_categories() -> 
     assert {"make=a", "make=b", "make=c", "size is missing"} <= set(on.weights())
     [old], [new] = (list(model.features.named([{"size": 4.0, "make": "a"}])) for model in (base, on))
     assert old["size"] == new["size"]
-
-
-def test_learning_on_from_a_final_model_starts_at_its_weights(tmp_path: Path) -> None:
-    data = texts(150)
-    source = markone.read(data, target="label")
-    base = markone.train(source, epochs=3)
-    base.save(tmp_path / "final", final=True)
-    on = markone.train(source, epochs=1, from_model=tmp_path / "final", rule="hinge", eta=1e-9)
-    np.testing.assert_allclose(on.scores(source), base.scores(source), atol=1e-4)
 
 
 def test_learning_on_holds_out_as_many_as_suit_the_new_rows() -> None:

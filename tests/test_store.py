@@ -51,7 +51,7 @@ def filled(
     values = (random.normal(size=(rows, 5)) * (random.random((rows, 5)) < 0.6)).astype(np.float32)
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
-    store = RowStore(memory, folder=folder)
+    store = RowStore(memory, folder)
     choose = Choice(holdout, seed)
     for start in range(0, rows, batch):
         part = values[start : start + batch]

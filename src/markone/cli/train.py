@@ -74,9 +74,10 @@ def train(
     minutes
         Keep it whenever so many minutes have gone by.
     resume
-        Go on with a training that was interrupted, to the same model, bit for bit.
+        Go on with a training that was interrupted, to the same model, bit for bit; or with one that has ended, for more
+        passes.
     final
-        Leave out of the file what is needed only to learn on, and features without weight.
+        Leave out of the file what is needed only to make more passes, and features without weight.
     importance
         A column that says how much each example counts.
     threads
@@ -98,7 +99,8 @@ def train(
     source = open_source(data, target=target, importance=importance, threads=threads, options=given(reading))
     kept = f"{path}.checkpoint"
     before = identity(kept)
-    if resume and before is None and not quiet:
+    taken_up = kept if before is not None else path
+    if resume and not os.path.exists(taken_up) and not quiet:
         print(f"markone: there is no {kept} to go on from; the training begins", file=sys.stderr)
     try:
         model = learn(
@@ -106,7 +108,7 @@ def train(
             features=features,
             from_model=from_model,
             checkpoint=Checkpoints(kept, each_pass=checkpoint, minutes=minutes),
-            resume=resume,
+            resume=resume and taken_up,
             threads=threads,
             memory=memory,
             progress=progress(quiet),

@@ -41,9 +41,9 @@ class Filed:
 class RowStore:
     """Rows, their labels and what they count."""
 
-    def __init__(self, memory: int, *, folder: str | None = None, digests: bool = False) -> None:
+    def __init__(self, memory: int, folder: str | None = None) -> None:
         self.memory = memory
-        self._sum = xxhash.xxh3_64() if digests else None
+        self._sum = xxhash.xxh3_64()
         self.folder = folder
         self.unlabelled = 0
         self.values = 0
@@ -135,9 +135,8 @@ class RowStore:
         self._pieces.append(piece if self._file is None else self._put(piece))
 
     def _digest(self, arrays: list[NDArray[Any]]) -> None:
-        if self._sum is not None:
-            for array in arrays:
-                self._sum.update(np.ascontiguousarray(array).data)
+        for array in arrays:
+            self._sum.update(np.ascontiguousarray(array).data)
 
     def _put(self, piece: Matrix) -> Filed:
         assert self._file is not None
@@ -162,8 +161,7 @@ class RowStore:
 
     @property
     def digest(self) -> str:
-        """What differs, as good as surely, where any row does; only for a store that was asked to digest."""
-        assert self._sum is not None
+        """What differs, as good as surely, where any row does."""
         return self._sum.hexdigest()
 
     @property

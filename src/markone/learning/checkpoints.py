@@ -10,12 +10,14 @@ from typing import Any
 
 from markone.errors import SettingsError
 
+Path = str | os.PathLike[str]
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
     """Where a training is kept, and how often. It is always kept when it is interrupted."""
 
-    path: str | os.PathLike[str]
+    path: Path
     each_pass: bool = True
     """After every pass."""
     minutes: float | None = None
@@ -38,7 +40,7 @@ class Checkpoints:
 class Keeper:
     """Saves when it is time."""
 
-    def __init__(self, checkpoints: Checkpoints, save: Callable[[], None]) -> None:
+    def __init__(self, checkpoints: Checkpoints, save: Callable[[Path], None]) -> None:
         self._checkpoints = checkpoints
         self._save = save
         self._last = time.monotonic()
@@ -50,5 +52,5 @@ class Keeper:
             self.save()
 
     def save(self) -> None:
-        self._save()
+        self._save(self._checkpoints.path)
         self._last = time.monotonic()

@@ -24,6 +24,8 @@ from markone.learning.progress import Progress, Silence
 from markone.model.history import History, Pass, Stop
 
 Callback = Callable[[Pass], bool | None]
+MAY_GO_ON: tuple[Stop, ...] = ("epochs", "interrupted", "callback")
+"""Why a training ended that would not have ended there by itself."""
 
 
 def train_linear(
@@ -39,13 +41,16 @@ def train_linear(
     The held-out rows are `holdout`, or a share of the block where the settings ask for one.
     """
     examples = BlockExamples(linear.ready(block), linear.settings, holdout)
-    return make_passes(Run(linear, examples), callback=callback, progress=progress)
+    run = Run(linear, examples)
+    history = make_passes(run, callback=callback, progress=progress)
+    run.watch.restore_best()
+    return history
 
 
 def make_passes(
     run: Run, *, callback: Callback | None = None, progress: Progress | None = None, keeper: Keeper | None = None
 ) -> History:
-    """Passes over the examples until the settings say to stop.
+    """Passes over the examples until the settings say to stop; the weights are those of the last one.
 
     Ctrl-C ends the training with the weights so far. The callback sees every pass and ends the training by returning
     True. A keeper is shown the run at every look, and saves it when it is interrupted; it is told of SIGTERM as well,
@@ -79,7 +84,6 @@ def make_passes(
             progress.close()
     if interruption.signal == signal.SIGTERM and history.stopped == "interrupted":
         signal.raise_signal(signal.SIGTERM)
-    run.watch.restore_best()
     return history
 
 
@@ -118,6 +122,8 @@ class Run:
 
     def looks(self, progress: Progress) -> Iterator[Pass | None]:
         """Makes the passes that are left; stops to look around with None within a pass, with its result after it."""
+        if self.history.stopped not in MAY_GO_ON:
+            return
         for epoch in range(len(self.history) + 1, self.settings.epochs + 1):
             start = time.perf_counter()
             for visits in self._learn(epoch):
@@ -164,19 +170,21 @@ class Run:
             arrays |= prefixed("best.", self.watch.best_state)
         return Saved({"sums": asdict(self.sums), "passes_without_gain": self.watch.passes_without_gain}, arrays)
 
-    def restore(self, saved: Saved, passes: list[Pass]) -> None:
-        """Takes up what `save` gave of a run that had made these passes."""
+    def restore(self, saved: Saved, history: History) -> None:
+        """Takes up what `save` gave of a run with this history."""
         try:
             self.linear.set_state(without_prefix("state.", saved.arrays))
             self.sums = Sums(**saved.facts["sums"])
-            self.watch.recall(passes)
+            self.watch.recall(history.passes)
             self.watch.passes_without_gain = int(saved.facts["passes_without_gain"])
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise DataError(f"what the file has to go on learning from does not fit together: {error}") from None
         if best := without_prefix("best.", saved.arrays):
             self.watch.best_state = best
-        self.history.passes = list(passes)
+        self.history.passes = list(history.passes)
         self.history.best_epoch = self.watch.best_epoch
+        if history.stopped not in MAY_GO_ON:
+            self.history.stopped = history.stopped
 
 
 class Watch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any
@@ -24,7 +24,7 @@ from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
 from markone.learning.linear import Linear
-from markone.learning.passes import Callback, Run, make_passes, prefixed
+from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
@@ -47,7 +47,7 @@ def train(
     functions: Mapping[str, Function] | None = None,
     from_model: Any = None,
     checkpoint: Any = None,
-    resume: bool = False,
+    resume: Any = False,
     threads: int | None = None,
     memory: int | str | None = None,
     callback: Callback | None = None,
@@ -70,14 +70,16 @@ def train(
     functions
         Python functions that make more features, by name.
     from_model
-        A model, or the path of one, to learn on from: with its features and settings, and new features and classes as
-        the data have them. Which share of the rows is held out is chosen anew.
+        A model, or the path of one, to learn on from: with its features, settings and weights, and new features and
+        classes as the data have them. Which share of the rows is held out is chosen anew.
     checkpoint
         The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it; or
         a `Checkpoints` that says how often.
     resume
         Take up the training that is kept in the file of checkpoints, if there is one: the model will be, to the bit,
         what it would have been without the interruption. Source and settings must be the same; `epochs` may be more.
+        Or the path of another file to take it up from, which may be that of a model: with more passes it becomes what
+        it would have been with them from the start.
     threads
         How many threads read and count; as many as there are cores by default. The result is the same.
     memory
@@ -100,13 +102,14 @@ def train(
     given = settings if rule is None else {"rule": rule, **settings}
     check_names(given)
     checkpoints = Checkpoints.of(checkpoint)
-    if resume and checkpoints is None:
-        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=...")
+    resumed = checkpoints.path if resume is True and checkpoints is not None else resume
+    if resumed is True:
+        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
     if callback is not None and not callable(callback):
         raise SettingsError("callback", f"must be a function, not {callback!r}")
     kept, base = None, None
-    if resume and checkpoints is not None and os.path.exists(checkpoints.path):
-        kept = load(checkpoints.path, functions)
+    if resumed and os.path.exists(resumed):
+        kept = load(resumed, functions)
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     if kept is not None:
@@ -120,7 +123,7 @@ def train(
     progress = progress or Silence()
 
     holdout = how.holdout if kept or "holdout" in given else None
-    with RowStore(budget, digests=checkpoints is not None) as store:
+    with RowStore(budget) as store:
         filling = Filling(source, holdout, how.seed, workers, budget, progress)
         if kept is not None:
             start = take_up(kept, filling, store, how)
@@ -135,6 +138,10 @@ def train(
             go_on(run, kept, store)
         run.history.unlabelled = store.unlabelled
 
+        def state() -> Saved:
+            saved = run.save()
+            return Saved({**saved.facts, "digest": store.digest}, saved.arrays)
+
         def model(resume: Saved, counts: Counts | None = None) -> Model:
             return Model(
                 features=start.features,
@@ -148,10 +155,17 @@ def train(
                 resume=resume,
             )
 
-        keeper = None if checkpoints is None else Keeper(checkpoints, keep(run, store, checkpoints.path, model))
+        def keep(path: Any) -> None:
+            unfinished = model(state())
+            unfinished.history = replace(run.history, stopped="interrupted")
+            save_model(unfinished, path)
+
+        keeper = None if checkpoints is None else Keeper(checkpoints, keep)
         make_passes(run, callback=callback, progress=progress, keeper=keeper)
+        last = state()
+        run.watch.restore_best()
         counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
-    return model(Saved(arrays=prefixed("state.", linear.get_state())), counts)
+    return model(last, counts)
 
 
 # ---- three ways to start
@@ -187,7 +201,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
-    return Start(features, classes, grown(base, moved, features.width, classes).with_settings(settings))
+    return Start(features, classes, grown(base, moved, features.width, classes, settings))
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
@@ -212,24 +226,12 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 def go_on(run: Run, kept: Model, store: RowStore) -> None:
     if kept.resume is None or "digest" not in kept.resume.facts:
         raise DataError(
-            "the file to resume from is a model, not a training that was interrupted; to learn on from it, say "
-            "from_model=..."
+            "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
+            "say from_model=..."
         )
     if kept.resume.facts["digest"] != store.digest:
         raise DataError(OTHER_ROWS)
-    run.restore(kept.resume, kept.history.passes)
-
-
-def keep(run: Run, store: RowStore, path: Any, model: Callable[[Saved], Model]) -> Callable[[], None]:
-    """How to save a training that goes on."""
-
-    def save() -> None:
-        saved = run.save()
-        unfinished = model(Saved({**saved.facts, "digest": store.digest}, saved.arrays))
-        unfinished.history = replace(run.history, stopped="interrupted")
-        save_model(unfinished, path)
-
-    return save
+    run.restore(kept.resume, kept.history)
 
 
 # ---- what was asked for

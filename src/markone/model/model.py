@@ -55,7 +55,7 @@ class Model:
         self.counts = counts
         """In how many training examples the strongest features occur; None where they were not counted."""
         self.resume = resume
-        """What is needed to learn on; None in a final model."""
+        """What is needed to go on with the training; None in a final model."""
         self._weights = weights
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
@@ -173,7 +173,7 @@ class Model:
         path
             The name of the file.
         final
-            Leave out what is needed only to learn on, and the features whose weights are all 0.
+            Leave out what is needed only to go on with the training, and the features whose weights are all 0.
         """
         from markone.model.file import save_model
 
