@@ -10,7 +10,7 @@ PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
 UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	.venv-sanitize/bin/pytest -q -p no:cacheprovider -k "not hundred_million and not memory_stays_flat and not little_memory"
+	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not hundred_million and not memory_stays_flat and not little_memory"
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py
 PIP := -m pip --disable-pip-version-check --quiet
@@ -25,8 +25,8 @@ help: ## list the targets
 demo: $(INSTALLED) ## from files to explained models: the main job, on data of its own making
 	$(BIN)/markone demo
 
-test: $(INSTALLED) ## the tests, in about a minute
-	$(BIN)/pytest -q
+test: $(INSTALLED) ## the tests, on all cores, in about a minute
+	$(BIN)/pytest -q -n auto
 
 test-slow: $(INSTALLED) ## the tests that need much time or memory as well
 	$(BIN)/pytest -q -m ""
@@ -56,7 +56,7 @@ fuzz: $(SANITIZED) ## damaged and hostile input for a quarter of an hour, with t
 	HYPOTHESIS_PROFILE=fuzz $(UNDER_SANITIZERS) $(FUZZED)
 
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
-	.venv-oldest/bin/pytest -q -p no:cacheprovider tests
+	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
 
 wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
