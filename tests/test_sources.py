@@ -492,6 +492,9 @@ def test_a_series_is_a_list_of_texts_or_none() -> None:
         (["1", "2"], "categorical"),
         (["red", "blue", "red"], "categorical"),
         (["free money now", "see you tomorrow"], "text"),
+        (["good film", "awful", "bad film", "boring"], "text"),
+        (["good film", "awful", "boring", "great"], "categorical"),
+        ([f"{i} film" if i % 2 else f"{i}x" for i in range(50)], "categorical"),
         (["new york", "new york", "los angeles", "new york"] * 3, "categorical"),
         (["一" * 20, "二" * 20], "text"),
         (pa.array(["a b c", "d e f"]).dictionary_encode(), "categorical"),
@@ -510,6 +513,16 @@ def test_kinds_are_guessed(values: Any, kind: str | None) -> None:
     assert dict(kinds_of(source)).get("it") == kind
     assert ("ignored" in str(source)) == (kind is None)
     examples(source)
+
+
+def test_a_name_says_that_a_few_words_are_texts() -> None:
+    few, many = [f"word{i}" for i in range(49)], [f"word{i}" for i in range(50)]
+    assert kinds_of(markone.read({"Review": few, "job": few})) == [("Review", "text"), ("job", "categorical")]
+    assert kinds_of(markone.read({"review": many})) == [("review", "categorical")]
+    assert kinds_of(markone.read({"title": ["Mr", "Mrs"] * 9, "text": ["yes", "no"] * 9})) == [
+        ("title", "categorical"),
+        ("text", "boolean"),
+    ]
 
 
 def test_kinds_can_be_said(tmp_path: Path) -> None:

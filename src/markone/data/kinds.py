@@ -20,9 +20,13 @@ NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|inf
 WORDS_OF_TEXT = 2
 BYTES_OF_TEXT = 40
 DISTINCT_OF_TEXT = 0.5
+# Of few rows fewer words will do, or a name.
+FEW = 50
+WORDS_OF_FEW = 1.5
+NAMES_OF_TEXT = {"text", "review", "message", "comment", "title", "body"}
 
 
-def guess(array: Any, written: bool) -> Kind | None:
+def guess(array: Any, written: bool, name: str = "") -> Kind | None:
     """The kind of a column by its first values; None where there are no values, or none that features are made of.
 
     `written` says that numbers are written as strings, as in a CSV file.
@@ -51,6 +55,8 @@ def guess(array: Any, written: bool) -> Kind | None:
         return "categorical"
     words = pc.mean(pc.count_substring_regex(strings, r"\S+")).as_py()
     size = pc.mean(pc.binary_length(strings)).as_py()
+    if len(strings) < FEW and (words >= WORDS_OF_FEW or name.strip().lower() in NAMES_OF_TEXT):
+        return "text"
     return "text" if words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT else "categorical"
 
 
@@ -168,6 +174,11 @@ def truth(value: Any) -> bool | None:
         value = value.strip().lower()
         return TRUTH.get(value, {"1": True, "0": False}.get(value))
     return {0: False, 1: True}.get(value)
+
+
+def written(label: Any) -> str:
+    """A label as files, tables and sentences show it."""
+    return str(word(label))
 
 
 def word(value: Any) -> str | None:

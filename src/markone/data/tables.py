@@ -126,7 +126,7 @@ class TableSource(Source):
         for name, array in self.sampled.items():
             if name in (self.target if self.given_labels is None else None, self.importance):
                 continue
-            kind = self.options.kinds.get(name) or kinds.guess(array, self.table.written)
+            kind = self.options.kinds.get(name) or kinds.guess(array, self.table.written, name)
             if kind == "ignore":
                 self.ignored[name] = "as you said"
             elif kind is not None:
