@@ -524,8 +524,9 @@ def test_the_ending_of_the_file_or_what_is_written_says_the_format(run, folder):
     assert run("predict", "reviews.model", "new.csv", "--scores").startswith("prediction,score:happy,score:unhappy\n")
     run("predict", "reviews.model", "new.csv", "-o", "out.jsonl")
     assert json.loads((folder / "out.jsonl").read_text().splitlines()[0])["prediction"] in ("happy", "unhappy")
-    run("predict", "reviews.model", "new.csv", "-o", "out.data")
-    assert (folder / "out.data").read_text().splitlines()[0] in ("happy", "unhappy")
+    for name in ("out", "out.data"):
+        run("predict", "reviews.model", "new.csv", "-o", name, *(["--output", "labels"] if "." in name else []))
+        assert (folder / name).read_text().splitlines()[0] in ("happy", "unhappy")
     said = run("predict", "reviews.model", "new.csv", "--keep", "all", "-o", "out.txt", status=2)
     assert said == "--output must be csv or jsonl to write columns or scores beside the labels, not labels"
 
@@ -659,6 +660,9 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         ),
         (("reviews.model", "new.csv", "-o", "nix/out.csv"), "cannot save nix/out.csv"),
         (("reviews.model", "new.csv", "-o", "."), "it is a folder"),
+        (("reviews.model", "new.csv", "-o", "x.parquet"), "the name of x.parquet does not say how to write it"),
+        (("reviews.model", "new.csv", "-o", "x.csv.gz"), "x.csv.gz is named like a compressed file"),
+        (("reviews.model", "new.csv", "-o", "x.csv.gz", "--output", "csv"), "leave out .gz"),
         (("reviews.model", "new.csv", "-o", "new.csv"), "new.csv is what is read; name another file to be written"),
         (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is what is read"),
         (("people.model", "new.csv"), "the model needs the column 'age', and new.csv has text"),
@@ -769,6 +773,17 @@ def test_the_bar_shows_the_share_where_it_is_known():
 
 
 # ---- output
+
+
+def test_kept_columns_never_share_a_name_with_ours(run, folder):
+    (folder / "a.csv").write_text('text,scores,probabilities,prediction,"c\rd"\na clean room,1,2,3,4\n')
+    run("predict", "l.model", "a.csv", "--keep", "all", "--scores", "--probabilities", "-o", "a.jsonl")
+    pairs = json.loads((folder / "a.jsonl").read_text(), object_pairs_hook=list)
+    names = [name for name, _ in pairs]
+    assert names[-3:] == ["prediction_", "scores_", "probabilities_"] and len({*names}) == len(names) == 8
+    run("predict", "l.model", "a.csv", "--keep", "all", "-o", "b.csv")
+    [row] = rows_in(folder / "b.csv")
+    assert row["c\rd"] == "4" and b'"c\rd"' in (folder / "b.csv").read_bytes()
 
 
 def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.kinds import word
+from markone.data.files import COMPRESSION_OF_ENDING
+from markone.data.kinds import word, written
 from markone.data.source import Label
 from markone.data.texts import Texts
 from markone.errors import DataError, SettingsError
@@ -28,8 +29,16 @@ FORMAT_OF_ENDING = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json
 
 def output_format(asked: str | None, path: str | None, *, more: bool) -> str:
     """What was asked for, or what the file's name says; `more` than labels can only be written in columns."""
-    named = None if path is None else FORMAT_OF_ENDING.get(os.path.splitext(path)[1].lower())
-    format = asked or named or ("csv" if more else "labels")
+    ending = os.path.splitext(path or "")[1].lower()
+    if ending in COMPRESSION_OF_ENDING:
+        raise DataError(
+            f"{path} is named like a compressed file, and what is written is not compressed; leave out {ending}, or "
+            f"leave out -o and use a pipe"
+        )
+    if asked is None and ending not in ("", *FORMAT_OF_ENDING):
+        known = " ".join(FORMAT_OF_ENDING)
+        raise DataError(f"the name of {path} does not say how to write it ({known}); say it, for instance --output csv")
+    format = asked or FORMAT_OF_ENDING.get(ending) or ("csv" if more else "labels")
     if more and format == "labels":
         raise SettingsError("output", "must be csv or jsonl to write columns or scores beside the labels, not labels")
     return format
@@ -120,13 +129,16 @@ class CsvWriter(Writer):
                 columns[free_name(f"{group}:{label}", columns)] = column
         buffer = io.StringIO(newline="")
         if not self.begun:
-            csv.writer(buffer, lineterminator="\n").writerow(columns)
+            csv_writer(buffer, [columns]).writerow(columns)
             self.begun = True
-        # The module quotes fields with the ends of lines that it writes itself, and \r is another one.
-        other_ends = any("\r" in field for column in columns.values() for field in column)
-        writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if other_ends else csv.QUOTE_MINIMAL)
-        writer.writerows(zip(*columns.values(), strict=True))
+        csv_writer(buffer, columns.values()).writerows(zip(*columns.values(), strict=True))
         return buffer.getvalue().encode("utf-8", "surrogateescape")
+
+
+def csv_writer(buffer: io.StringIO, columns: Iterable[Iterable[str]]) -> Any:
+    """Python quotes fields with the ends of lines that it writes itself, and \\r is another one."""
+    other_ends = any("\r" in field for column in columns for field in column)
+    return csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if other_ends else csv.QUOTE_MINIMAL)
 
 
 class JsonWriter(Writer):
@@ -139,11 +151,11 @@ class JsonWriter(Writer):
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]
         columns.append(self.encoded[winners].tolist())
-        fields = [template(name) for name in [*kept, free_name(PREDICTION, kept)]]
+        names = [*kept, free_name(PREDICTION, kept)]
+        fields = [template(name) for name in names]
         for group, digits in self.numbers(scores):
-            fields.append(
-                template(group_name(group), "{" + ", ".join(template(written(c)) for c in self.classes) + "}")
-            )
+            names.append(free_name(group_name(group), names))
+            fields.append(template(names[-1], "{" + ", ".join(template(written(c)) for c in self.classes) + "}"))
             columns += digits
         line = "{" + ", ".join(fields) + "}\n"
         return "".join(map(line.__mod__, zip(*columns, strict=True))).encode()
@@ -165,7 +177,7 @@ def template(name: str, value: str = "%s") -> str:
     return f"{in_json(name).replace('%', '%%')}: {value}"
 
 
-def free_name(name: str, taken: Mapping[str, Any]) -> str:
+def free_name(name: str, taken: Collection[str]) -> str:
     """A name that no column of the data has."""
     while name in taken:
         name += "_"
@@ -179,10 +191,6 @@ def as_objects(values: list[Any]) -> NDArray[Any]:
     array = np.empty(len(values), object)
     array[:] = values
     return array
-
-
-def written(label: Label) -> str:
-    return str(word(label))
 
 
 def values_of(column: Any) -> list[Any]:
