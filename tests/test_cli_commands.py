@@ -772,6 +772,20 @@ def test_the_bar_shows_the_share_where_it_is_known():
     bar.close()
 
 
+def test_the_bar_shows_the_last_pass_and_does_not_scroll(capsys):
+    from markone.learning.progress import Bar
+    from markone.model.history import Pass
+
+    bar = Bar()
+    bar.start(rows=10, epochs=200)
+    for epoch in (1, 2):
+        bar.finish_pass(Pass(epoch, 1234, 5, 0.5, 1.0, 0.1, holdout_last=0.875))
+    [task] = bar._progress.tasks
+    assert task.description == "pass 3 of 200, last 1,234 wrong, 87.5% held out"
+    bar.close()
+    assert "mistakes" not in capsys.readouterr().err
+
+
 # ---- output
 
 

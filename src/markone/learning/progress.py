@@ -37,7 +37,7 @@ class Silence:
 
 
 class Bar:
-    """A bar on the terminal's standard error: rows a second, time left, and what each pass did."""
+    """A bar on the terminal's standard error: rows a second, time left, and what the last pass did."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -45,7 +45,7 @@ class Bar:
 
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=None),
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
@@ -78,8 +78,9 @@ class Bar:
         self._progress.update(self._task, advance=rows, speed=f"{speed:,.0f} rows/s" if speed else "")
 
     def finish_pass(self, result: Pass) -> None:
-        self._progress.console.print(sentence(result), highlight=False)
-        self._progress.update(self._task, description=f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}")
+        held_out = "" if result.holdout is None else f", {result.holdout:.1%} held out"
+        at = f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}"
+        self._progress.update(self._task, description=f"{at}, last {result.mistakes:,} wrong{held_out}")
 
     def close(self) -> None:
         self._progress.stop()
