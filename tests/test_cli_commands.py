@@ -249,6 +249,16 @@ def test_a_model_learns_on(run, folder):
     assert run("predict", "more.model", "-", given="a fountain, a fountain\n") == "neutral\n"
 
 
+def test_a_model_of_python_functions_is_for_python(run, folder):
+    markone.train(["a b", "c d"] * 3, target=[1, 2] * 3, functions={"size": len_of}).save("f.model")
+    said = run("predict", "f.model", "new.csv", status=2)
+    assert "load it in Python, and give it there: markone.load(path, functions={'size': ...})" in said
+
+
+def len_of(example):
+    return {"size": len(example)}
+
+
 def test_train_reads_a_pipe(run, folder):
     facts = json.loads(
         run("train", "-", "--format", "csv", "--target", "label", "--json", given=(folder / "reviews.csv").read_bytes())

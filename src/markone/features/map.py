@@ -353,7 +353,7 @@ def match_functions(names: Any, functions: Mapping[str, Function] | None) -> Non
         if name not in given:
             raise DataError(
                 f"the model makes features by the Python function {name!r}, which a file cannot hold; "
-                f"give it again: functions={{{name!r}: ...}}"
+                f"load it in Python, and give it there: markone.load(path, functions={{{name!r}: ...}})"
             )
     for name in given:
         if name not in names:

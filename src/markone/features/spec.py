@@ -336,7 +336,7 @@ class Features:
             raise SettingsError(
                 "functions",
                 f"must be given: the spec makes features by the Python function {missing[0]!r}, which is not in it; "
-                f"give it as functions={{{missing[0]!r}: ...}}",
+                f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
         return cls(**{**spec, "functions": {**given, **found}})
