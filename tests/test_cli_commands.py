@@ -810,6 +810,15 @@ def test_kept_columns_never_share_a_name_with_ours(run, folder):
     assert row["c\rd"] == "4" and b'"c\rd"' in (folder / "b.csv").read_bytes()
 
 
+def test_off_a_terminal_names_are_not_cut(run, folder, monkeypatch):
+    name = "a long name of a feature " * 4 + "which ends here"
+    (folder / "a.jsonl").write_text("".join(json.dumps({name: i % 2, "y": f"l{i % 2}"}) + "\n" for i in range(8)))
+    run("train", "a.jsonl", "--target", "y", "--quiet")
+    assert name not in run("explain", "a.model")
+    monkeypatch.delenv("COLUMNS")
+    assert name in run("explain", "a.model")
+
+
 def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():
     import numpy as np
 

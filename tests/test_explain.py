@@ -26,7 +26,7 @@ from markone.features.part import Saved
 from markone.learning.linear import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
 from markone.model.explaining import Explanation, ModelExplanation
-from markone.model.grids import cells, shortened, signed_numbers, visible, visible_text
+from markone.model.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
 from parts import PLAIN_TEXT
 
 PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}
@@ -505,7 +505,7 @@ def test_hostile_names_and_texts_are_harmless(texts: list[str], labels: list[str
         for part in seen.cells + seen.paragraphs:
             assert part.isprintable()
         if isinstance(found, Explanation):
-            assert seen.paragraphs[0].startswith(f"prediction: {visible(found.prediction)}")
+            assert seen.paragraphs[0].startswith(f"prediction: {label_in_words(found.prediction)}")
             shown = [row.feature for row in found.difference.rows[: found.top]]
             assert {visible(name) for name in shown} <= {*seen.cells}
             text = "".join(piece.text for piece in found.texts[0].pieces)
@@ -518,7 +518,7 @@ def test_hostile_names_and_texts_are_harmless(texts: list[str], labels: list[str
         if isinstance(found, ModelExplanation):
             for side in found.sides:
                 if side.speaks_for:
-                    assert f"what speaks for {visible(side.label)}" in "".join(seen.paragraphs)
+                    assert f"what speaks for {label_in_words(side.label)}" in "".join(seen.paragraphs)
 
 
 def test_markup_is_not_interpreted() -> None:
@@ -559,8 +559,9 @@ def test_everything_fits_on_a_screen_of_80_columns() -> None:
 
 
 def test_names_are_cut_by_cells() -> None:
-    assert shortened("日本語", 5) == "日本…" and cells("日本…") == 5
+    assert shortened("日本語", 5) == "日…語" and cells("日…語") == 5
     assert shortened("日本語", 6) == "日本語" and shortened("abc", 2) == "a…"
+    assert [shortened("x" * 50 + end, 10) for end in "ab"] == ["xxxxx…xxxa", "xxxxx…xxxb"]
     assert cells("e\u0301") == 1
 
 
@@ -860,3 +861,22 @@ def test_other_rules_have_no_probabilities(rule: str) -> None:
     model = markone.train(["a", "b"], target=["x", "y"], rule=rule)
     with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are no probabilities; .*'logistic'"):
         model.probabilities("a")
+
+
+@pytest.mark.parametrize("width", [80, 41, 40, 30, 20])
+def test_no_number_is_cut_where_there_is_little_room(width: int) -> None:
+    heads, row = ["feature", "one", "two", "three"], ["a rather long name", "+1.2345", "-2.3456", "3,456,789"]
+    lines = [line for line, _ in Grid([heads], [row], spare=[3, 2]).lines(width)]
+    assert max(map(len, lines)) <= width
+    left = [number for number in row[1:] if number in lines[1].split()]
+    assert lines[1].split()[-len(left) :] == left and "+1.2345" in left
+    assert {80: 3, 41: 3, 40: 2, 30: 2, 20: 1}[width] == len(left)
+
+
+def test_labels_are_shown_as_they_are_predicted_and_not_at_any_length() -> None:
+    model = markone.train(["a b", "c d"] * 3, target=[True, False] * 3)
+    for shown in (str(model.explain()), str(model.explain("a")), str(model.evaluate(["a", "c"], [True, False]))):
+        assert "true" in shown and "True" not in shown
+    model = markone.train(["a b", "c d"] * 3, target=["x" * 500, "y" * 500] * 3)
+    for shown in (str(model.explain()), str(model.explain("a")), str(model.evaluate(["a"], ["x" * 500]))):
+        assert "x" * 61 not in shown and "xxx…xxx" in shown

@@ -86,9 +86,9 @@ def explain(
     if json:
         print_json(found.as_dict())
     elif html is None:
-        from markone.cli.terminal import Terminal
+        from markone.cli.terminal import WIDE, Terminal, knows_width
 
-        Terminal(highlight=False).print(found)
+        Terminal(highlight=False, width=None if knows_width() else WIDE).print(found)
 
 
 def check_text(text: str, model: Model) -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from rich.console import Console
+
+WIDE = 200
+"""Columns of what is no terminal: nobody has to look at it through a narrow window."""
 
 
 class Terminal(Console):
@@ -10,3 +16,8 @@ class Terminal(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def knows_width() -> bool:
+    """Whether standard output has as many columns as it says."""
+    return sys.stdout.isatty() or "COLUMNS" in os.environ

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.overview import shortened
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
+from markone.model.grids import cells, label_in_words
 
 NORMAL_95 = 1.959963984540054
 MOST_IN_MATRIX = 12
@@ -271,16 +272,16 @@ def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def shown(label: Label) -> str:
-    return shortened(label, LABEL_WIDTH)
+    return label_in_words(label, LABEL_WIDTH)
 
 
 def columns(rows: list[list[str]], texts: int = 1) -> list[str]:
     """Lines in which columns stand below each other: texts to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i < texts else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(padded(row, widths, texts)).rstrip() for row in rows]
+
+
+def padded(row: list[str], widths: list[int], texts: int) -> Iterator[str]:
+    for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        spaces = " " * (width - cells(cell))
+        yield cell + spaces if i < texts else spaces + cell

@@ -20,7 +20,7 @@ from markone.features.ngrams import Ngrams
 from markone.features.texts import Texts, as_texts
 from markone.model import html
 from markone.model.counts import STRONGEST, Counts, strongest
-from markone.model.grids import SCREEN, Grid, plain_number, shortened, signed_numbers, visible
+from markone.model.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
 from markone.model.marking import MarkedText, mark
 
 if TYPE_CHECKING:
@@ -164,15 +164,18 @@ class Explanation(Shown):
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        score, speaks_for = exact(self.difference.score), self.difference.label
+        score, speaks_for = exact(self.difference.score), label_in_words(self.difference.label)
         if len(self.tables) == 1:
-            yield f"prediction: {self.prediction}"
+            yield f"prediction: {label_in_words(self.prediction)}"
             what = f"The score of {speaks_for} is {score}"
         else:
-            first, second = (f"{table.label}, which scores {exact(table.score)}" for table in self.tables)
+            first, second = (
+                f"{label_in_words(table.label)}, which scores {exact(table.score)}" for table in self.tables
+            )
             yield f"prediction: {first}; next is {second}"
             what = f"The difference is {score}"
-        yield f"{what}: what is positive speaks for {speaks_for}, what is negative for {self.speaks_against}."
+        against = label_in_words(self.speaks_against)
+        yield f"{what}: what is positive speaks for {speaks_for}, what is negative for {against}."
         if self.texts:
             yield self.texts
         yield self.grid()
@@ -185,7 +188,7 @@ class Explanation(Shown):
         labels, heads = ["", ""], ["feature", "value"]
         cells = [[row.feature, plain_number(row.value)] for row in self.difference.rows[:shown]]
         more, total = (
-            ["and 1 more feature" if count - shown == 1 else f"and {count - shown} more features", ""],
+            ["and 1 more feature" if count - shown == 1 else f"and {count - shown:,} more features", ""],
             ["sum", ""],
         )
         for table in columns:
@@ -194,7 +197,7 @@ class Explanation(Shown):
             if table is self.difference and len(columns) > 1:
                 labels, heads = [*labels, ""], [*heads, "difference"]
             else:
-                labels += 2 * [shortened(table.label, LABEL_WIDTH)]
+                labels += 2 * [label_in_words(table.label, LABEL_WIDTH)]
                 heads += ["weight", "product"]
                 for line, row in zip(cells, table.rows[:shown], strict=True):
                     line.append(plain_number(row.weight))
@@ -202,9 +205,10 @@ class Explanation(Shown):
             for line, product in zip(cells, products, strict=True):
                 line.append(product)
             more, total = [*more, others], [*total, score]
-        return Grid(
-            [heads] if len(columns) == 1 else [labels, heads], cells, [more, total] if shown < count else [total]
-        )
+        last = [more, total] if shown < count else [total]
+        if len(columns) == 1:
+            return Grid([heads], cells, last, spare=[1, 2])
+        return Grid([labels, heads], cells, last, spare=[2, 4, 1, 5, 3])
 
 
 def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation]:
@@ -389,29 +393,30 @@ class ModelExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
-        yield f"{self.features:,} features, {len(self.classes)} classes{learned}"
+        yield f"{self.features:,} features, {len(self.classes):,} classes{learned}"
         for side in self.sides:
             if side.speaks_for:
                 yield ""
                 facts = self.classes[side.number]
                 share = f" ({facts.examples:,} examples, {facts.examples / rows:.1%})" if facts.examples else ""
                 bias = "" if facts.bias is None else f"; bias {plain_number(facts.bias)}"
-                yield f"what speaks for {side.label}{share}{bias}"
+                yield f"what speaks for {label_in_words(side.label)}{share}{bias}"
                 yield self.grid(side)
 
     def grid(self, side: Side) -> Grid:
         shown = side.strongest[: self.top]
         two = len(self.classes) == 2
-        elsewhere = f"in {shortened(self.classes[1 - side.number].label, LABEL_WIDTH)}" if two else "elsewhere"
-        heads = ["feature", "weight", f"in {shortened(side.label, LABEL_WIDTH)}", elsewhere, "odds"]
+        other = self.classes[1 - side.number].label if two else None
+        elsewhere = f"in {label_in_words(other, LABEL_WIDTH)}" if two else "elsewhere"
+        heads = ["feature", "weight", f"in {label_in_words(side.label, LABEL_WIDTH)}", elsewhere, "odds"]
         weights = signed_numbers([one.weight for one in shown])
         cells = [
             [one.feature, weight, *("" if n is None else f"{n:,}" for n in one[2:4]), odds_in_words(one.odds)]
             for one, weight in zip(shown, weights, strict=True)
         ]
         if all(one.odds is None for one in shown):
-            heads, cells = heads[:2], [line[:2] for line in cells]
-        return Grid([heads], cells)
+            return Grid([heads[:2]], [line[:2] for line in cells])
+        return Grid([heads], cells, spare=[3, 2, 4])
 
 
 def explain_model(model: Model, top: int) -> ModelExplanation:

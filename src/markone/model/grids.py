@@ -6,10 +6,15 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from typing import Literal
 
+from markone.data.kinds import written
+
 SCREEN = 80
-NARROWEST_NAME = 12
+NARROWEST_NAME, LEAST_OF_NAME = 12, 4
+"""How narrow names may get before columns are left out, and when all are that can be."""
+LONGEST_LABEL = 60
 DIGITS = 4
 MOST_DECIMALS = 6
 LARGEST_IN_FULL = 1e9
@@ -62,21 +67,28 @@ def cells_of(character: str) -> int:
 
 
 def shortened(text: object, width: int) -> str:
-    """Made visible, and cut to so many cells.
+    """Made visible, and cut to so many cells in the middle: long names often differ only in how they end.
 
     >>> shortened("not very good", 8)
-    'not ver…'
+    'not …ood'
     """
     line = visible(text)
     if cells(line) <= width:
         return line
-    kept, used = "", 1
-    for character in line:
-        used += cells_of(character)
-        if used > width:
-            break
-        kept += character
-    return f"{kept}…"
+    begin = first_cells(line, width // 2)
+    end = first_cells(line[::-1], width - 1 - cells(begin))[::-1]
+    return f"{begin}…{end}"
+
+
+def first_cells(line: str, width: int) -> str:
+    """As many of its characters as there is room for."""
+    used = accumulate(map(cells_of, line))
+    return line[: sum(1 for _ in takewhile(lambda so_far: so_far <= width, used))]
+
+
+def label_in_words(label: object, width: int = LONGEST_LABEL) -> str:
+    """As predictions are written, and cut."""
+    return shortened(written(label), width)
 
 
 # ---- numbers
@@ -123,16 +135,25 @@ class Grid:
     rows: list[list[str]]
     last: list[list[str]] = field(default_factory=list)
     """Lines that close the table."""
+    spare: Sequence[int] = ()
+    """The columns that are left out where there is no room, the first of them first. No number is ever cut."""
 
     def lines(self, width: int = SCREEN) -> Iterator[tuple[str, Kind]]:
         """In so many cells: the names give way to the numbers."""
         everything = [*self.heads, *self.rows, *self.last]
-        widths = [max(cells(visible(line[i])) for line in everything) for i in range(len(self.heads[0]))]
-        left = width - sum(widths[1:]) - len(GAP) * (len(widths) - 1)
-        widths[0] = min(widths[0], max(left, NARROWEST_NAME))
+        widths = {i: max(cells(visible(line[i])) for line in everything) for i in range(len(self.heads[0]))}
+        left_out = iter(self.spare)
+        while (left := width - sum(widths.values()) + widths[0] - len(GAP) * (len(widths) - 1)) < min(
+            widths[0], NARROWEST_NAME
+        ):
+            column = next(left_out, None)
+            if column is None:
+                break
+            del widths[column]
+        widths[0] = min(widths[0], max(left, LEAST_OF_NAME))
         for kind, lines in (("head", self.heads), ("row", self.rows), ("last", self.last)):
             for line in lines:
-                yield aligned(line, widths), kind  # type: ignore[misc]
+                yield aligned([line[i] for i in widths], [*widths.values()]), kind  # type: ignore[misc]
 
     def __str__(self) -> str:
         return "\n".join(line for line, _ in self.lines())
