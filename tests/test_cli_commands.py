@@ -249,6 +249,10 @@ def test_a_model_learns_on(run, folder):
     assert run("predict", "more.model", "-", given="a fountain, a fountain\n") == "neutral\n"
 
 
+def test_missing_says_what_is_usual(run):
+    assert "[default: an empty field, ?, NA, N/A" in " ".join(run("train", "--help").replace("│", "").split())
+
+
 def test_a_model_of_python_functions_is_for_python(run, folder):
     markone.train(["a b", "c d"] * 3, target=[1, 2] * 3, functions={"size": len_of}).save("f.model")
     said = run("predict", "f.model", "new.csv", status=2)

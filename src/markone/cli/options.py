@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_type_h
 from cyclopts import Parameter, Token
 
 from markone.data.options import ALL, FORMATS
+from markone.data.options import MISSING as MISSING_WORDS
 from markone.data.read import read
 from markone.errors import SettingsError
 
@@ -94,7 +95,7 @@ FROM_TEXT: dict[str, Any] = {
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
     "columns": " Written as a,b,c.",
-    "missing": " Written as ?,NA.",
+    "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",
 }
 NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
 """What `read` is told by the commands themselves."""
