@@ -77,6 +77,8 @@ def test_help_of_a_command_has_an_example_that_works(capsys):
         (["demo", "--epochs", "0"], "epochs must be at least 1, not 0"),
         (["demo", "--seed", "-1"], "seed must be at least 0, not -1"),
         (["demo", "digits"], "'digits' is left over"),
+        (["\x1b[31m"], r'"\x1b[31m"'),
+        (["x" * 5000], "x" * 60 + "…" + "x" * 60),
     ],
 )
 def test_a_mistake_of_the_user_gets_a_line_and_status_2(arguments, sentence, capsys):
@@ -129,3 +131,13 @@ def test_a_reader_who_has_gone_is_no_error(argument):
         process.stdout.close()
         assert process.wait(timeout=20) == 141
         assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("command", "status"), [("--version", 0), ("--help", 0), ("dmeo", 2)])
+def test_a_stream_that_is_closed_is_no_error(closed, command, status):
+    found = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m markone {command} {closed}"], capture_output=True, text=True, timeout=60
+    )
+    assert found.returncode == status
+    assert "Traceback" not in found.stderr and "Error" not in found.stderr

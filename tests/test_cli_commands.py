@@ -249,6 +249,120 @@ def test_a_model_learns_on(run, folder):
     assert run("predict", "more.model", "-", given="a fountain, a fountain\n") == "neutral\n"
 
 
+def test_a_model_learns_on_from_data_that_are_read_as_its_own_were(run, folder):
+    rows = [row.replace(",", ";") for row in (folder / "people.csv").read_text().splitlines()[1:]]
+    (folder / "old.data").write_text("\n".join(rows))
+    (folder / "more.data").write_text("\n".join(f"{row};7" for row in rows[:30]))
+    make = ("--format", "csv", "--separator", ";", "--columns", "age,job,member,income")
+    run("train", "old.data", *make, "--target", "income", "--quiet")
+    text = run(
+        "train", "more.data", "--from", "old.model", "--columns", "age,job,member,income,more", "-o", "new.model"
+    )
+    assert text.startswith("Read 30 rows of more.data: 1 numeric, 1 categorical, 1 boolean (age, job, member).\n")
+    assert "\n  Not used: more (not in the model).\n" in text
+    assert markone.load("new.model").target == "income"
+    run("train", "old.data", "--from", "new.model", "--columns", "age,job,member,income", "-o", "again.model")
+    assert run("evaluate", "again.model", "old.data") == run("evaluate", "again.model", "old.data", *make)
+
+
+def test_labelled_lines_come_from_a_pipe_as_the_model_knows_them(run, folder):
+    data = (folder / "test.csv").read_bytes()
+    assert run("evaluate", "reviews.model", "-", given=data) == run("evaluate", "reviews.model", "test.csv")
+    run("train", "-", "--from", "reviews.model", "-o", "on.model", "--quiet", given=data)
+    run("train", "test.csv", "--from", "reviews.model", "-o", "on2.model", "--quiet")
+    assert (folder / "on.model").read_bytes() == (folder / "on2.model").read_bytes()
+
+
+def test_the_next_command_fits_files_whose_names_do_not_say_their_format(run, folder):
+    rows = rows_in(folder / "test.csv")
+    lines = "".join(f"{row['label']}\t{row['text']}\n" for row in rows)
+    for name in ("a.tsv", "TEST.tsv", "TEST"):
+        (folder / name).write_text(lines)
+    said = run("train", "a.tsv", "--format", "tab")
+    assert "Next:  markone evaluate a.model TEST.tsv\n" in said
+    assert markone.load("a.model").reading == {"format": "tab", "named": "tsv"}
+    for name in ("TEST.tsv", "TEST"):
+        assert "of 100 examples are right" in run("evaluate", "a.model", name)
+    assert "of 100 examples are right" in run("evaluate", "a.model", "test.csv", "--target", "label")
+    run("train", "TEST.tsv", "--from", "a.model", "-o", "b.model", "--quiet")
+    assert "of 100 examples are right" in run("evaluate", "b.model", "TEST.tsv")
+
+
+def test_the_next_command_fits_images(run, folder):
+    import numpy as np
+
+    from markone.cli.demo import write_idx
+
+    for name in ("my", "TEST"):
+        write_idx(folder / f"{name}-images-idx3-ubyte", np.arange(8 * 9, dtype=np.uint8).reshape(8, 3, 3))
+        write_idx(folder / f"{name}-labels-idx1-ubyte", np.arange(8, dtype=np.uint8) % 2)
+    said = run("train", "my-images-idx3-ubyte", "-o", "my.model")
+    [line] = [line for line in said.splitlines() if line.startswith("Next:")]
+    assert line == "Next:  markone evaluate my.model TEST-images-idx3-ubyte"
+    assert "of 8 examples are right" in run(*shlex.split(line)[2:])
+
+
+def test_columns_that_are_not_used_are_named(run, folder):
+    rows = [{"a": i % 2, "b": None, "c": [i], "d": i, "y": "no" if i % 2 else "yes"} for i in range(8)]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("train", "a.jsonl", "--target", "y", "--kinds", "d=ignore")
+    text = run(*command)
+    assert text.startswith("Read 8 rows of a.jsonl: 1 numeric (a).\n")
+    assert "\n  Not used: b (no value in the first 8 rows), c (lists or objects), d (as you said).\n" in text
+    assert list(json.loads(run(*command, "--json"))["not_used"]) == ["b", "c", "d"]
+    (folder / "renamed.csv").write_text((folder / "test.csv").read_text().replace("text", "words"))
+    assert "Not used" not in run("train", "renamed.csv", "--from", "reviews.model", "-o", "r.model")
+
+
+def test_names_with_control_characters_are_made_visible(run, folder):
+    path = folder / "a\x1b[31m.csv"
+    path.write_text("\x1b[31mcolumn,y\n" + "1,\x1b]0;x\x07\n2,b\n" * 4)
+    text = run("train", path.name, "--target", "y")
+    assert "\x1b" not in text and "\x07" not in text
+    assert r"1 numeric (\x1b[31mcolumn)" in text and r"Saved a\x1b[31m.model" in text
+    assert r"explain $'a\x1b[31m.model' --row 1 $'a\x1b[31m.csv'" in text
+    text = run("evaluate", "a\x1b[31m.model", path.name)
+    assert "\x1b" not in text and r"\x1b]0;x\x07" in text
+    assert r"there is no file b\x1b.csv" in run("train", "b\x1b.csv", "--target", "y", status=2)
+    assert r"a\x1b[31m.csv has \x1b[31mcolumn" in run("predict", "reviews.model", path.name, status=2)
+
+
+def test_a_long_name_is_cut_in_a_sentence(run, folder):
+    (folder / "a.csv").write_text("x" * 5000 + "a,y\n1,2\n3,4\n")
+    said = run("predict", "reviews.model", "a.csv", status=2)
+    assert "xxx…xxx" in said and "xxa, y." in said and len(said) < 400
+
+
+def test_what_is_no_file_keeps_no_model(run, folder):
+    os.mkfifo("pipe")
+    assert run(*TRAIN, "-o", "pipe", status=2).startswith("pipe is a pipe, and a model is saved in a file")
+    text = run(*TRAIN, "-o", "/dev/null")
+    assert text.endswith("The model is not kept: /dev/null is no file.\n")
+
+
+def test_a_training_that_has_all_its_passes_says_so(run):
+    run(*TRAIN, "--epochs", "5", "--quiet")
+    for epochs in ("3", "5"):
+        run(*TRAIN, "--epochs", epochs, "--resume")
+        assert run.errors.startswith("markone: 5 passes were made already, and none is added; --epochs says")
+    run(*TRAIN, "--epochs", "7", "--resume")
+    assert run.errors == ""
+
+
+def test_nothing_is_strong_where_nothing_was_learned(run, folder):
+    (folder / "a.libsvm").write_text("1 1:1\n2 1:1\n" * 3)
+    text = run("train", "a.libsvm", "--penalty", "l1", "--strength", "1000", "--rule", "logistic")
+    assert text.startswith("Read 6 rows of a.libsvm: rows of features.\n")
+    assert "Strongest" not in text
+
+
+def test_truth_values_are_written_in_one_way(run, folder):
+    (folder / "a.csv").write_text("x,y\n" + "1,true\n2,false\n" * 9)
+    for text in (run("train", "a.csv", "--target", "y"), run("evaluate", "a.model", "a.csv")):
+        assert "false" in text and "False" not in text
+    assert set(run("predict", "a.model", "a.csv").split()) == {"true", "false"}
+
+
 def test_missing_says_what_is_usual(run):
     assert "[default: an empty field, ?, NA, N/A" in " ".join(run("train", "--help").replace("│", "").split())
 

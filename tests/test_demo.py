@@ -142,6 +142,8 @@ def test_it_needs_neither_width_nor_unicode(usual: str, folder: Path) -> None:
     narrow = run_demo(folder, columns=60)
     assert rows(narrow) == rows(usual)
     assert not set(demo_module.BARS) & set(narrow)
+    narrower = run_demo(folder, columns=40).split("Four learners")[1]
+    assert rows(narrower) == {key: numbers[-2:] for key, numbers in rows(usual).items()}
     plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict", write_through=True)
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(plain):
         patch.chdir(folder)

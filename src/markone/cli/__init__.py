@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # NumPy starts threads for matrices as soon as it is imported. Nothing here multiplies matrices by it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
             stream.reconfigure(errors="backslashreplace")
@@ -72,6 +73,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return DONE
 
 
+def open_missing_streams() -> None:
+    """Who closes standard output or standard error does not want to see it, and that is all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open to the end
+
+
 @contextmanager
 def terminating() -> Iterator[None]:
     """Makes SIGTERM an exception, so that nothing is left half done."""
@@ -90,10 +98,9 @@ def terminating() -> Iterator[None]:
 
 
 def complain(error: Exception) -> None:
-    from markone.cli.sentences import sentence
+    from markone.cli.sentences import sentence, tell
 
-    with suppress(OSError):
-        print(f"markone: {sentence(error)}", file=sys.stderr)
+    tell(sentence(error))
 
 
 def give_up_standard_output() -> None:

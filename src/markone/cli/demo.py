@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from markone.cli.options import WholeNumber
-from markone.cli.terminal import Terminal
+from markone.cli.sentences import readable, typed
+from markone.cli.terminal import WIDE, Terminal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,6 @@ HOLDOUT = 0.3
 SHOWN_PASSES = (1, 2, 5)
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 16
-WIDTH_FOR_BARS = 80
 REVIEW = "The room was not clean, but what a lovely garden!"
 
 
@@ -57,7 +56,8 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     place = Path(folder)
     pixels, labels = load_digits()
     write_data(place, pixels, labels, seed)
-    terminal.print(f"Reviews and handwritten digits are in {folder}. First the reviews.", soft_wrap=True)
+    where = f"Reviews and handwritten digits are in {readable(folder)}. First the reviews."
+    terminal.print(where, soft_wrap=True, markup=False)
     show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
     show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
     show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
@@ -66,14 +66,13 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")
     terminal.print(f"\nFour learners read the digits, and are tested on {HOLDOUT:.0%} they never saw.")
     curves = [curve for settings in trainings for curve in learn(settings, pixels, labels)]
-    bars = terminal.width >= WIDTH_FOR_BARS and not terminal.options.ascii_only
-    terminal.print(draw(curves, epochs, bars=bars))
+    terminal.print(fitting_table(terminal, curves, epochs))
     terminal.print()
     for sentence in conclude(curves):
         terminal.print(sentence)
     terminal.print("\nTry next:\n")
     for command in next_commands(place):
-        terminal.print(f"  {command}", soft_wrap=True)
+        terminal.print(f"  {command}", soft_wrap=True, markup=False)
 
 
 def show(terminal: Terminal, *words: object) -> None:
@@ -81,7 +80,7 @@ def show(terminal: Terminal, *words: object) -> None:
     from markone.cli import run
 
     arguments = list(map(str, words))
-    terminal.print(f"\n$ {shlex.join(['markone', *arguments])}\n", style="bold", soft_wrap=True, markup=False)
+    terminal.print(f"\n$ {typed('markone', *arguments)}\n", style="bold", soft_wrap=True, markup=False)
     run(arguments)
 
 
@@ -94,7 +93,7 @@ def next_commands(place: Path) -> Iterator[str]:
         ("train", place / "reviews.csv", "--target", "guest", "--rule", "logistic", "-o", place / "logistic.model"),
         ("train", "--help"),
     ):
-        yield shlex.join(["markone", *map(str, words)])
+        yield typed("markone", *words)
 
 
 # ---- the data
@@ -168,12 +167,26 @@ def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.in
     return Curve(settings.rule, "last", last), Curve(settings.rule, "averaged", averaged)
 
 
-def draw(curves: Sequence[Curve], epochs: int, *, bars: bool) -> Table:
-    """A row for each curve; `bars` are for a terminal that is wide enough and knows more than ASCII."""
+def fitting_table(terminal: Terminal, curves: Sequence[Curve], epochs: int) -> Table:
+    """With as much in it as there is room for, so that no number is cut."""
+    from rich.measure import Measurement
+
+    early = [epoch for epoch in SHOWN_PASSES if epoch < epochs]
+    ways = [(early, False), (early[:1], False), ([], False)]
+    if not terminal.options.ascii_only:
+        ways.insert(0, (early, True))
+    for some, bars in ways:
+        table = draw(curves, [*some, epochs], bars=bars)
+        if Measurement.get(terminal, terminal.options.update(width=WIDE), table).maximum <= terminal.width:
+            break
+    return table
+
+
+def draw(curves: Sequence[Curve], shown: Sequence[int], *, bars: bool) -> Table:
+    """A row for each curve, with what is right after the passes that are to be shown."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    shown = [*(epoch for epoch in SHOWN_PASSES if epoch < epochs), epochs]
     low = min(min(curve.accuracy) for curve in curves)
     high = max(max(curve.accuracy) for curve in curves)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, caption="Held-out accuracy in %", caption_justify="left")
@@ -183,8 +196,8 @@ def draw(curves: Sequence[Curve], epochs: int, *, bars: bool) -> Table:
         table.add_column("pass by pass", style="cyan", no_wrap=True)
         table.caption = f"Held-out accuracy in %; the bars reach from {low:.1f} to {high:.1f}"
     for epoch in shown:
-        table.add_column(f"pass {epoch}" if epoch == 1 else str(epoch), justify="right")
-    table.add_column("best", justify="right")
+        table.add_column(f"pass {epoch}" if epoch == shown[0] else str(epoch), justify="right", no_wrap=True)
+    table.add_column("best", justify="right", no_wrap=True)
     for curve in curves:
         numbers = [curve.after(epoch) for epoch in shown] + [max(curve.accuracy)]
         picture = [sparkline(curve.accuracy, low, high)] if bars else []

@@ -31,21 +31,30 @@ def open_data(
 ) -> Source:
     """`said` are the options of `markone.read` that the user gave; where labels are wanted, `target` or the model's own
     is the column that has them."""
-    format = said.get("format") or usual_format(data, model)
+    options = options_like(data, model, said, target=target, with_labels=with_labels)
+    if keep:
+        options["keep"] = keep
+    source = read(data, once=once, threads=threads, **options)
+    return fitting(labelled(source) if with_labels else source, model.features.columns)
+
+
+def options_like(
+    data: str, model: Model, said: Mapping[str, Any], *, target: str | None, with_labels: bool
+) -> dict[str, Any]:
+    """What `markone.read` is to be told, the target included, to read data as those of the model were read."""
+    named = None if data == STANDARD_INPUT else name_says(data)
+    format = said.get("format") or usual_format(data, named, model, with_labels=with_labels)
     options = usual_options(model.reading, format) | dict(said)
     if any(name in said for name in ("header", "columns")):
         options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
-    if "format" not in said and (data == STANDARD_INPUT or name_says(data) is None):
+    if "format" not in said and format != named:
         options["format"] = format
     if with_labels and target is None and format in TABLES:
         target = model.target
     kind = model.reading.get("kinds", {}).get(target)
     if with_labels and kind is not None and target is not None:
         options["kinds"] = {target: kind, **options.get("kinds", {})}
-    if keep:
-        options["keep"] = keep
-    source = read(data, target=target, once=once, threads=threads, **options)
-    return fitting(labelled(source) if with_labels else source, model.features.columns)
+    return {"target": target, **options}
 
 
 def labelled(source: Source) -> Source:
@@ -58,11 +67,21 @@ def labelled(source: Source) -> Source:
     raise DataError(f"say with --target which column has the labels; {source.name} has {names}")
 
 
-def usual_format(data: str, model: Model) -> str | None:
-    """By its name, or else as the model's data were; but what comes from a pipe to a model of texts are plain lines."""
-    if data == STANDARD_INPUT and [column.kind for column in model.features.columns] == ["text"]:
+def usual_format(data: str, named: str | None, model: Model, *, with_labels: bool) -> str | None:
+    """By its name, or else as the model's data were, which may have been named otherwise than they are, too; but what
+    comes from a pipe to be predicted by a model of texts are plain lines."""
+    if data == STANDARD_INPUT and not with_labels and [column.kind for column in model.features.columns] == ["text"]:
         return "lines"
-    return (None if data == STANDARD_INPUT else name_says(data)) or model.reading.get("format")
+    own: str | None = model.reading.get("format")
+    return own if named in (None, model.reading.get("named")) else named
+
+
+def remember_name(source: Source, data: str) -> None:
+    """Lets the source's `reading`, which a model keeps, say how its file is named where that is not what it is."""
+    named = None if data == STANDARD_INPUT else name_says(data)
+    # A name that ends in .txt does not say whether texts have labels.
+    if named not in (None, source.reading.get("format")) and {named, source.reading.get("format")} != {"tab", "lines"}:
+        source.reading = {**source.reading, "named": named}
 
 
 def name_says(data: str) -> str | None:
@@ -77,5 +96,5 @@ def name_says(data: str) -> str | None:
 def usual_options(reading: Mapping[str, Any], format: str | None) -> dict[str, Any]:
     """What the model's data were read with, as far as it concerns a file of this format. Kinds are the model's."""
     names = MAKE if format == reading.get("format") else ANY_FORMAT
-    nothing = {"kinds", *useless(format)}
+    nothing = {"kinds", "named", *useless(format)}
     return {name: reading[name] for name in names if name in reading and name not in nothing}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import sys
+import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from markone.cli.sentences import readable, tell, typed
 from markone.data.files import STANDARD_INPUT
-from markone.data.overview import shortened
+from markone.data.kinds import written
 from markone.data.source import BadLines, Source
+from markone.data.tables import TableSource
+from markone.features.examples import Renamed, fitting
+from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
 
 BAD_SHOWN = 3
@@ -30,7 +33,7 @@ def print_json(facts: dict[str, Any]) -> None:
 def bad_lines(bad: BadLines) -> None:
     """A word on standard error about lines that were passed over."""
     for line in about_bad_lines(bad):
-        print(f"markone: {line}", file=sys.stderr)
+        tell(line)
 
 
 def about_bad_lines(bad: BadLines) -> Iterator[str]:
@@ -45,6 +48,12 @@ def counted(count: int, one: str, many: str) -> str:
     ('1 row', '2,500 rows')
     """
     return f"{count:,} {one if count == 1 else many}"
+
+
+def listed(names: list[str], width: int = NAME_WIDTH) -> str:
+    """The first few of them."""
+    shown = ", ".join(shortened(name, width) for name in names[:NAMES_SHOWN])
+    return shown + (", ..." if len(names) > NAMES_SHOWN else "")
 
 
 class Report:
@@ -66,7 +75,8 @@ class Report:
             "held_out": history.held_out,
             "unlabelled": history.unlabelled,
             "bad_lines": self.source.bad.count,
-            "columns": {column.name: column.kind for column in self.source.columns},
+            "columns": {column.name: column.kind for column in model.features.columns},
+            "not_used": self.not_used(),
             "target": self.source.target,
             "classes": model.classes,
             "features": model.features.width,
@@ -75,30 +85,52 @@ class Report:
             "stopped": history.stopped,
             "holdout": self.held_out_accuracy(),
             "majority": history.majority,
-            "strongest": {str(label): names for label, names in self.strongest()},
+            "strongest": {written(label): names for label, names in self.strongest()},
         }
 
     def lines(self) -> Iterator[str]:
         yield from self.read()
         yield from self.learned()
-        yield "Strongest features"
-        yield from self.features()
-        yield f"Saved {self.path}, {size_in_words(os.path.getsize(self.path))}."
-        yield from self.next_commands()
+        features = list(self.features())
+        if features:
+            yield "Strongest features"
+        yield from features
+        if stat.S_ISREG(os.stat(self.path).st_mode):
+            yield f"Saved {readable(self.path)}, {size_in_words(os.path.getsize(self.path))}."
+            yield from self.next_commands()
+        else:
+            yield f"The model is not kept: {readable(self.path)} is no file."
 
     def read(self) -> Iterator[str]:
         history = self.model.history
-        kinds = Counter(column.kind for column in self.source.columns)
-        names = [shortened(column.name, NAME_WIDTH) for column in self.source.columns]
-        shown = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
-        columns = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        used = self.model.features.columns
+        kinds = Counter(column.kind for column in used)
+        columns = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        columns += f" ({listed([column.name for column in used])})"
+        if [*kinds] == ["rows"]:
+            columns = "rows of features"
         rows = counted(history.rows + history.held_out + history.unlabelled, "row", "rows")
         others = f" and {counted(len(self.data) - 1, 'other', 'others')}" if len(self.data) > 1 else ""
         name = "standard input" if self.data[0] == STANDARD_INPUT else shortened(self.data[0], 50)
-        yield f"Read {rows} of {name}{others}: {columns} ({shown})."
+        yield f"Read {rows} of {name}{others}: {columns}."
+        not_used = self.not_used()
+        if not_used:
+            reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]
+            yield f"  Not used: {listed(reasons, SCREEN)}."
         if history.unlabelled:
             yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label: nothing was learned from them."
         yield from (f"  {line}" for line in about_bad_lines(self.source.bad))
+
+    def not_used(self) -> dict[str, str]:
+        """The columns of the data that no features were made of, and why."""
+        used = {column.name for column in self.model.features.columns}
+        others = [column.name for column in self.source.columns if column.name not in used]
+        if others:
+            found = fitting(self.source, self.model.features.columns)
+            others = [name for name in others if not (isinstance(found, Renamed) and found.old == name)]
+        ignored = self.source.ignored if isinstance(self.source, TableSource) else {}
+        reasons = {name: why.removeprefix("no features are made of ") for name, why in ignored.items()}
+        return {**dict.fromkeys(others, "not in the model"), **{n: why for n, why in reasons.items() if n not in used}}
 
     def learned(self) -> Iterator[str]:
         model, history = self.model, self.model.history
@@ -128,33 +160,42 @@ class Report:
         return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 
     def features(self) -> Iterator[str]:
-        strongest = self.strongest()
-        width = max(len(shortened(label, NAME_WIDTH)) for label, _ in strongest[:CLASSES_SHOWN])
+        strongest = [(label_in_words(label, NAME_WIDTH), names) for label, names in self.strongest() if names]
+        width = max((cells(label) for label, _ in strongest[:CLASSES_SHOWN]), default=0)
         for label, names in strongest[:CLASSES_SHOWN]:
-            words = ", ".join(shortened(name, NAME_WIDTH) for name in names)
-            yield shortened(f"  {shortened(label, NAME_WIDTH):<{width}}  {words}", 80)
-        if len(strongest) > CLASSES_SHOWN:
-            yield f"  and {len(strongest) - CLASSES_SHOWN} more classes: markone explain {shlex.quote(self.path)}"
+            words = f"  {label}{' ' * (width - cells(label))}  {shortened(names[0], NAME_WIDTH)}"
+            for name in names[1:]:
+                more = f"{words}, {shortened(name, NAME_WIDTH)}"
+                if cells(more) > SCREEN:
+                    break
+                words = more
+            yield words
+        more_classes = len(strongest) - CLASSES_SHOWN
+        if more_classes > 0:
+            what = counted(more_classes, "more class", "more classes")
+            yield f"  and {what}: {typed('markone', 'explain', self.path)}"
 
     def next_commands(self) -> Iterator[str]:
-        path = shlex.quote(self.path)
         first = self.data[0]
         ending = "" if first == STANDARD_INPUT else endings(first)
-        yield f"Next:  markone evaluate {path} TEST{ending}"
+        yield f"Next:  {typed('markone', 'evaluate', self.path, f'TEST{ending}')}"
+        explain = typed("markone", "explain", self.path)
         if [column.kind for column in self.model.features.columns] == ["text"]:
-            yield f'       markone explain {path} --text "..."'
+            yield f'       {explain} --text "..."'
         elif first != STANDARD_INPUT:
-            yield f"       markone explain {path} --row 1 {shlex.quote(first)}"
+            yield f"       {explain} {typed('--row', 1, first)}"
 
 
 def endings(path: str) -> str:
     """
-    >>> endings("data/reviews.csv.gz")
-    '.csv.gz'
+    >>> endings("data/reviews.csv.gz"), endings("train-images-idx3-ubyte.gz")
+    ('.csv.gz', '-images-idx3-ubyte.gz')
     """
-    from markone.data.files import name_without_compression
+    from markone.data.files import format_of, name_without_compression
 
     name = os.path.basename(path)
+    if format_of(name) == "idx" and "images" in name:  # beside which there are labels
+        return f"-{name[name.rindex('images') :]}"
     stem = os.path.splitext(name_without_compression(path))[0]
     return name[len(stem) :]
 
@@ -169,4 +210,4 @@ def size_in_words(size: int) -> str:
     for unit, of in (("kB", 10**3), ("MB", 10**6), ("GB", 10**9)):
         if size < 1000 * of or unit == "GB":
             break
-    return f"{size / of:.1f} {unit}"
+    return f"{size / of:,.1f} {unit}"

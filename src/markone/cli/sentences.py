@@ -5,14 +5,53 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import sys
+from contextlib import suppress
 
 from markone.errors import SettingsError
+from markone.model.grids import shortened, visible
 
 OURS = ("minutes", "top", "output", "probabilities", "row", "text")
 """Options that the library does not have."""
 NAMES = {"from_model": "--from"}
 """Those that are called otherwise than in the library."""
+NOT_OPTIONS = ("what", "source", "settings", "progress", "callback", "functions")
+LONGEST_NAME, LONGEST_LINE = 200, 2000
 LITERAL = r"True|False|None|'[^']*'|\"[^\"]*\"|\[\.\.\.\]|\{[^{}]*\}|\.\.\.|[0-9][0-9.]*"
+
+
+def tell(text: str) -> None:
+    """A line on standard error. Names in it, which are the user's or come from a file, may be of any length and hold
+    anything; whoever cannot read it must not stop the work."""
+    with suppress(OSError):
+        print(f"markone: {readable(text)}", file=sys.stderr)
+
+
+def readable(text: str) -> str:
+    """With nothing hidden in it, and long names cut in the middle.
+
+    >>> readable("no file a\\x1b")
+    'no file a\\\\x1b'
+    """
+    named = rf"""'[^']{{{LONGEST_NAME},}}'|"[^"]{{{LONGEST_NAME},}}"|\S{{{LONGEST_NAME},}}"""
+    lines = (re.sub(named, lambda found: shortened(found[0], LONGEST_NAME), visible(line)) for line in text.split("\n"))
+    return "\n".join(shortened(line, LONGEST_LINE) for line in lines)
+
+
+def typed(*words: object) -> str:
+    """Words as one would type them in a shell."""
+    return " ".join(quoted(str(word)) for word in words)
+
+
+def quoted(word: str) -> str:
+    """
+    >>> quoted("a b"), quoted("a\\x1b'")
+    ("'a b'", "$'a\\\\x1b\\\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    inside = word.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{visible(inside)}'"
 
 
 def sentence(error: Exception) -> str:
@@ -75,4 +114,4 @@ def option_names() -> list[str]:
 
     parameters = [*signature(read).parameters, *signature(train).parameters]
     names = [*parameters, *(field.name for field in fields(Settings))]
-    return [name for name in dict.fromkeys(names) if name not in ("what", "source", "settings", "progress", "callback")]
+    return [name for name in dict.fromkeys(names) if name not in NOT_OPTIONS]

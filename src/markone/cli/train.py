@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Learning, Number, Reading, WholeNumber, given
+from markone.cli.sentences import tell, typed
 from markone.errors import DataError
 
 if TYPE_CHECKING:
     from markone.data.source import Source
     from markone.learning.progress import Progress
+    from markone.model.model import Model
 
 USUAL_NAME = "markone.model"
 
@@ -91,22 +93,24 @@ def train(
     """
     from markone.learning.checkpoints import Checkpoints
     from markone.learning.training import train as learn
+    from markone.model.file import load
 
     if not data:
         raise DataError("there are no data to learn from; name a file, as in: markone train reviews.csv --target label")
     path = out or default_name(data)
     check_path(path, data)
-    source = open_source(data, target=target, importance=importance, threads=threads, options=given(reading))
+    base = None if from_model is None else load(from_model)
+    source = open_source(data, base, given(reading), target=target, importance=importance, threads=threads)
     kept = f"{path}.checkpoint"
     before = identity(kept)
     taken_up = kept if before is not None else path
     if resume and not os.path.exists(taken_up) and not quiet:
-        print(f"markone: there is no {kept} to go on from; the training begins", file=sys.stderr)
+        tell(f"there is no {kept} to go on from; the training begins")
     try:
         model = learn(
             source,
             features=features,
-            from_model=from_model,
+            from_model=base,
             checkpoint=Checkpoints(kept, each_pass=checkpoint, minutes=minutes),
             resume=resume and taken_up,
             threads=threads,
@@ -119,6 +123,10 @@ def train(
     except KeyboardInterrupt:
         tell_interruption(kept, saved=identity(kept) != before)
         raise
+    made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
+    if resume and not made and not quiet:
+        passes = len(model.history)
+        tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
     model.save(path, final=final)
     with suppress(FileNotFoundError):
         os.unlink(kept)
@@ -132,13 +140,25 @@ def train(
 
 
 def open_source(
-    data: Sequence[str], *, target: str | None, importance: str | None, threads: int | None, options: dict[str, Any]
+    data: Sequence[str],
+    base: Model | None,
+    said: dict[str, Any],
+    *,
+    target: str | None,
+    importance: str | None,
+    threads: int | None,
 ) -> Source:
-    from markone.cli.reading import labelled
+    """The data, read as those of the model were from which we learn on, if there is one."""
+    from markone.cli.reading import labelled, options_like, remember_name
     from markone.data.read import read
 
+    options = {"target": target, **said}
+    if base is not None:
+        options = options_like(data[0], base, said, target=target, with_labels=True)
     what = data[0] if len(data) == 1 else [Path(name) for name in data]
-    return labelled(read(what, target=target, importance=importance, threads=threads, **options))
+    source = labelled(read(what, importance=importance, threads=threads, **options))
+    remember_name(source, data[0])
+    return source
 
 
 def default_name(data: Sequence[str]) -> str:
@@ -162,6 +182,8 @@ def check_path(path: str, data: Sequence[str]) -> None:
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
         raise DataError(f"{path} is a folder; say with -o in which file the model is to be saved")
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+        raise DataError(f"{path} is a pipe, and a model is saved in a file; say with -o in which")
     if not os.path.isdir(folder):
         raise DataError(f"there is no folder {folder}, in which to save the model")
     if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
@@ -188,8 +210,8 @@ def progress(quiet: bool) -> Progress | None:
 
 def tell_interruption(path: str, *, saved: bool) -> None:
     if not saved:
-        print("markone: interrupted before anything was learned; nothing is saved", file=sys.stderr)
+        tell("interrupted before anything was learned; nothing is saved")
         return
+    tell(f"interrupted; what was learned is kept in {path}. To go on:")
     arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
-    command = shlex.join(["markone", *arguments, "--resume"])
-    print(f"markone: interrupted; what was learned is kept in {path}. To go on:\n\n  {command}\n", file=sys.stderr)
+    print(f"\n  {typed('markone', *arguments, '--resume')}\n", file=sys.stderr)

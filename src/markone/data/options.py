@@ -23,7 +23,7 @@ WHITE_SPACE = "whitespace"
 ALL = "all"
 
 # What a file of the same make is read by; the rest is about one reading of one file.
-MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line")
+MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +45,14 @@ class Options:
     threads: int | None = None
     keep: Sequence[str] | str = ()
     once: bool = False
+    named: str | None = None
+    """The format that the names of a model's data say, where they are of another; `markone.read` is not told this."""
 
     def check(self) -> None:
         if self.format is not None:
             check_choice("format", self.format, FORMATS)
+        if self.named is not None:
+            check_choice("named", self.named, FORMATS)
         if not isinstance(self.kinds, Mapping):
             raise SettingsError("kinds", f"must say the kinds of columns, as in {{'zip': 'text'}}, not {self.kinds!r}")
         for column, kind in self.kinds.items():
