@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -265,11 +266,12 @@ def test_lines_tell_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0].startswith("pass 1: ") and "mistakes, loss" in lines[0] and "held-out accuracy" in lines[0]
 
 
-def test_the_bar_tells_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
-    block = noisy()
-    train_linear(learner(block, epochs=2), block, progress=Bar())
-    shown = capsys.readouterr().err
-    assert "pass 1: " in shown and "pass 2: " in shown
+def test_the_bar_tells_of_the_last_pass_and_leaves_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    block, bar = noisy(), Bar()
+    train_linear(learner(block, epochs=2), block, progress=bar)
+    [task] = bar._progress.tasks
+    assert re.fullmatch(r"pass 2 of 2, last \d+ wrong", task.description)
+    assert "wrong" not in capsys.readouterr().err
 
 
 def test_a_log_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,7 +56,7 @@ def train(
 
     `zcat reviews.csv.gz | markone train - --format csv --target label`
 
-    `markone train more.csv --target label --from reviews.model -o reviews2.model`
+    `markone train more.csv --from reviews.model -o reviews2.model`
 
     Parameters
     ----------
