@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from markone.errors import DataError
 if TYPE_CHECKING:
     from markone.data.source import Source
     from markone.learning.progress import Progress
+    from markone.model.model import Model
 
 USUAL_NAME = "markone.model"
 
@@ -90,6 +92,7 @@ def train(
         No progress and no report.
     """
     from markone.learning.checkpoints import Checkpoints
+    from markone.learning.interruption import Interruption
     from markone.learning.training import train as learn
 
     if not data:
@@ -119,9 +122,13 @@ def train(
     except KeyboardInterrupt:
         tell_interruption(kept, saved=identity(kept) != before)
         raise
-    model.save(path, final=final)
-    with suppress(FileNotFoundError):
-        os.unlink(kept)
+    with Interruption((signal.SIGINT, signal.SIGTERM)) as interruption:  # what is as good as done is finished
+        save(model, path, final=final)
+        with suppress(FileNotFoundError):
+            os.unlink(kept)
+    if interruption.signal is not None:
+        print(f"markone: interrupted, but the model was ready and is saved as {path}", file=sys.stderr)
+        signal.raise_signal(interruption.signal)
     from markone.cli.report import Report, print_json
 
     report = Report(model, source, path, list(data))
@@ -129,6 +136,22 @@ def train(
         print_json(report.facts())
     elif not quiet:
         print("\n".join(report.lines()))
+
+
+def save(model: Model, path: str, *, final: bool) -> None:
+    """Where the model is wanted or, where that cannot be, in the folder of temporary files: nothing learned is lost."""
+    import tempfile
+
+    try:
+        model.save(path, final=final)
+    except DataError as error:
+        rescue = os.path.join(tempfile.mkdtemp(prefix="markone-"), os.path.basename(path))
+        try:
+            model.save(rescue, final=final)
+        except DataError:
+            os.rmdir(os.path.dirname(rescue))
+            raise error from None
+        raise DataError(f"{error}. The model is saved as {rescue} instead") from None
 
 
 def open_source(
