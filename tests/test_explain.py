@@ -25,7 +25,7 @@ from markone.data.blocks import Block
 from markone.features.part import Saved
 from markone.learning.linear import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
-from markone.model.explaining import Explanation, ModelExplanation
+from markone.model.explaining import Explanation, ModelExplanation, first_and_second
 from markone.model.grids import cells, shortened, signed_numbers, visible, visible_text
 from parts import PLAIN_TEXT
 
@@ -860,3 +860,16 @@ def test_other_rules_have_no_probabilities(rule: str) -> None:
     model = markone.train(["a", "b"], target=["x", "y"], rule=rule)
     with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are no probabilities; .*'logistic'"):
         model.probabilities("a")
+
+
+def test_names_of_columns_are_escaped() -> None:
+    table = {"<b>one": ["red warm", "blue cold"] * 3, "two": ["soft bed", "hard floor"] * 3, "y": ["a", "b"] * 3}
+    source = markone.read(table, target="y", kinds={"<b>one": "text", "two": "text"})
+    page = markone.train(source).explain({"<b>one": "red", "two": "bed"}).html()
+    assert "<b>" not in page and "&lt;b&gt;one" in page
+
+
+@pytest.mark.parametrize(("tie", "winner", "second"), [("error", 0, 1), ("negative", 0, 1), ("positive", 2, 1)])
+def test_the_runner_up_would_win_without_the_winner(tie: str, winner: int, second: int) -> None:
+    scores = np.zeros(3, np.float32)
+    assert first_and_second(scores, _core.Tie[tie]) == (winner, second)
