@@ -459,7 +459,7 @@ def test_learning_on_starts_at_the_weights_that_the_model_predicts_with(tmp_path
     base = markone.train(source, epochs=3)
     base.save(tmp_path / "base")
     for model in (base, tmp_path / "base"):
-        on = markone.train(source, epochs=1, from_model=model, rule="hinge", C=None, eta=1e-9)
+        on = markone.train(source, epochs=1, from_model=model, rule="hinge", eta=1e-9)
         np.testing.assert_allclose(on.scores(source), base.scores(source), atol=1e-4)
 
 

@@ -35,6 +35,7 @@ from markone.model.settings import Rule, Settings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
+OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")
 OTHER_ROWS = "the rows are not those of the training that was interrupted; resume it with the same data, or start anew"
 
 
@@ -279,7 +280,7 @@ def check_same(given: dict[str, Any], before: Settings) -> None:
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     """What is given, and else as in the model that it starts from, or as usual."""
-    how = Settings(**{"rule": USUAL_RULE, **given}) if base is None else replace(base.settings, **given)
+    how = Settings(**{**usual_settings(given, base), **given}).spelled_out()
     if "holdout" in given:
         check_patience(how)
     if how.tol is not None and how.patience is None:
@@ -287,6 +288,15 @@ def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     if "strength" in given and how.penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
     return how
+
+
+def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
+    """Those of the model that a training starts from; of another rule, those that any rule has."""
+    if base is None:
+        return {"rule": USUAL_RULE}
+    of_any_rule = given.get("rule", base.settings.rule) != base.settings.rule
+    names = OF_ANY_RULE if of_any_rule else [field.name for field in fields(Settings)]
+    return {name: getattr(base.settings, name) for name in names}
 
 
 def check_patience(settings: Settings) -> None:
