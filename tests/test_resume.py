@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ def texts(count: int, seed: int = 0, classes: int = 2) -> dict[str, list[Any]]:
     labels = [chance.randrange(classes) for _ in range(count)]
     said = [" ".join(chance.choices(WORDS[3 * label : 3 * label + 9], k=8)) for label in labels]
     return {"text": said, "size": [chance.random() for _ in labels], "label": [f"c{label}" for label in labels]}
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Whoever starts the tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Stopping(Silence):
