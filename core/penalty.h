@@ -55,7 +55,7 @@ class debts {
         if (total >= size) {
             const auto gone = std::partition_point(asked.begin() + static_cast<std::ptrdiff_t>(from), asked.end(),
                                                    [&](double a) { return rate * (a - asked[from]) < size; });
-            last = static_cast<std::size_t>(gone - asked.begin()) - 1;
+            last = std::max(static_cast<std::size_t>(gone - asked.begin()), from + 1) - 1;
         }
         const double sum =
             (size + rate * asked[from]) * (visits[last] - visits[from]) - rate * (asked_area[last] - asked_area[from]);

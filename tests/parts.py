@@ -13,6 +13,26 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.features.part import Matrix, Part
 
+ODD_WORDS = [
+    "a",
+    "B",
+    "not",
+    "NO",
+    "Good",
+    "ß",
+    "é!",
+    "ﬁn",
+    "\u0130x",
+    "''",
+    "日本",
+    "x-y",
+    "\0",
+    "don't",
+    "N’T",
+    ".",
+    "。",
+]
+"""Words that are negated, folded, cut or joined in odd ways."""
 PLAIN_TEXT: dict[str, Any] = {"words": [1, 1], "signs": False, "value": "count", "weight": "none", "min_count": 1}
 """Words and how often they occur, as in the lectures."""
 

@@ -25,9 +25,9 @@ from markone.data.blocks import Block
 from markone.features.part import Saved
 from markone.learning.linear import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
-from markone.model.explaining import Explanation, ModelExplanation
+from markone.model.explaining import Explanation, ModelExplanation, first_and_second
 from markone.model.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
-from parts import PLAIN_TEXT
+from parts import ODD_WORDS, PLAIN_TEXT
 
 PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}
 
@@ -287,26 +287,7 @@ options = st.fixed_dictionaries(
         "hash_bits": st.sampled_from([3, 16]),
     },
 ).filter(lambda how: how.get("words") != [] or how.get("characters"))
-WORDS = [
-    "a",
-    "B",
-    "not",
-    "NO",
-    "Good",
-    "ß",
-    "é!",
-    "ﬁn",
-    "\u0130x",
-    "''",
-    "日本",
-    "x-y",
-    "\0",
-    "don't",
-    "N’T",
-    ".",
-    "。",
-]
-texts = st.one_of(st.lists(st.sampled_from(WORDS)).map(" ".join), anything)
+texts = st.one_of(st.lists(st.sampled_from(ODD_WORDS)).map(" ".join), anything)
 encodable = texts.map(lambda text: text.encode(errors="replace").decode())
 broken = st.one_of(texts.map(lambda text: text.encode(errors="surrogatepass")), st.binary(max_size=20))
 
@@ -880,3 +861,16 @@ def test_labels_are_shown_as_they_are_predicted_and_not_at_any_length() -> None:
     model = markone.train(["a b", "c d"] * 3, target=["x" * 500, "y" * 500] * 3)
     for shown in (str(model.explain()), str(model.explain("a")), str(model.evaluate(["a"], ["x" * 500]))):
         assert "x" * 61 not in shown and "xxx…xxx" in shown
+
+
+def test_names_of_columns_are_escaped() -> None:
+    table = {"<b>one": ["red warm", "blue cold"] * 3, "two": ["soft bed", "hard floor"] * 3, "y": ["a", "b"] * 3}
+    source = markone.read(table, target="y", kinds={"<b>one": "text", "two": "text"})
+    page = markone.train(source).explain({"<b>one": "red", "two": "bed"}).html()
+    assert "<b>" not in page and "&lt;b&gt;one" in page
+
+
+@pytest.mark.parametrize(("tie", "winner", "second"), [("error", 0, 1), ("negative", 0, 1), ("positive", 2, 1)])
+def test_the_runner_up_would_win_without_the_winner(tie: str, winner: int, second: int) -> None:
+    scores = np.zeros(3, np.float32)
+    assert first_and_second(scores, _core.Tie[tie]) == (winner, second)

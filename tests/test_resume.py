@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import markone
 from markone.errors import DataError, SettingsError
 from markone.learning import examples
 from markone.learning.checkpoints import Checkpoints
+from markone.learning.interruption import Interruption
 from markone.learning.progress import Silence
 from markone.model.model import Model
 
@@ -47,6 +49,14 @@ def texts(count: int, seed: int = 0, classes: int = 2) -> dict[str, list[Any]]:
     labels = [chance.randrange(classes) for _ in range(count)]
     said = [" ".join(chance.choices(WORDS[3 * label : 3 * label + 9], k=8)) for label in labels]
     return {"text": said, "size": [chance.random() for _ in labels], "label": [f"c{label}" for label in labels]}
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Whoever starts the tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Stopping(Silence):
@@ -79,6 +89,7 @@ RUNS: list[dict[str, Any]] = [
     {"rule": "hinge", "schedule": "adagrad", "penalty": "l2", "strength": 0.01, "start": "random"},
     {"rule": "perceptron", "holdout": 0.2, "patience": 2},
     {"rule": "logistic", "patience": 2, "tol": 1e-3, "holdout": 0.0},
+    {"rule": "perceptron", "holdout": 0.2, "patience": 3, "eta": 0.5, "epochs": 9},
 ]
 
 
@@ -91,7 +102,8 @@ def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
     monkeypatch.setattr("markone.data.store.PIECE_VALUES", 60)  # some windows to a pass
     monkeypatch.setattr("markone.data.budget.LEAST", ON_DISK)
     data = texts(400, classes=2 if settings["rule"] == "mira" else 3)
-    source = markone.read(data, target="label")
+    data["weight"] = [float(i % 4) for i in range(400)]  # those of importance 0 are visited in vain
+    source = markone.read(data, target="label", importance="weight")
     how = {"epochs": 4, "memory": memory, "features": {"text": {"words": [1, 1]}}, **settings}
     whole = saved(markone.train(source, **how), tmp_path)
     checkpoint = tmp_path / "kept"
@@ -141,8 +153,8 @@ def test_a_checkpoint_is_a_model_as_well(tmp_path: Path) -> None:
     source = markone.read(data, target="label")
     model = markone.train(source, epochs=3, checkpoint=tmp_path / "kept", callback=lambda result: result.epoch == 2)
     kept = markone.load(tmp_path / "kept")
-    assert model.history.stopped == "callback" and kept.history.stopped == "interrupted"
-    assert len(kept.history) == 1  # the pass that was the last is not kept: the training has ended
+    assert model.history.stopped == "callback" and kept.history.stopped == "callback"
+    assert len(kept.history) == 2
     assert kept.accuracy(source) > 0.7
 
 
@@ -213,6 +225,159 @@ def test_a_final_model_is_no_checkpoint(tmp_path: Path) -> None:
         markone.train(source, checkpoint=tmp_path / "model", resume=True)
 
 
+def test_a_training_that_ends_by_itself_is_kept_to_its_end(tmp_path: Path) -> None:
+    source = markone.read(["red green", "blue blue"], target=["warm", "cold"])
+    model = markone.train(source, rule="perceptron", epochs=9, checkpoint=tmp_path / "kept")
+    kept = markone.load(tmp_path / "kept")
+    assert kept.history.stopped == model.history.stopped == "converged" and len(kept.history) == len(model.history)
+    again = markone.train(source, epochs=9, checkpoint=tmp_path / "kept", resume=True)
+    assert saved(again, tmp_path) == saved(model, tmp_path)
+
+
+def test_what_a_callback_interrupts_is_kept(tmp_path: Path) -> None:
+    def callback(result: Any) -> None:
+        if result.epoch == 2:
+            raise KeyboardInterrupt
+
+    source = markone.read(texts(100), target="label")
+    where = Checkpoints(tmp_path / "kept", each_pass=False)
+    model = markone.train(source, epochs=5, checkpoint=where, callback=callback)
+    assert model.history.stopped == "interrupted" and len(markone.load(tmp_path / "kept").history) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_last_pass_loses_nothing(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from markone.learning import training
+
+    source = markone.read(texts(100), target="label")
+    whole = saved(markone.train(source, epochs=3), tmp_path)
+    count = training.count_strongest
+
+    def interrupted(*arguments: Any) -> Any:
+        os.kill(os.getpid(), number)
+        return count(*arguments)
+
+    class Ended(BaseException): ...
+
+    def end(*_: object) -> None:
+        raise Ended
+
+    where = Checkpoints(tmp_path / "kept", each_pass=False)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "count_strongest", interrupted)
+            if number == signal.SIGTERM:
+                with pytest.raises(Ended):
+                    markone.train(source, epochs=3, checkpoint=where)
+            else:
+                assert markone.train(source, epochs=3, checkpoint=where).history.stopped == "interrupted"
+        assert signal.getsignal(signal.SIGTERM) is end
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    again = markone.train(source, epochs=3, checkpoint=where, resume=True)
+    assert saved(again, tmp_path) == whole
+
+
+def test_signals_that_are_somebody_elses_are_left_alone(tmp_path: Path) -> None:
+    class OurError(Exception): ...
+
+    def raise_ours(*_: object) -> None:
+        raise OurError
+
+    source = markone.read(texts(100), target="label")
+    for number, handler in ((signal.SIGINT, raise_ours), (signal.SIGTERM, signal.SIG_IGN)):
+        before = signal.signal(number, handler)
+        try:
+            if handler is raise_ours:
+                with pytest.raises(OurError):
+                    markone.train(source, checkpoint=tmp_path / "kept", progress=Stopping(1, number))
+            else:
+                model = markone.train(source, checkpoint=tmp_path / "kept", progress=Stopping(1, number))
+                assert model.history.stopped != "interrupted"
+            assert signal.getsignal(number) is handler
+        finally:
+            signal.signal(number, before)
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    with Interruption((signal.SIGINT,)) as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interruption.signal == signal.SIGINT
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
+    class Seen(Silence):
+        rows = 0
+
+        def advance(self, rows: int) -> None:
+            self.rows += rows
+
+    source = markone.read(texts(100), target="label")
+    markone.train(source, epochs=2, checkpoint=tmp_path / "kept")
+    seen = Seen()
+    markone.train(source, epochs=5, checkpoint=tmp_path / "kept", resume=True, progress=seen)
+    assert seen.rows == 500
+
+
+def forged_states() -> dict[str, Any]:
+    def put(name: str, value: Any) -> Any:
+        return lambda saved: saved.arrays.update({name: value(saved.arrays[name])})
+
+    def fact(name: str, value: Any) -> Any:
+        return lambda saved: saved.facts.update({name: value})
+
+    def summed(name: str, value: Any) -> Any:
+        return lambda saved: saved.facts["sums"].update({name: value})
+
+    def nan(array: Any) -> Any:
+        return np.full_like(array, np.nan)
+
+    return {
+        "nothing": lambda saved: (saved.facts.clear(), saved.facts.update(digest="x")),
+        "more": fact("pickle", 1),
+        "no sums": fact("sums", None),
+        "visits that are text": summed("visits", "x"),
+        "visits that are a fraction": summed("visits", 1.5),
+        "visits that are true": summed("visits", True),
+        "negative visits": summed("visits", -5),
+        "too many visits": summed("visits", 10**6),
+        "loss that is none": summed("loss", None),
+        "a sum more": summed("seconds", 1),
+        "no gain": fact("passes_without_gain", -1),
+        "an array more": lambda saved: saved.arrays.update(other=np.zeros(1)),
+        "an array less": lambda saved: saved.arrays.pop("state.u"),
+        "one row for all": put("state.v", lambda array: array[:1]),
+        "another type": put("state.u", lambda array: array.astype(np.float32)),
+        "weights that are no numbers": put("state.v", nan),
+        "sums that are no numbers": put("state.u", nan),
+        "clocks that stand still": put("state.clocks", lambda array: array * 0),
+        "debts from before": put("state.owed_asked", lambda array: array - 1),
+        "debts that shrink": put("state.owed_visits", lambda array: np.array([0.0, 2.0, 1.0])),
+        "moments that never were": put("state.settled", lambda array: array + 10**6),
+        "a best that is none": lambda saved: saved.arrays.update({"best.v": np.zeros((1, 1), np.float32)}),
+    }
+
+
+@pytest.mark.parametrize("name", forged_states())
+def test_a_forged_checkpoint_is_refused(name: str, tmp_path: Path) -> None:
+    source = markone.read(texts(100), target="label")
+    markone.train(source, epochs=2, rule="logistic", penalty="l1", checkpoint=tmp_path / "kept")
+    kept = markone.load(tmp_path / "kept")
+    assert kept.resume is not None
+    forged_states()[name](kept.resume)
+    if name == "nothing":
+        kept.resume.facts["digest"] = markone.load(tmp_path / "kept").resume.facts["digest"]  # type: ignore[union-attr]
+    kept.save(tmp_path / "kept")
+    with pytest.raises(DataError, match="to go on from is damaged"):
+        markone.train(source, epochs=3, checkpoint=tmp_path / "kept", resume=True)
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
@@ -228,14 +393,35 @@ def test_what_is_wrong_with_checkpoints_gets_a_sentence(asked: dict[str, Any], s
 
 
 def test_a_checkpoint_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot save .*no folder"):
+    with pytest.raises(DataError, match="there is no folder .*nowhere, in which to keep the training"):
         markone.train(texts(100), target="label", checkpoint=tmp_path / "nowhere" / "kept")
+
+
+def test_a_checkpoint_that_fails_does_not_end_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise DataError("cannot save kept: No space left on device")
+
+    monkeypatch.setattr("markone.learning.training.save_model", fail)
+    source = markone.read(texts(100), target="label")
+    with pytest.warns(UserWarning, match="No space left on device; the training goes on"):
+        model = markone.train(source, epochs=2, checkpoint=tmp_path / "kept")
+    assert len(model.history) == 2
+
+
+def test_a_lexicon_file_is_no_other_spec(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("red\nwarm\n")
+    spec = {"columns": {"text": {"lexicons": {"good": str(tmp_path / "good.txt")}}}}
+    source = markone.read(texts(100), target="label")
+    markone.train(source, epochs=1, features=spec, checkpoint=tmp_path / "kept")
+    model = markone.train(source, epochs=2, features=spec, checkpoint=tmp_path / "kept", resume=True)
+    assert len(model.history) == 2
 
 
 TRAINING = """
 import sys, markone
 from markone.learning import examples
 from markone.learning.checkpoints import Checkpoints
+from markone.learning.interruption import Interruption
 examples.VALUES_BETWEEN_LOOKS = 3000
 print("reading", flush=True)
 model = markone.train(sys.argv[1], target="label", epochs=40, resume=True,
@@ -282,7 +468,7 @@ def test_learning_on_starts_at_the_weights_that_the_model_predicts_with(tmp_path
     base = markone.train(source, epochs=3)
     base.save(tmp_path / "base")
     for model in (base, tmp_path / "base"):
-        on = markone.train(source, epochs=1, from_model=model, rule="hinge", C=None, eta=1e-9)
+        on = markone.train(source, epochs=1, from_model=model, rule="hinge", eta=1e-9)
         np.testing.assert_allclose(on.scores(source), base.scores(source), atol=1e-4)
 
 
@@ -324,6 +510,19 @@ def test_learning_on_holds_out_as_many_as_suit_the_new_rows() -> None:
     assert markone.train(few, epochs=1, from_model=large, holdout=0.5).history.held_out > 0
     with pytest.raises(SettingsError, match="patience waits for held-out accuracy"):
         markone.train(few, epochs=1, from_model=large, patience=1)
+
+
+def test_a_label_may_be_a_number_in_one_source_and_a_text_in_another() -> None:
+    base = markone.train(["red green", "blue blue"] * 3, target=[0, 1] * 3)
+    on = markone.train(["red", "blue", "loud"] * 3, target=["0", "1", "maybe"] * 3, from_model=base)
+    assert on.classes == [0, 1, "maybe"]
+    assert [on.predict(text) for text in ("red", "blue", "loud")] == [0, 1, "maybe"]
+
+
+def test_functions_are_those_of_the_model() -> None:
+    base = markone.train(["red green", "blue blue"], target=["warm", "cold"])
+    with pytest.raises(SettingsError, match="functions are those that the model has"):
+        markone.train(["a", "b"], target=["warm", "cold"], from_model=base, functions={"size": len})
 
 
 def test_learning_on_takes_the_features_of_the_model() -> None:

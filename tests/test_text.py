@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markone import _core, reference
+from parts import ODD_WORDS
 
 pytestmark = pytest.mark.skipif(
     unicodedata.unidata_version != _core.UNICODE_VERSION, reason="Python knows another version of Unicode"
@@ -40,26 +41,7 @@ options = st.fixed_dictionaries(
 PLAIN = {"fold": True, "signs": False, "negation": False, "choice": "all", "characters": False}
 
 # Mostly few words, so that they repeat; sometimes anything.
-WORDS = [
-    "a",
-    "B",
-    "not",
-    "NO",
-    "Good",
-    "ß",
-    "é!",
-    "ﬁn",
-    "\u0130x",
-    "''",
-    "日本",
-    "x-y",
-    "\0",
-    "don't",
-    "N’T",
-    ".",
-    "。",
-]
-texts = st.one_of(st.lists(st.sampled_from(WORDS)).map(" ".join), st.text())
+texts = st.one_of(st.lists(st.sampled_from(ODD_WORDS)).map(" ".join), st.text())
 broken = st.one_of(
     texts.map(str.encode), st.binary(), st.lists(st.one_of(texts.map(str.encode), st.binary())).map(b"".join)
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -609,3 +611,27 @@ def test_a_feature_map_is_fitted_once_and_then_used() -> None:
     with pytest.raises(SettingsError, match="spec must be a Features"):
         FeatureMap({}, source.columns)  # type: ignore[arg-type]
     assert repr(markone.train(source)) == "<Model: mira, 2 features, 2 classes: 'x', 'y'>"
+
+
+# ---- what a model tells of its training
+
+
+def test_rows_without_labels_are_counted() -> None:
+    table = {"text": ["red", "blue", "red red", "green"], "label": ["warm", "cold", "warm", None]}
+    history = markone.train(table, target="label").history
+    assert (history.rows, history.held_out, history.unlabelled) == (3, 0, 1)
+    assert history.majority == pytest.approx(2 / 3)
+
+
+def test_labels_that_are_written_with_zeros_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "agents.csv").write_text("agent,text\n" + "007,martini shaken\n012,tea stirred\n" * 3)
+    assert markone.train(markone.read(tmp_path / "agents.csv", target="agent")).classes == ["007", "012"]
+    (tmp_path / "numbers.csv").write_text("number,text\n" + "0,martini shaken\n-10,tea stirred\n0.5,water\n" * 3)
+    assert markone.train(markone.read(tmp_path / "numbers.csv", target="number")).classes == [-10, 0, 0.5]
+
+
+def test_a_model_is_saved_and_not_pickled() -> None:
+    model = markone.train(["red", "blue"], target=["warm", "cold"])
+    with pytest.raises(TypeError, match=r"save it with model\.save"):
+        pickle.dumps(model)
+    assert copy.deepcopy(model).predict("red") == "warm"

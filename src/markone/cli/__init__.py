@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
             stream.reconfigure(errors="backslashreplace")
     try:
-        with terminating():
+        with terminating(), warnings.catch_warnings():
+            warnings.showwarning = show_warning
             run(list(sys.argv[1:] if arguments is None else arguments))
             sys.stdout.flush()
     except MarkoneError as error:
@@ -78,6 +80,11 @@ def open_missing_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open to the end
+
+
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a sentence."""
+    complain(MarkoneError(str(message)))
 
 
 @contextmanager

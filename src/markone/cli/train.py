@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 from collections.abc import Sequence
@@ -92,6 +93,7 @@ def train(
         No progress and no report.
     """
     from markone.learning.checkpoints import Checkpoints
+    from markone.learning.interruption import Interruption
     from markone.learning.training import train as learn
     from markone.model.file import load
 
@@ -127,9 +129,13 @@ def train(
     if resume and not made and not quiet:
         passes = len(model.history)
         tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
-    model.save(path, final=final)
-    with suppress(FileNotFoundError):
-        os.unlink(kept)
+    with Interruption((signal.SIGINT, signal.SIGTERM)) as interruption:  # what is as good as done is finished
+        save(model, path, final=final)
+        with suppress(FileNotFoundError):
+            os.unlink(kept)
+    if interruption.signal is not None:
+        tell(f"interrupted, but the model was ready and is saved as {path}")
+        signal.raise_signal(interruption.signal)
     from markone.cli.report import Report, print_json
 
     report = Report(model, source, path, list(data))
@@ -137,6 +143,22 @@ def train(
         print_json(report.facts())
     elif not quiet:
         print("\n".join(report.lines()))
+
+
+def save(model: Model, path: str, *, final: bool) -> None:
+    """Where the model is wanted or, where that cannot be, in the folder of temporary files: nothing learned is lost."""
+    import tempfile
+
+    try:
+        model.save(path, final=final)
+    except DataError as error:
+        rescue = os.path.join(tempfile.mkdtemp(prefix="markone-"), os.path.basename(path))
+        try:
+            model.save(rescue, final=final)
+        except DataError:
+            os.rmdir(os.path.dirname(rescue))
+            raise error from None
+        raise DataError(f"{error}. The model is saved as {rescue} instead") from None
 
 
 def open_source(

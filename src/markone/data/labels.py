@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -52,6 +53,36 @@ class Labels:
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
         """The numbers of a sequence of labels."""
         return np.fromiter((self.number(plain(value)) for value in values), np.int32)
+
+
+class KnownLabels:
+    """Labels by number, and which of them another source's label is.
+
+    A label may be a number or a boolean in one source and a text in another: what is not known exactly is known by how
+    it is written.
+
+    >>> known = KnownLabels([0, 1, True, "maybe"])
+    >>> known.number(1), known.number("1"), known.number("true"), known.number("perhaps")
+    (1, 1, 2, None)
+    """
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self.exact = {(type(label), label): number for number, label in enumerate(labels)}
+        self.written: dict[str, int] = {}
+        for number, label in enumerate(labels):
+            for text in as_written(label):
+                self.written.setdefault(text, number)
+
+    def number(self, label: Label) -> int | None:
+        """None where it is none of them."""
+        number = self.exact.get((type(label), label))
+        found = [self.written[text] for text in as_written(label) if number is None and text in self.written]
+        return found[0] if found else number
+
+
+def as_written(label: Label) -> list[str]:
+    """The ways in which a label is written: a boolean by Python, and by all others."""
+    return [str(label), str(label).lower()] if isinstance(label, bool) else [str(label)]
 
 
 def plain(value: Any) -> Label | None:

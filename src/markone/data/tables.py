@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 
 SAMPLE_ROWS = 5000
 BATCH_ROWS = 4096
+PADDED = re.compile(r"[+-]?0[0-9]", re.ASCII)
 SKIP_ADVICE = "; skip_bad=True passes over such rows"
 
 
@@ -154,6 +156,10 @@ class TableSource(Source):
         if said is None and guessed == "boolean" and kinds.is_words(array.type):
             words = {str(value).strip().lower() for value in array.drop_null().unique().to_pylist()}
             guessed = "boolean" if self.table.written and words <= {"true", "false"} else "categorical"
+        if said is None and guessed == "numeric" and kinds.is_words(array.type):
+            # 007 is no number to whoever writes it so, and would come back as 7.
+            padded = any(PADDED.match(value.strip()) for value in array.drop_null().unique().to_pylist())
+            guessed = "categorical" if padded else "numeric"
         kind = guessed if guessed in ("numeric", "boolean") else "categorical"
         trial = Labels(self.target)
         for value in kinds.decoded(array).unique().to_pylist():

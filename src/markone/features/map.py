@@ -287,17 +287,17 @@ def feature_name(name: str) -> str:
 
 def check_names(parts: list[Part]) -> None:
     """That no two features have one name. Words, pixels and given rows are many, and cannot be called like the rest."""
-    names: set[str] = set()
+    names: set[int] = set()  # by their hashes: products of long names would need much memory
     for part in parts:
         if isinstance(part, Ngrams | Given | ImagePart):
             continue
-        for name in part.names():
-            if name in names:
+        for name in map(part.name, range(part.width)):
+            if hash(name) in names:
                 raise DataError(
                     f"two features would be called {name!r}; rename a column, a function or a lexicon, or leave out "
                     "the conjunction that degree makes already"
                 )
-            names.add(name)
+            names.add(hash(name))
 
 
 def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:

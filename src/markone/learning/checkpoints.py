@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from markone.errors import SettingsError
+from markone.errors import DataError, SettingsError
 
 Path = str | os.PathLike[str]
 
@@ -31,6 +32,14 @@ class Checkpoints:
         ):
             raise SettingsError("minutes", f"must be a number greater than 0, not {self.minutes!r}")
 
+    def check_folder(self) -> None:
+        """That a file can be put there, before anything is done that it is to keep."""
+        folder = os.path.dirname(os.path.abspath(self.path))
+        if not os.path.isdir(folder):
+            raise DataError(f"there is no folder {folder}, in which to keep the training")
+        if os.path.isdir(self.path) or not os.access(folder, os.W_OK):
+            raise DataError(f"{os.fspath(self.path)} may not be written to; say elsewhere where to keep the training")
+
     @classmethod
     def of(cls, given: Any) -> Checkpoints | None:
         """Checkpoints themselves, or the path of a file for one after every pass."""
@@ -49,8 +58,11 @@ class Keeper:
         minutes = self._checkpoints.minutes
         late = minutes is not None and time.monotonic() - self._last >= 60 * minutes
         if late or (after_pass and self._checkpoints.each_pass):
-            self.save()
+            try:
+                self.save()
+            except DataError as error:  # a disk that is full now may have room when the training ends
+                warnings.warn(f"{error}; the training goes on", stacklevel=2)
 
     def save(self) -> None:
-        self._save(self._checkpoints.path)
         self._last = time.monotonic()
+        self._save(self._checkpoints.path)

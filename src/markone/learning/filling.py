@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
+from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError
@@ -130,18 +131,14 @@ def finish_store(store: RowStore, source: Source, known: list[Label]) -> list[La
     met = [source.labels[number] for number in store.labels_met()]
     if not met:
         raise DataError("none of the rows has a label")
-    there = {identity(label) for label in known}
-    classes = in_good_order([*known, *(label for label in met if identity(label) not in there)])
+    old = KnownLabels(known)
+    classes = in_good_order([*known, *(label for label in met if old.number(label) is None)])
     if len(classes) < 2:
         raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
-    number = {identity(label): i for i, label in enumerate(classes)}
-    store.finish(np.array([number.get(identity(label), UNLABELLED) for label in source.labels], np.int32))
+    number = KnownLabels(classes).number
+    found = [number(known[i]) if (i := old.number(label)) is not None else number(label) for label in source.labels]
+    store.finish(np.array([UNLABELLED if one is None else one for one in found], np.int32))
     return classes
-
-
-def identity(label: Label) -> tuple[type, Label]:
-    """1 and True are two labels, although they are equal."""
-    return type(label), label
 
 
 def in_good_order(labels: list[Label]) -> list[Label]:

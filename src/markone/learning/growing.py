@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.labels import KnownLabels
 from markone.data.source import Label
-from markone.learning.filling import identity
 from markone.learning.linear import Linear
 from markone.model.model import Model
 from markone.model.settings import Settings
@@ -22,6 +22,7 @@ def grown(base: Model, moved: NDArray[np.int64], features: int, classes: list[La
     wider = np.zeros((features, matrix.shape[1]), matrix.dtype)
     wider[moved] = matrix
     linear.start_at(wider, bias)
-    number = {identity(label): i for i, label in enumerate(classes)}
-    linear.grow(features=features, classes=len(classes), places=[number[identity(label)] for label in base.classes])
+    number = KnownLabels(classes).number
+    places = [place for label in base.classes if (place := number(label)) is not None]
+    linear.grow(features=features, classes=len(classes), places=places)
     return linear

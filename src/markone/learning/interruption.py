@@ -7,6 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
+OTHERS = (signal.SIG_IGN, None)
+"""Signals that are to be ignored, and handlers that are not Python's."""
+
 
 class Interruption:
     """Notes signals that would break off the work in the middle of a step. The second time they do so nevertheless.
@@ -24,7 +27,7 @@ class Interruption:
         if threading.current_thread() is threading.main_thread():
             for number in self._signals:
                 before = signal.getsignal(number)
-                if number != signal.SIGINT or before is signal.default_int_handler:
+                if before is signal.default_int_handler if number == signal.SIGINT else before not in OTHERS:
                     self._before[number] = before
                     signal.signal(number, self._note)
         return self

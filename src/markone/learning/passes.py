@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from markone.learning.examples import BlockExamples, Examples
 from markone.learning.interruption import Interruption
 from markone.learning.linear import Linear
 from markone.learning.progress import Progress, Silence
+from markone.learning.states import check_saved, prefixed, without_prefix
 from markone.model.history import History, Pass, Stop
 
 Callback = Callable[[Pass], bool | None]
@@ -48,42 +48,48 @@ def train_linear(
 
 
 def make_passes(
-    run: Run, *, callback: Callback | None = None, progress: Progress | None = None, keeper: Keeper | None = None
+    run: Run,
+    *,
+    callback: Callback | None = None,
+    progress: Progress | None = None,
+    keeper: Keeper | None = None,
+    interruption: Interruption | None = None,
 ) -> History:
     """Passes over the examples until the settings say to stop; the weights are those of the last one.
 
     Ctrl-C ends the training with the weights so far. The callback sees every pass and ends the training by returning
-    True. A keeper is shown the run at every look, and saves it when it is interrupted; it is told of SIGTERM as well,
-    which then ends the process as it would have done without us.
+    True. A keeper is shown the run at every look, and saves it when it is interrupted. Whoever has more to do after the
+    passes notes interruptions himself.
     """
+    if interruption is None:
+        with Interruption((signal.SIGINT,)) as interruption:
+            return make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
     history = run.history
     progress = progress or Silence()
-    signals = (signal.SIGINT,) if keeper is None else (signal.SIGINT, signal.SIGTERM)
-    with Interruption(signals) as interruption:
-        try:
-            progress.start(run.examples.rows, run.settings.epochs)
-            if done := run.examples.rows * len(history) + run.sums.visits:
-                progress.advance(done)
-            for result in run.looks(progress):
-                reason = None
-                if result is not None:
-                    progress.finish_pass(result)
-                    reason = run.watch.reason(result, bool(callback and callback(result)))
-                if reason is None and interruption.signal is not None:
-                    reason = "interrupted"
-                    if keeper is not None:
-                        keeper.save()
-                if reason is not None:
-                    history.stopped = reason
-                    break
-                if keeper is not None:
-                    keeper.look(after_pass=result is not None)
-        except KeyboardInterrupt:  # from a callback, or from another thread than the main one
-            history.stopped = "interrupted"
-        finally:
-            progress.close()
-    if interruption.signal == signal.SIGTERM and history.stopped == "interrupted":
-        signal.raise_signal(signal.SIGTERM)
+    try:
+        progress.start(run.examples.rows, run.settings.epochs)
+        if done := run.examples.rows * len(history) + run.sums.visits:
+            progress.advance(done)
+        for result in run.looks(progress):
+            reason: Stop | None = None
+            if result is not None:
+                progress.finish_pass(result)
+                reason = run.watch.reason(result, bool(callback and callback(result)))
+            if reason is None and interruption.signal is not None:
+                raise KeyboardInterrupt
+            if reason is not None:
+                history.stopped = reason
+                run.ended = True
+            if keeper is not None:
+                keeper.look(after_pass=result is not None)
+            if run.ended:
+                break
+    except KeyboardInterrupt:  # which may come from a callback, or from another handler of Ctrl-C
+        history.stopped = "interrupted"
+        if keeper is not None and run.steady:
+            keeper.save()
+    finally:
+        progress.close()
     return history
 
 
@@ -92,13 +98,14 @@ class Sums:
     """What the visits of a pass have come to so far."""
 
     visits: int = 0
+    """Rows that it was their turn of, be their importance 0."""
     mistakes: int = 0
     updates: int = 0
     loss: float = 0.0
     importance: float = 0.0
 
-    def add(self, tally: _core.Tally) -> None:
-        self.visits += tally.visits
+    def add(self, tally: _core.Tally, visits: int) -> None:
+        self.visits += visits
         self.mistakes += tally.mistakes
         self.updates += tally.updates
         self.loss += tally.loss
@@ -114,6 +121,10 @@ class Run:
         self.settings = linear.settings
         self.watch = Watch(linear)
         self.sums = Sums()
+        self.steady = True
+        """Whether it is between two steps, so that it can be saved."""
+        self.ended = False
+        """Whether there was a reason to stop before the last pass."""
         learned, held_out = examples.labels()
         counts = np.bincount(held_out if len(held_out) else learned)
         self.history = History(
@@ -122,7 +133,7 @@ class Run:
 
     def looks(self, progress: Progress) -> Iterator[Pass | None]:
         """Makes the passes that are left; stops to look around with None within a pass, with its result after it."""
-        if self.history.stopped not in MAY_GO_ON:
+        if self.ended:
             return
         for epoch in range(len(self.history) + 1, self.settings.epochs + 1):
             start = time.perf_counter()
@@ -139,9 +150,11 @@ class Run:
         size = self.examples.between_looks(self.linear.columns)
         for block, order in self.examples.visits(self.settings, epoch, self.sums.visits):
             for part in parts(order, len(block) if order is None else len(order), size):
-                tally = self.linear.learn(block, part)
-                self.sums.add(tally)
-                yield tally.visits
+                visits = len(block) if part is None else len(part)
+                self.steady = False
+                self.sums.add(self.linear.learn(block, part), visits)
+                self.steady = True
+                yield visits
             del block, order, part  # or this window would stay while the next one is read
 
     def _result(self, epoch: int, start: float) -> Pass:
@@ -172,19 +185,16 @@ class Run:
 
     def restore(self, saved: Saved, history: History) -> None:
         """Takes up what `save` gave of a run with this history."""
-        try:
-            self.linear.set_state(without_prefix("state.", saved.arrays))
-            self.sums = Sums(**saved.facts["sums"])
-            self.watch.recall(history.passes)
-            self.watch.passes_without_gain = int(saved.facts["passes_without_gain"])
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise DataError(f"what the file has to go on learning from does not fit together: {error}") from None
-        if best := without_prefix("best.", saved.arrays):
-            self.watch.best_state = best
+        check_saved(saved, self.linear.get_state(), self.examples.rows)
+        self.linear.set_state(without_prefix("state.", saved.arrays))
+        self.watch.best_state = without_prefix("best.", saved.arrays) or None
+        self.sums = Sums(**saved.facts["sums"])
+        self.watch.recall(history.passes)
+        self.watch.passes_without_gain = saved.facts["passes_without_gain"]
         self.history.passes = list(history.passes)
         self.history.best_epoch = self.watch.best_epoch
         if history.stopped not in MAY_GO_ON:
-            self.history.stopped = history.stopped
+            self.history.stopped, self.ended = history.stopped, True
 
 
 class Watch:
@@ -242,15 +252,6 @@ class Watch:
     def restore_best(self) -> None:
         if self.best_state is not None:
             self.linear.set_state(self.best_state)
-
-
-def prefixed(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    return {prefix + name: array for name, array in arrays.items()}
-
-
-def without_prefix(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Those whose names have the prefix, without it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def parts(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:

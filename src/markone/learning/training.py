@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
@@ -23,6 +24,7 @@ from markone.learning.checkpoints import Checkpoints, Keeper
 from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
+from markone.learning.interruption import Interruption
 from markone.learning.linear import Linear
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
@@ -33,8 +35,7 @@ from markone.model.settings import Rule, Settings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
-MAY_CHANGE = ("epochs", "patience")
-"""What may be set anew where a training is taken up again."""
+OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")
 OTHER_ROWS = "the rows are not those of the training that was interrupted; resume it with the same data, or start anew"
 
 
@@ -102,6 +103,10 @@ def train(
     given = settings if rule is None else {"rule": rule, **settings}
     check_names(given)
     checkpoints = Checkpoints.of(checkpoint)
+    if checkpoints is not None:
+        checkpoints.check_folder()
+    if functions and isinstance(from_model, Model):
+        raise SettingsError("functions", "are those that the model has; leave them out")
     resumed = checkpoints.path if resume is True and checkpoints is not None else resume
     if resumed is True:
         raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
@@ -155,16 +160,25 @@ def train(
                 resume=resume,
             )
 
-        def keep(path: Any) -> None:
-            unfinished = model(state())
-            unfinished.history = replace(run.history, stopped="interrupted")
+        def keep(path: Any, at: Saved | None = None) -> None:
+            unfinished = model(at or state())
+            if not run.ended:
+                unfinished.history = replace(run.history, stopped="interrupted")
             save_model(unfinished, path)
 
         keeper = None if checkpoints is None else Keeper(checkpoints, keep)
-        make_passes(run, callback=callback, progress=progress, keeper=keeper)
-        last = state()
-        run.watch.restore_best()
-        counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
+        signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
+        with Interruption(signals) as interruption:
+            make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
+            last = state()
+            run.watch.restore_best()
+            counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
+            if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
+                if checkpoints is not None:
+                    keep(checkpoints.path, last)
+                run.history.stopped = "interrupted"
+    if interruption.signal == signal.SIGTERM:
+        signal.raise_signal(signal.SIGTERM)
     return model(last, counts)
 
 
@@ -258,7 +272,7 @@ def check_names(settings: dict[str, Any]) -> None:
 def check_same(given: dict[str, Any], before: Settings) -> None:
     """That a training is taken up with the settings that it had."""
     for name, value in given.items():
-        if name not in MAY_CHANGE and value != getattr(before, name):
+        if name != "epochs" and value != getattr(before, name):
             raise SettingsError(
                 name, f"is {value!r} now and was {getattr(before, name)!r} before the interruption; leave it out"
             )
@@ -266,7 +280,7 @@ def check_same(given: dict[str, Any], before: Settings) -> None:
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     """What is given, and else as in the model that it starts from, or as usual."""
-    how = Settings(**{"rule": USUAL_RULE, **given}) if base is None else replace(base.settings, **given)
+    how = Settings(**{**usual_settings(given, base), **given}).spelled_out()
     if "holdout" in given:
         check_patience(how)
     if how.tol is not None and how.patience is None:
@@ -274,6 +288,15 @@ def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     if "strength" in given and how.penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
     return how
+
+
+def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
+    """Those of the model that a training starts from; of another rule, those that any rule has."""
+    if base is None:
+        return {"rule": USUAL_RULE}
+    of_any_rule = given.get("rule", base.settings.rule) != base.settings.rule
+    names = OF_ANY_RULE if of_any_rule else [field.name for field in fields(Settings)]
+    return {name: getattr(base.settings, name) for name in names}
 
 
 def check_patience(settings: Settings) -> None:
@@ -286,6 +309,8 @@ def check_patience(settings: Settings) -> None:
 def spec_of(features: Any, functions: Mapping[str, Function] | None, base: Model | None) -> Features:
     if base is None:
         return Features.of(features, functions)
-    if features is not None and Features.of(features, functions).as_dict() != base.features.spec.as_dict():
+    if features is None:
+        return base.features.spec
+    if Features.of(features, functions).settled(base.features.columns).as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are those of the model that the training starts from; leave them out")
     return base.features.spec

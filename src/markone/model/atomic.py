@@ -32,6 +32,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     written straight into. An OSError becomes a DataError.
     """
     path = os.fspath(path)
+    if path.endswith(os.sep):
+        raise DataError(f"cannot save {path}: that is the name of a folder")
     old: os.stat_result | None = None
     try:
         old = status(path)

@@ -61,9 +61,13 @@ class Counts:
         if pair is None:
             return None
         inside, total = int(self.inside[pair]), int(self.total[pair])
-        mine, all_rows = int(self.rows[number]), sum(self.rows.tolist())
+        mine, all_rows = int(self.rows[number]), self._all_rows
         odds = ((inside + 1) / (mine + 2)) / ((total - inside + 1) / (all_rows - mine + 2))
         return Count(inside, total - inside, odds)
+
+    @cached_property
+    def _all_rows(self) -> int:
+        return sum(self.rows.tolist())
 
     @cached_property
     def _pairs(self) -> dict[tuple[int, int], int]:

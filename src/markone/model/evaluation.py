@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.model.grids import cells, label_in_words
@@ -210,8 +211,7 @@ class Tally:
     def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:
         self.classes = classes
         self.has_probabilities = has_probabilities
-        self.exact = {(type(label), label): number for number, label in enumerate(classes)}
-        self.written = {str(label): number for number, label in enumerate(classes)}
+        self.labels = KnownLabels(classes)
         self.numbers = np.zeros(0, np.int64)
         self.strangers: list[Label] = []
         self.counts: Counter[tuple[int, int]] = Counter()
@@ -235,10 +235,11 @@ class Tally:
             self.loss -= float(log_probabilities(scores[labelled][known])[np.arange(known.sum()), truth[known]].sum())
 
     def _learn(self, names: list[Label]) -> None:
-        """The class of each label. A label may be a number in one source and a text in another."""
+        """The class of each label."""
         new = names[len(self.numbers) :]
         unknown = len(self.classes)
-        numbers = [self.exact.get((type(name), name), self.written.get(str(name), unknown)) for name in new]
+        found = [self.labels.number(name) for name in new]
+        numbers = [unknown if number is None else number for number in found]
         strange = [name for name, number in zip(new, numbers, strict=True) if number == unknown]
         self.strangers += strange[: STRANGERS_SHOWN - len(self.strangers)]
         self.numbers = np.append(self.numbers, np.array(numbers, np.int64))

@@ -60,6 +60,12 @@ class Model:
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a model is not pickled: save it with model.save(path), and load it with markone.load(path)")
+
+    def __deepcopy__(self, _: Any) -> Model:
+        return self  # nothing in it changes
+
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
         return f"<Model: {self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from markone import _core
@@ -16,6 +16,10 @@ Tie = Literal["negative", "error", "positive"]
 Form = Literal["label", "difference"]
 Start = Literal["zero", "random"]
 Order = Literal["given", "once", "each"]
+
+
+USUAL_ETA = 1.0
+USUAL_C = 0.3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,6 +119,12 @@ class Settings:
         names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
+    def spelled_out(self) -> Settings:
+        """The same, with the step that None stands for."""
+        if self.traits.finds_its_step:
+            return replace(self, C=USUAL_C if self.C is None else self.C)
+        return replace(self, eta=USUAL_ETA if self.eta is None else self.eta)
+
     def for_core(self) -> _core.Settings:
         """The part that the core needs to know."""
         return _core.Settings(
@@ -122,8 +132,8 @@ class Settings:
             schedule=_core.Schedule[self.schedule],
             penalty=_core.Penalty[self.penalty or "none"],
             ties=_core.Tie[self.tie],
-            eta=1.0 if self.eta is None else self.eta,
-            C=0.3 if self.C is None else self.C,
+            eta=USUAL_ETA if self.eta is None else self.eta,
+            C=USUAL_C if self.C is None else self.C,
             strength=self.strength,
             difference=self.form == "difference",
             average=self.average,

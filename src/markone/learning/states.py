@@ -1,0 +1,70 @@
+"""States: what a learner keeps to go on from, in a file that may come from anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.errors import DataError
+from markone.features.part import Saved
+
+Arrays = dict[str, NDArray[Any]]
+
+FACTS = {"sums", "passes_without_gain", "digest"}
+SUMS = {"visits": int, "mistakes": int, "updates": int, "loss": float, "importance": float}
+MOST = 2**53
+OWED = ("owed_visits", "owed_asked", "owed_asked_area")
+"""What grows while weights owe to a penalty, so that its length is not known beforehand."""
+
+
+def prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Those whose names have the prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def check_saved(saved: Saved, like: Arrays, rows: int) -> None:
+    """That what was saved of a run can be taken up by a learner whose state is like this one, on so many rows."""
+    facts = saved.facts
+    need(facts.keys() <= FACTS and isinstance(facts.get("sums"), dict), "it has other parts than it should")
+    need(facts["sums"].keys() == SUMS.keys(), "it has other sums than it should")
+    for name, kind in SUMS.items():
+        value = facts["sums"][name]
+        good = type(value) is kind or (kind is float and type(value) is int)
+        need(good and abs(value) <= MOST and (name == "loss" or value >= 0), f"{name} is {value!r:.50}")
+    need(facts["sums"]["visits"] <= rows, "it has made more visits than there are rows")
+    idle = facts.get("passes_without_gain")
+    need(type(idle) is int and 0 <= idle <= MOST, f"passes_without_gain is {idle!r:.50}")
+    states = [without_prefix("state.", saved.arrays), without_prefix("best.", saved.arrays)]
+    need(sum(map(len, states)) == len(saved.arrays), "it has other arrays than it should")
+    check_state(states[0], like)
+    if states[1]:
+        check_state(states[1], like)
+
+
+def check_state(state: Arrays, like: Arrays) -> None:
+    need(state.keys() == like.keys(), "it has other arrays than it should")
+    for name, array in state.items():
+        shape = like[name].shape
+        fits = array.ndim == 1 and len(array) > 0 if name in OWED else array.shape == shape
+        need(array.dtype == like[name].dtype and fits, f"the array {name} has another form than it should")
+        need(bool(np.isfinite(array).all()), f"the array {name} has numbers that are none")
+        if name in OWED:
+            need(bool((array[:1] == 0).all() and (np.diff(array) >= 0).all()), f"the array {name} does not grow")
+        if name.endswith("squares"):
+            need(bool((array >= 0).all()), f"the array {name} has negative numbers")
+    if "settled" in state:
+        lengths = {len(state[name]) for name in OWED}
+        need(len(lengths) == 1 and state["settled"].max(initial=0) < min(lengths), "it names a moment that never was")
+    scale, _, time = state["clocks"].tolist()
+    need(scale > 0 and time >= 0, "its clocks go backwards")
+
+
+def need(holds: bool, problem: str) -> None:
+    if not holds:
+        raise DataError(f"what the file has to go on from is damaged: {problem}; start anew")
