@@ -164,14 +164,12 @@ class Explanation(Shown):
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        score, speaks_for = exact(self.difference.score), label_in_words(self.difference.label)
+        score, speaks_for = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
         if len(self.tables) == 1:
             yield f"prediction: {label_in_words(self.prediction)}"
             what = f"The score of {speaks_for} is {score}"
         else:
-            first, second = (
-                f"{label_in_words(table.label)}, which scores {exact(table.score)}" for table in self.tables
-            )
+            first, second = (f"{label_in_words(table.label)}, which scores {table.score:.6g}" for table in self.tables)
             yield f"prediction: {first}; next is {second}"
             what = f"The difference is {score}"
         against = label_in_words(self.speaks_against)
@@ -453,11 +451,6 @@ def check_top(top: Any) -> int:
     if isinstance(top, bool) or not isinstance(top, int) or top < 1:
         raise SettingsError("top", f"must be a whole number of at least 1, not {top!r}")
     return top
-
-
-def exact(number: float) -> str:
-    """A score in as many digits as tell it from all others."""
-    return str(np.float32(number)).removesuffix(".0") if number == np.float32(number) else f"{number:.9g}"
 
 
 def plain_label(label: Label) -> Any:

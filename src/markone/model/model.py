@@ -127,7 +127,7 @@ class Model:
         >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
         >>> print(model.explain("free tea, money, more"))
         prediction: spam
-        The score of spam is 0.8944272: what is positive speaks for spam, what is
+        The score of spam is 0.894427: what is positive speaks for spam, what is
         negative for ham.
         feature   value  weight  product
         free     0.7071  0.6325  +0.4472
