@@ -150,6 +150,13 @@ def test_completion_knows_commands_options_and_choices(shell, run):
 # ---- train
 
 
+def test_train_says_how_much_a_final_model_would_not_have(run, monkeypatch):
+    assert "--final" not in run(*TRAIN)
+    monkeypatch.setattr("markone.cli.report.MUCH", 1000)
+    assert re.search(r"Saved reviews.model, .* Of that, .* are for --resume; --final leaves them out\.", run(*TRAIN))
+    assert "--final leaves" not in run(*TRAIN, "--final")
+
+
 def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
     (folder / "reviews.csv").write_text((folder / "reviews.csv").read_text() + ",no label here\n1,2,3\n4,5,6\n")
     text = run(*TRAIN, "--skip-bad")

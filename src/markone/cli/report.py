@@ -23,6 +23,7 @@ BAD_SHOWN = 3
 CLASSES_SHOWN = 6
 FEATURES_SHOWN = 6
 NAMES_SHOWN = 5
+MUCH = 50_000_000
 NAME_WIDTH = 24
 
 
@@ -59,8 +60,9 @@ def listed(names: list[str], width: int = NAME_WIDTH) -> str:
 class Report:
     """What is told at the end of a training."""
 
-    def __init__(self, model: Model, source: Source, path: str, data: list[str]) -> None:
+    def __init__(self, model: Model, source: Source, path: str, data: list[str], *, final: bool = False) -> None:
         self.model = model
+        self.final = final
         self.source = source
         self.path = path
         self.data = data
@@ -96,10 +98,16 @@ class Report:
             yield "Strongest features"
         yield from features
         if stat.S_ISREG(os.stat(self.path).st_mode):
-            yield f"Saved {readable(self.path)}, {size_in_words(os.path.getsize(self.path))}."
+            yield f"Saved {readable(self.path)}, {size_in_words(os.path.getsize(self.path))}.{self.spare()}"
             yield from self.next_commands()
         else:
             yield f"The model is not kept: {readable(self.path)} is no file."
+
+    def spare(self) -> str:
+        """A word about what a final model would not have, where that is much."""
+        resume = None if self.final else self.model.resume
+        size = 0 if resume is None else sum(array.nbytes for array in resume.arrays.values())
+        return f" Of that, {size_in_words(size)} are for --resume; --final leaves them out." if size > MUCH else ""
 
     def read(self) -> Iterator[str]:
         history = self.model.history

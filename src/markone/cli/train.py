@@ -138,7 +138,7 @@ def train(
         signal.raise_signal(interruption.signal)
     from markone.cli.report import Report, print_json
 
-    report = Report(model, source, path, list(data))
+    report = Report(model, source, path, list(data), final=final)
     if json:
         print_json(report.facts())
     elif not quiet:
