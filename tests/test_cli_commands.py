@@ -479,7 +479,8 @@ def test_an_interruption_while_reading_saves_nothing(error, status, folder, caps
 
     monkeypatch.setattr("markone.data.tables.TableSource.batches", interrupt)
     assert main([*TRAIN, "-o", "other.model"]) == status
-    assert capsys.readouterr() == ("", "markone: interrupted before anything was learned; nothing is saved\n")
+    printed, told = capsys.readouterr()
+    assert printed == "" and told.startswith("markone: interrupted; nothing is kept in other.model.checkpoint, since ")
     assert not Path("other.model").exists()
 
 
@@ -952,3 +953,39 @@ def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():
     assert [[np.float32(text) for text in column] for column in digits] == values.T.tolist()
     with pytest.raises(DataError, match="beyond all numbers"):
         output.in_digits(np.array([[np.inf]], np.float32))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "reviews.model", "parts/*.csv", "-o", "parts/a.csv"),
+        ("predict", "reviews.model", "parts", "-o", "parts/a.csv"),
+        ("train", "parts/*.csv", "--target", "label", "-o", "parts/a.csv"),
+        ("train", "parts", "--target", "label", "-o", "parts/a.csv"),
+        ("train", "parts/a.csv", "--target", "label", "--features", "spec.toml", "-o", "spec.toml"),
+    ],
+)
+def test_nothing_that_a_pattern_or_a_folder_reads_is_written_over(run, folder, words):
+    run(*TRAIN, "--quiet")
+    (folder / "parts").mkdir()
+    rows = (folder / "reviews.csv").read_text()
+    (folder / "parts" / "a.csv").write_text(rows)
+    (folder / "spec.toml").write_text("unit = true\n")
+    assert "is what is read; name another file" in run(*words, status=2)
+    assert (folder / "parts" / "a.csv").read_text() == rows and (folder / "spec.toml").read_text() == "unit = true\n"
+
+
+def test_a_model_can_be_replaced_by_what_learns_on_from_it(run, folder):
+    run(*TRAIN, "--quiet")
+    run("train", "reviews.csv", "--target", "label", "--from", "reviews.model", "-o", "reviews.model", "--quiet")
+    assert "right" in run("evaluate", "reviews.model", "reviews.csv")
+
+
+def test_a_terminal_of_one_column_is_no_reason_to_draw_for_ever(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1")
+    assert "--target" in run("train", "--help")
+
+
+def test_a_huge_count_is_refused(run, folder):
+    (folder / "huge.toml").write_text("[text]\nmin_count = 9223372036854775807\n")
+    assert "min_count must be a whole number from 1 to" in run(*TRAIN, "--features", "huge.toml", status=2)

@@ -408,6 +408,29 @@ def test_a_checkpoint_that_fails_does_not_end_the_training(tmp_path: Path, monke
     assert len(model.history) == 2
 
 
+def test_what_is_interrupted_is_kept_elsewhere_where_it_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from markone.learning import training
+
+    save, kept = training.save_model, []
+
+    def save_elsewhere(model: Model, path: Any) -> None:
+        if Path(path).parent == tmp_path:
+            raise DataError("cannot save kept: No space left on device")
+        kept.append(Path(path))
+        save(model, path)
+
+    monkeypatch.setattr(training, "save_model", save_elsewhere)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source = markone.read(texts(100), target="label")
+    where = Checkpoints(tmp_path / "kept", each_pass=False)
+    with pytest.warns(UserWarning, match="No space left on device. It is kept in .* instead; move it there"):
+        markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
+    again = markone.train(source, epochs=3, resume=kept[0])
+    assert saved(again, tmp_path) == saved(markone.train(source, epochs=3), tmp_path)
+
+
 def test_a_lexicon_file_is_no_other_spec(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("red\nwarm\n")
     spec = {"columns": {"text": {"lexicons": {"good": str(tmp_path / "good.txt")}}}}

@@ -9,14 +9,14 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.files import COMPRESSION_OF_ENDING
+from markone.data.files import COMPRESSION_OF_ENDING, STANDARD_INPUT, files_in, find, format_of
 from markone.data.kinds import word, written
 from markone.data.source import Label
 from markone.data.texts import Texts
@@ -46,9 +46,29 @@ def output_format(asked: str | None, path: str | None, *, more: bool) -> str:
 
 def check_not_read(path: str | None, *inputs: str | None) -> None:
     """That what is written does not take the place of what is read."""
-    for name in inputs:
-        if path and name and os.path.exists(path) and os.path.exists(name) and os.path.samefile(name, path):
-            raise DataError(f"{path} is what is read; name another file to be written")
+    if not path or not os.path.exists(path):
+        return
+    place = os.stat(path)
+    if any(os.path.samestat(place, read) for name in inputs if name for read in files_read(name)):
+        raise DataError(f"{path} is what is read; name another file to be written")
+
+
+def files_read(name: str) -> Iterator[os.stat_result]:
+    """The files that a name stands for: itself, those of a pattern or a folder, or what standard input is."""
+    if name == STANDARD_INPUT:
+        with suppress(OSError):
+            yield os.fstat(0)
+        return
+    paths: list[str] = []
+    with suppress(DataError):  # what is not there is told by whoever reads it
+        paths = find(name)
+    for found in paths:
+        if not os.path.isdir(found):
+            yield os.stat(found)
+            continue
+        files, folders = files_in(found)
+        for file in [*filter(format_of, files), *(file for folder in folders for file in files_in(folder)[0])]:
+            yield os.stat(file)
 
 
 @contextmanager

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 
+NARROWEST = 20
 WIDE = 200
 """Columns of what is no terminal: nobody has to look at it through a narrow window."""
 
@@ -16,6 +17,16 @@ class Terminal(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        """As it is, but no narrower than what Rich can draw a panel into."""
+        width, height = super().size
+        return ConsoleDimensions(max(width, NARROWEST), height)
+
+    @size.setter
+    def size(self, new: tuple[int, int]) -> None:
+        Console.size.__set__(self, new)  # type: ignore[attr-defined]
 
 
 def knows_width() -> bool:

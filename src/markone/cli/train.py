@@ -100,7 +100,7 @@ def train(
     if not data:
         raise DataError("there are no data to learn from; name a file, as in: markone train reviews.csv --target label")
     path = out or default_name(data)
-    check_path(path, data)
+    check_path(path, [*data, *filter(None, [features])])
     base = None if from_model is None else load(from_model)
     source = open_source(data, base, given(reading), target=target, importance=importance, threads=threads)
     kept = f"{path}.checkpoint"
@@ -197,7 +197,7 @@ def default_name(data: Sequence[str]) -> str:
     return f"{os.path.basename(os.path.abspath(name))[:size]}.model"
 
 
-def check_path(path: str, data: Sequence[str]) -> None:
+def check_path(path: str, inputs: Sequence[str]) -> None:
     """That a model can be written there in the end, before anything is done for it."""
     from markone.cli.output import check_not_read
 
@@ -210,7 +210,8 @@ def check_path(path: str, data: Sequence[str]) -> None:
         raise DataError(f"there is no folder {folder}, in which to save the model")
     if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
         raise DataError(f"{path} may not be written to; say with -o where the model is to be saved")
-    check_not_read(path, *data)
+    for written in (path, f"{path}.checkpoint"):
+        check_not_read(written, *inputs)
 
 
 def identity(path: str) -> tuple[int, int, int] | None:
@@ -232,7 +233,7 @@ def progress(quiet: bool) -> Progress | None:
 
 def tell_interruption(path: str, *, saved: bool) -> None:
     if not saved:
-        tell("interrupted before anything was learned; nothing is saved")
+        tell(f"interrupted; nothing is kept in {path}, since nothing was learned yet or it could not be written")
         return
     tell(f"interrupted; what was learned is kept in {path}. To go on:")
     arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]

@@ -15,6 +15,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 
 LONGEST_NGRAM = 5
 MOST_HASH_BITS = 30
+MOST_COUNT = 2**31 - 1
 DOCUMENT_FEATURES = ("no", "pronouns", "exclamation", "log-words")
 
 Function = Callable[[Any], Any]
@@ -177,9 +178,9 @@ class Text(Group):
     """What is added to the counts of which `odds` are made; None is 1 for two classes, and 2 / classes for more."""
     discount: float = checked(0.5, share)
     """The `odds` of a run of n words are divided by n to this power: its words speak for themselves already."""
-    min_count: int | None = checked(None, whole(1, optional=True))
+    min_count: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
     """Leave out what occurs in fewer examples; None is 2 where there are 1,000 examples or more, else 1."""
-    max_features: int | None = checked(None, whole(1, optional=True))
+    max_features: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
     """Keep so many of the most frequent."""
     hash_bits: int | None = checked(None, whole(1, MOST_HASH_BITS, optional=True))
     """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
@@ -212,9 +213,9 @@ class Numeric(Group):
 class Categorical(Group):
     """How categories become features: one for each, and one for all that are rare or were never seen."""
 
-    min_count: int = checked(1, whole(1))
+    min_count: int = checked(1, whole(1, MOST_COUNT))
     """A category that occurs in fewer examples counts as never seen."""
-    max_features: int | None = checked(None, whole(1, optional=True))
+    max_features: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
     """Keep so many of the most frequent."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -62,6 +63,16 @@ class Keeper:
                 self.save()
             except DataError as error:  # a disk that is full now may have room when the training ends
                 warnings.warn(f"{error}; the training goes on", stacklevel=2)
+
+    def save_in_any_case(self) -> None:
+        """Before all is lost: where it is wanted or, where that cannot be, in the folder of temporary files."""
+        try:
+            self.save()
+        except DataError as error:
+            name = os.path.basename(self._checkpoints.path)
+            rescue = os.path.join(tempfile.mkdtemp(prefix="markone-"), name)
+            self._save(rescue)
+            warnings.warn(f"{error}. It is kept in {rescue} instead; move it there to go on from it", stacklevel=2)
 
     def save(self) -> None:
         self._last = time.monotonic()

@@ -87,7 +87,7 @@ def make_passes(
     except KeyboardInterrupt:  # which may come from a callback, or from another handler of Ctrl-C
         history.stopped = "interrupted"
         if keeper is not None and run.steady:
-            keeper.save()
+            keeper.save_in_any_case()
     finally:
         progress.close()
     return history

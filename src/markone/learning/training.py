@@ -175,7 +175,7 @@ def train(
             counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
             if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
                 if checkpoints is not None:
-                    keep(checkpoints.path, last)
+                    Keeper(checkpoints, lambda path: keep(path, last)).save_in_any_case()
                 run.history.stopped = "interrupted"
     if interruption.signal == signal.SIGTERM:
         signal.raise_signal(signal.SIGTERM)
