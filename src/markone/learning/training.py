@@ -20,7 +20,7 @@ from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Features, Function
-from markone.learning.checkpoints import Checkpoints, Keeper
+from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
@@ -115,10 +115,9 @@ def train(
     kept, base = None, None
     if resumed and os.path.exists(resumed):
         kept = load(resumed, functions)
+        check_kept(kept, given)
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
-    if kept is not None:
-        check_same(given, kept.settings)
     how = settings_of(given, kept or base)
     spec = spec_of(features, functions, kept or base)
     workers, budget = count_threads(threads), memory_budget(memory)
@@ -136,50 +135,74 @@ def train(
             start = learn_on(base, filling, store, how)
         else:
             start = begin(spec, filling, store, how)
-        linear = start.linear
-        examples = StoredExamples(store, linear.settings)
-        run = Run(linear, examples)
+        training = Training(source, start, store)
         if kept is not None:
-            go_on(run, kept, store)
-        run.history.unlabelled = store.unlabelled
+            training.go_on(kept)
+        return training.finish(checkpoints, callback, progress)
 
-        def state() -> Saved:
-            saved = run.save()
-            return Saved({**saved.facts, "digest": store.digest}, saved.arrays)
 
-        def model(resume: Saved, counts: Counts | None = None) -> Model:
-            return Model(
-                features=start.features,
-                classes=start.classes,
-                weights=linear.weights(),
-                settings=linear.settings,
-                history=run.history,
-                target=source.target,
-                reading=source.reading,
-                counts=counts,
-                resume=resume,
-            )
+class Training:
+    """From where it starts to the model, and what is kept of it on the way."""
 
-        def keep(path: Any, at: Saved | None = None) -> None:
-            unfinished = model(at or state())
-            if not run.ended:
-                unfinished.history = replace(run.history, stopped="interrupted")
-            save_model(unfinished, path)
+    def __init__(self, source: Source, start: Start, store: RowStore) -> None:
+        self.source = source
+        self.start = start
+        self.store = store
+        self.examples = StoredExamples(store, start.linear.settings)
+        self.run = Run(start.linear, self.examples)
+        self.run.history.unlabelled = store.unlabelled
 
-        keeper = None if checkpoints is None else Keeper(checkpoints, keep)
+    def go_on(self, kept: Model) -> None:
+        """Takes up a training of the same rows."""
+        assert kept.resume is not None  # it was checked
+        if kept.resume.facts["digest"] != self.store.digest:
+            raise DataError(OTHER_ROWS)
+        self.run.restore(kept.resume, kept.history)
+
+    def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
+        """Makes the passes that are left. Signals are noted to the end, so that nothing of them is lost."""
+        run, linear = self.run, self.start.linear
+        keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
         with Interruption(signals) as interruption:
             make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
-            last = state()
+            last = self.state()
             run.watch.restore_best()
-            counts = count_strongest(linear.weights(), examples.learned(), len(start.classes), start.features)
+            counts = count_strongest(
+                linear.weights(), self.examples.learned(), len(self.start.classes), self.start.features
+            )
             if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
                 if checkpoints is not None:
-                    Keeper(checkpoints, lambda path: keep(path, last)).save_in_any_case()
+                    Keeper(checkpoints, lambda path: self.keep(path, last)).save_in_any_case()
                 run.history.stopped = "interrupted"
-    if interruption.signal == signal.SIGTERM:
-        signal.raise_signal(signal.SIGTERM)
-    return model(last, counts)
+        if interruption.signal == signal.SIGTERM:
+            signal.raise_signal(signal.SIGTERM)
+        return self.model(last, counts)
+
+    def state(self) -> Saved:
+        """All that is needed to take it up again."""
+        saved = self.run.save()
+        return Saved({**saved.facts, "digest": self.store.digest}, saved.arrays)
+
+    def keep(self, path: Path, state: Saved | None = None) -> None:
+        """Saves it as it is now, or as it was in another state."""
+        unfinished = self.model(state or self.state())
+        if not self.run.ended:
+            unfinished.history = replace(self.run.history, stopped="interrupted")
+        save_model(unfinished, path)
+
+    def model(self, resume: Saved, counts: Counts | None = None) -> Model:
+        return Model(
+            features=self.start.features,
+            classes=self.start.classes,
+            weights=self.start.linear.weights(),
+            settings=self.start.linear.settings,
+            history=self.run.history,
+            target=self.source.target,
+            reading=dict(self.source.reading),
+            counts=counts,
+            resume=resume,
+        )
 
 
 # ---- three ways to start
@@ -237,17 +260,6 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     return Start(kept.features, kept.classes, linear)
 
 
-def go_on(run: Run, kept: Model, store: RowStore) -> None:
-    if kept.resume is None or "digest" not in kept.resume.facts:
-        raise DataError(
-            "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
-            "say from_model=..."
-        )
-    if kept.resume.facts["digest"] != store.digest:
-        raise DataError(OTHER_ROWS)
-    run.restore(kept.resume, kept.history)
-
-
 # ---- what was asked for
 
 
@@ -269,13 +281,17 @@ def check_names(settings: dict[str, Any]) -> None:
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
-def check_same(given: dict[str, Any], before: Settings) -> None:
-    """That a training is taken up with the settings that it had."""
+def check_kept(kept: Model, given: dict[str, Any]) -> None:
+    """That a training can be taken up from it, with the settings that it had."""
+    if kept.resume is None or "digest" not in kept.resume.facts:
+        raise DataError(
+            "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
+            "say from_model=..."
+        )
     for name, value in given.items():
-        if name != "epochs" and value != getattr(before, name):
-            raise SettingsError(
-                name, f"is {value!r} now and was {getattr(before, name)!r} before the interruption; leave it out"
-            )
+        before = getattr(kept.settings, name)
+        if name != "epochs" and value != before:
+            raise SettingsError(name, f"is {value!r} now and was {before!r} before the interruption; leave it out")
 
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
