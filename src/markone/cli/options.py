@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -97,6 +98,8 @@ WRITTEN = {
     "columns": " Written as a,b,c.",
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",
 }
+IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))
+"""What the library says otherwise than the command line."""
 NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
 """What `read` is told by the commands themselves."""
 BY_RULE_OR_DATA = {"rule", "holdout"}
@@ -113,6 +116,7 @@ def option(name: str) -> str:
 
 def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group: str) -> Any:
     """A dictionary whose keys are options. Those that are not given are not in it."""
+    helps = {key: in_options(text, types) for key, text in helps.items()}
     annotated = {
         key: Annotated[
             option_type(key, kind),
@@ -124,6 +128,15 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
     }
     made = TypedDict(name, annotated, total=False)  # type: ignore[misc]
     return Annotated[made, Parameter(name="*", group=group)]
+
+
+def in_options(text: str, names: Iterable[str]) -> str:
+    """Help in which settings are called as on the command line.
+
+    >>> in_options("With `tol`, the `loss`.", ["tol"])
+    'With `--tol`, the `loss`.'
+    """
+    return re.sub(r"`(\w+)`", lambda found: f"`{option(found[1])}`" if found[1] in names else found[0], text)
 
 
 def option_type(name: str, kind: Any) -> Any:
@@ -141,10 +154,11 @@ def negative(name: str, kind: Any) -> str | None:
 
 def read_options() -> Any:
     types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
-    helps = {
-        name: text.replace("None for", "By default").replace("None if", "none if") + WRITTEN.get(name, "")
-        for name, text in parameter_docs(read).items()
-    }
+    helps = {}
+    for name, text in parameter_docs(read).items():
+        for library, command in IN_PYTHON:
+            text = text.replace(library, command)
+        helps[name] = text + WRITTEN.get(name, "")
     return options("Reading", types | {"format": Literal[FORMATS]}, helps, "Reading")
 
 
