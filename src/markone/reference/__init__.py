@@ -1,0 +1,87 @@
+"""Every algorithm in plain Python, as in the lectures: the specification, and what the core is tested against.
+
+Nothing here is fast or lazy: each step visits every weight, and the average is the sum of all weight vectors divided by
+their number. Vectors are dictionaries from a feature's name to its value. Any numbers will do: with `Fraction`s the
+perceptron and MIRA are exact.
+
+>>> spam = {"BIAS": -3, "free": 4, "money": 2}
+>>> dot(spam, {"BIAS": 1, "free": 1, "money": 1})
+3
+"""
+
+from __future__ import annotations
+
+from markone.reference.features import (
+    ENDS,
+    NEGATIONS,
+    ascii_lower,
+    conjunction,
+    mark_negated,
+    negated,
+    ngrams,
+    one_hot,
+    patches,
+    products,
+    runs,
+    tokenize,
+    without_capitals,
+)
+from markone.reference.lines import (
+    Example,
+    Read,
+    add_up,
+    read_fasttext,
+    read_libsvm,
+    read_lines,
+    read_named,
+    read_number,
+    read_row,
+    read_tab,
+    read_table,
+    read_vw,
+    words_of,
+)
+from markone.reference.online import Learner, Tally, perceptron, winner
+from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
+
+__all__ = [
+    "BIAS",
+    "ENDS",
+    "NEGATIONS",
+    "Example",
+    "Learner",
+    "Number",
+    "Read",
+    "Tally",
+    "Vector",
+    "add_up",
+    "ascii_lower",
+    "conjunction",
+    "cosine",
+    "cross_entropy",
+    "dot",
+    "length2",
+    "mark_negated",
+    "negated",
+    "ngrams",
+    "one_hot",
+    "patches",
+    "perceptron",
+    "products",
+    "read_fasttext",
+    "read_libsvm",
+    "read_lines",
+    "read_named",
+    "read_number",
+    "read_row",
+    "read_tab",
+    "read_table",
+    "read_vw",
+    "runs",
+    "sigmoid",
+    "softmax",
+    "tokenize",
+    "winner",
+    "without_capitals",
+    "words_of",
+]

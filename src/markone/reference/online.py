@@ -1,0 +1,181 @@
+"""The perceptron, and all rules that learn from one example at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from markone.reference.vectors import BIAS, Number, Vector, dot, length2, softmax
+
+# ---- the perceptron, as it stands on the board
+
+
+def perceptron(examples: Sequence[tuple[Vector, int]], passes: int) -> tuple[dict[Hashable, Number], int]:
+    """The perceptron for labels -1 and +1 with sign(0) = -1: the weights, and the mistakes of the last pass."""
+    w: dict[Hashable, Number] = {}
+    mistakes = 0
+    for _ in range(passes):
+        mistakes = 0
+        for x, y in examples:
+            guess = 1 if dot(w, x) > 0 else -1
+            if guess != y:
+                mistakes += 1
+                for feature, value in x.items():
+                    w[feature] = w.get(feature, 0) + y * value
+        if mistakes == 0:
+            break
+    return w, mistakes
+
+
+# ---- all online rules, two classes or more
+
+
+@dataclass
+class Tally:
+    mistakes: int = 0
+    updates: int = 0
+    loss: Number = 0
+
+
+@dataclass
+class Learner:
+    """One weight vector for each class, all moved by the same steps; see `markone.model.settings` for the settings.
+
+    Two classes are the case in which the first one's vector is held at zero.
+    """
+
+    classes: int
+    rule: str = "perceptron"
+    eta: Number = 1
+    schedule: str = "constant"
+    C: Number = 1
+    penalty: str | None = None
+    strength: Number = 0
+    tie: str = "error"
+    form: str = "label"
+    bias: bool = True
+
+    w: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
+    total: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
+    squares: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
+    t: Number = 0
+
+    def __post_init__(self) -> None:
+        self.moving = [1] if self.classes == 2 else list(range(self.classes))
+        for k in self.moving:
+            for vectors in (self.w, self.total, self.squares):
+                vectors.setdefault(k, {})
+
+    def scores(self, x: Vector) -> list[Number]:
+        return [dot(self.w[k], self.extend(x)) if k in self.moving else 0 for k in range(self.classes)]
+
+    def average(self) -> dict[int, dict[Hashable, Number]]:
+        """The mean of the weight vectors after each visit."""
+        return {k: {feature: value / self.t for feature, value in self.total[k].items()} for k in self.moving}
+
+    def predict(self, x: Vector) -> int:
+        return winner(self.scores(x), range(self.classes), self.tie)
+
+    def learn(self, examples: Iterable[tuple[Vector, int, Number]]) -> Tally:
+        """One pass over (features, class, importance)."""
+        tally = Tally()
+        for x, y, importance in examples:
+            if self.rule == "perceptron":
+                whole, rest = divmod(importance, 1)
+                for h in [1] * int(whole) + ([rest] if rest else []):
+                    self.visit(x, y, h, tally)
+            elif importance > 0:
+                self.visit(x, y, importance, tally)
+        return tally
+
+    def visit(self, x: Vector, y: int, h: Number, tally: Tally) -> None:
+        x = self.extend(x)
+        s = [dot(self.w[k], x) if k in self.moving else 0 for k in range(self.classes)]
+        rival = winner(s, [k for k in range(self.classes) if k != y], self.tie)
+        margin = s[y] - s[rival]
+        wrong = margin < 0 or (margin == 0 and self.is_lost(y, rival))
+        rate = self.rate()
+        pulls = self.pulls(x, s, y, rival, margin, wrong, h)
+        for k, pull in pulls.items():
+            for feature, value in x.items():
+                self.move(k, feature, rate * pull * value)
+        tally.mistakes += wrong
+        tally.updates += any(pulls.values())
+        tally.loss += h * self.loss(s, y, margin)
+        self.t += h
+        self.shrink_and_sum(rate, h)
+
+    def extend(self, x: Vector) -> Vector:
+        return {**x, BIAS: 1} if self.bias else x
+
+    def is_lost(self, y: int, rival: int) -> bool:
+        """Whether a tie between the right class and its rival is a mistake."""
+        return {"error": True, "negative": rival < y, "positive": rival > y}[self.tie]
+
+    def rate(self) -> Number:
+        if self.rule == "mira" or self.schedule == "adagrad":
+            return 1
+        if self.schedule == "sqrt":
+            return self.eta / math.sqrt(1 + self.t)
+        if self.schedule == "inverse":
+            return self.eta / (1 + self.eta * self.strength * self.t)
+        return self.eta
+
+    def pulls(
+        self, x: Vector, s: list[Number], y: int, rival: int, margin: Number, wrong: bool, h: Number
+    ) -> dict[int, Number]:
+        """How hard the example pulls at the vector of each class."""
+        if self.rule == "logistic":
+            p = softmax(s)
+            return {k: h * ((k == y) - p[k]) for k in self.moving}
+        ups_and_downs = {y: 1, rival: -1}
+        moved = {k: sign for k, sign in ups_and_downs.items() if k in self.moving}
+        if self.rule == "perceptron":
+            twice = self.form == "difference" and not (margin == 0 and self.tie == "error")
+            pull = h * (2 if twice else 1) if wrong else 0
+        elif self.rule == "mira":
+            norm2 = len(moved) * length2(x)
+            pull = min(h * self.C, max(0, 1 - margin) / norm2) if norm2 else 0
+        else:
+            pull = h if margin < 1 else 0
+        return {k: sign * pull for k, sign in moved.items()}
+
+    def loss(self, s: list[Number], y: int, margin: Number) -> Number:
+        if self.rule == "logistic":
+            return -math.log(softmax(s)[y])
+        return max(0, -margin) if self.rule == "perceptron" else max(0, 1 - margin)
+
+    def move(self, k: int, feature: Hashable, step: Number) -> None:
+        if self.schedule == "adagrad":
+            self.squares[k][feature] = self.squares[k].get(feature, 0) + step * step
+            step *= self.own_rate(k, feature)
+        self.w[k][feature] = self.w[k].get(feature, 0) + step
+
+    def own_rate(self, k: int, feature: Hashable) -> Number:
+        squares = self.squares[k].get(feature, 0)
+        return self.eta / math.sqrt(squares) if squares else 0
+
+    def shrink_and_sum(self, rate: Number, h: Number) -> None:
+        """The penalty takes its share of every weight but the bias; then the weights are added to the total."""
+        for k in self.moving:
+            for feature, v in self.w[k].items():
+                ask = self.strength * (self.own_rate(k, feature) if self.schedule == "adagrad" else rate)
+                if self.penalty is None or feature == BIAS or ask == 0:
+                    after, visited = v, h * v
+                elif self.penalty == "l2":
+                    # h visits, each dividing by 1 + ask: a geometric series
+                    after = v * (1 + ask) ** -h
+                    visited = (v - after) / ask
+                else:
+                    after = math.copysign(max(0, abs(v) - h * ask), v)
+                    visited = h * after
+                self.w[k][feature] = after
+                self.total[k][feature] = self.total[k].get(feature, 0) + visited
+
+
+def winner(scores: Sequence[Number], among: Iterable[int], tie: str) -> int:
+    """The class of highest score: of several the last where ties are positive, else the first."""
+    best = max(scores[k] for k in among)
+    tied = [k for k in among if scores[k] == best]
+    return tied[-1] if tie == "positive" else tied[0]

@@ -1,0 +1,40 @@
+"""Vectors: dictionaries from a feature's name to its value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+Number = Any  # int, float or Fraction
+Vector = Mapping[Hashable, Number]
+
+BIAS = "BIAS"
+
+
+def dot(w: Vector, x: Vector) -> Number:
+    """The activation: the sum over features of weight times value."""
+    return sum(w.get(feature, 0) * value for feature, value in x.items())
+
+
+def length2(x: Vector) -> Number:
+    return sum(value * value for value in x.values())
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """Cosine similarity: the dot product over the product of the lengths."""
+    return float(dot(a, b) / math.sqrt(length2(a) * length2(b)))
+
+
+def sigmoid(z: float) -> float:
+    return 1 / (1 + math.exp(-z))
+
+
+def softmax(scores: Sequence[float]) -> list[float]:
+    odds = [math.exp(s - max(scores)) for s in scores]
+    return [o / sum(odds) for o in odds]
+
+
+def cross_entropy(z: float, y: int) -> float:
+    """The loss of the probability σ(z) of a yes, when the truth y is 1 or 0."""
+    return -math.log(sigmoid(z) if y == 1 else 1 - sigmoid(z))
