@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "leave_one_out.h"
 #include "loops.h"
 
 namespace markone {
@@ -9,10 +10,14 @@ namespace markone {
 namespace baseline {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const left_out_loops<float>& left_out_loops32();
+const left_out_loops<double>& left_out_loops64();
 }  // namespace baseline
 namespace v3 {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const left_out_loops<float>& left_out_loops32();
+const left_out_loops<double>& left_out_loops64();
 }  // namespace v3
 
 // MARKONE_CPU=baseline asks for the plain version, to compare the two on one machine.
@@ -39,6 +44,14 @@ template <>
 const loops<double>& fastest_loops() {
     return has_v3() ? v3::loops64() : baseline::loops64();
 }
+template <>
+const left_out_loops<float>& fastest_left_out_loops() {
+    return has_v3() ? v3::left_out_loops32() : baseline::left_out_loops32();
+}
+template <>
+const left_out_loops<double>& fastest_left_out_loops() {
+    return has_v3() ? v3::left_out_loops64() : baseline::left_out_loops64();
+}
 #else
 template <>
 const loops<float>& fastest_loops() {
@@ -47,6 +60,14 @@ const loops<float>& fastest_loops() {
 template <>
 const loops<double>& fastest_loops() {
     return baseline::loops64();
+}
+template <>
+const left_out_loops<float>& fastest_left_out_loops() {
+    return baseline::left_out_loops32();
+}
+template <>
+const left_out_loops<double>& fastest_left_out_loops() {
+    return baseline::left_out_loops64();
 }
 #endif
 
