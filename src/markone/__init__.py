@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
-    from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.estimators import MIRA, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
@@ -28,6 +28,7 @@ __all__ = [
     "LogisticRegression",
     "MarkoneError",
     "Model",
+    "NaiveBayes",
     "Perceptron",
     "Settings",
     "SettingsError",
@@ -43,6 +44,7 @@ HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
+    "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",

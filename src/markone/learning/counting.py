@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ from markone.model.evaluation import log_probabilities
 from markone.model.events import Events, Floats
 from markone.model.naive_bayes import USUAL_OF_VARIANCE, NaiveBayes, Smoothing
 from markone.model.settings import Settings
+
+AS_STORED = Settings(order="given")
+"""How examples are visited by what does not mind in which order they come."""
 
 
 class Counting:
@@ -78,7 +81,7 @@ class Counting:
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """Counts all examples as they are stored, since their order does not matter."""
         size = examples.between_looks(1)
-        for block, order in examples.visits(replace(self.settings, order="given"), epoch, skip):
+        for block, order in examples.visits(AS_STORED, epoch, skip):
             for part in pieces(order, len(block) if order is None else len(order), size):
                 yield self.learn(block, part), len(block) if part is None else len(part)
             del block, order, part
@@ -120,13 +123,16 @@ class Counting:
 
     # ---- going on
 
-    def grow(self, *, features: int, classes: int, places: list[int], groups: Groups | None = None) -> None:
-        """Makes room for new features at the end, and for new classes; `places[k]` is where class k goes."""
-        if groups is None:
-            if features != self.features:
-                raise DataError("what the new features are must be said by groups")
-            groups = self.events.groups
-        self.events = self.events.moved(groups, features, np.arange(self.features), classes, places)
+    def grow(self, *, features: int, classes: int, places: list[int]) -> None:
+        """Makes room for new classes; `places[k]` is where class k goes. New features come with new groups."""
+        if features != self.features:
+            raise DataError("what new features are must be said: rearrange the counts in other groups")
+        self.events = self.events.moved(self.events.groups, features, np.arange(features), classes, places)
+        self._scorer = None
+
+    def rearrange(self, groups: Groups, width: int, moved: NDArray[np.int64]) -> None:
+        """Keeps the counts for wider rows, in which feature i is `moved[i]`."""
+        self.events = self.events.moved(groups, width, moved, self.classes, list(range(self.classes)))
         self._scorer = None
 
     def start_from(self, scorer: NaiveBayes, moved: NDArray[np.int64], places: list[int]) -> None:
@@ -153,10 +159,15 @@ class Counting:
         except DataError as error:
             need(False, str(error))
 
-    def __copy__(self) -> Counting:
-        """One that counts on its own."""
+    def twin(self) -> Counting:
+        """One of the same counts, which parts from this one when it grows or starts from others."""
         twin: Counting = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __copy__(self) -> Counting:
+        """One that counts on its own."""
+        twin = self.twin()
         twin.events = self.events.copy()
         return twin
 
