@@ -377,6 +377,7 @@ class teacher {
         if (total == 0) return;
         told.importance += total;
         x.gather(rows, count, pick);
+        meet_features();
         go_forward();
         for (std::size_t i = 0; i < count; ++i) {
             const double h = importance(which, pick(i));
@@ -394,6 +395,29 @@ class teacher {
   private:
     static double importance(const visits& which, std::size_t row) {
         return which.importance ? (*which.importance)[row] : 1;
+    }
+
+    void meet_features() {
+        if (x.dense) {
+            occurs.assign(x.width, 0);
+            for (std::size_t row = 0; row < x.count; ++row)
+                for (std::size_t i = 0; i < x.width; ++i) occurs[i] |= x.matrix[row * x.width + i] != 0;
+            for (std::size_t i = 0; i < x.width; ++i)
+                if (occurs[i] != 0) meet(i);
+        } else {
+            turned_x.turn(x, how.places);
+            for (const std::uint32_t feature : turned_x.features) meet(feature);
+        }
+    }
+
+    void meet(std::size_t feature) {
+        if (how.met[feature] != 0) return;
+        const layer& first = net.layers[0];
+        random_bits random(random_bits(how.seed - 1 - feature).next());
+        for (std::size_t j = 0; j < first.outputs; ++j) {
+            const auto between_0_and_1 = static_cast<float>(random.next() >> 40) * 0x1p-24F;
+            how.weights[0].w[feature * first.stride() + j] = (2 * between_0_and_1 - 1) * how.bound;
+        }
     }
 
     // The activations and their slopes, some of them dropped; the scores go to the last d.
@@ -505,9 +529,6 @@ class teacher {
 
     void step_dense_features() {
         const std::size_t stride = net.layers[0].stride();
-        occurs.assign(x.width, 0);
-        for (std::size_t row = 0; row < x.count; ++row)
-            for (std::size_t i = 0; i < x.width; ++i) occurs[i] |= x.matrix[row * x.width + i] != 0;
         for (std::size_t first = 0; first < x.width; first += features_at_once) {
             const std::size_t count = std::min(features_at_once, x.width - first);
             g.assign(count * stride, 0);
@@ -519,7 +540,6 @@ class teacher {
 
     void step_sparse_features() {
         const std::size_t stride = net.layers[0].stride();
-        turned_x.turn(x, how.places);
         for (std::size_t i = 0; i < turned_x.features.size(); ++i) {
             if (i + features_ahead < turned_x.features.size()) fetch(turned_x.features[i + features_ahead]);
             g.assign(stride, 0);

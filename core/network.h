@@ -81,6 +81,7 @@ struct teaching {
     float strength;  // of the penalty strength / 2 |w|^2
     float dropout;   // the share of hidden units that a batch leaves out
     std::uint64_t seed;
+    float bound;  // a feature's weights start between -bound and bound, when it is first met; until then they are 0
     std::vector<changing> weights;
     std::vector<changing> means;    // Adam's, of the gradients; null for others
     std::vector<changing> squares;  // Adam's mean and AdaGrad's sum of the gradients' squares; null for others

@@ -131,8 +131,8 @@ void bind_networks(nb::module_& m) {
             [](kept_teaching* self, bend by, const std::vector<std::size_t>& widths, changeable_tables weights,
                changeable_vectors biases, changeable_tables means, changeable_vectors mean_biases,
                changeable_tables squares, changeable_vectors square_biases, changeable<std::uint32_t, 1> met,
-               std::uint64_t steps, optimizer how, double eta, float strength, float dropout, bool bias,
-               std::uint64_t seed) {
+               std::uint64_t steps, optimizer how, double eta, float strength, float dropout, std::uint64_t seed,
+               float bound) {
                 need(met.size() == widths.at(0), "there is not one clock for each feature");
                 need(eta > 0 && eta < std::numeric_limits<float>::max(), "the rate is no number");
                 need(strength >= 0 && dropout >= 0 && dropout < 1, "a setting is out of its range");
@@ -143,6 +143,7 @@ void bind_networks(nb::module_& m) {
                              strength,
                              dropout,
                              seed,
+                             bound,
                              made->keep(widths, std::move(weights), std::move(biases), true),
                              made->keep(widths, std::move(means), std::move(mean_biases), how == optimizer::adam),
                              made->keep(widths, std::move(squares), std::move(square_biases), how != optimizer::sgd),
@@ -152,7 +153,7 @@ void bind_networks(nb::module_& m) {
             },
             nb::kw_only(), "bend"_a, "widths"_a, "weights"_a.noconvert(), "biases"_a.noconvert(), "means"_a.noconvert(),
             "mean_biases"_a.noconvert(), "squares"_a.noconvert(), "square_biases"_a.noconvert(), "met"_a.noconvert(),
-            "steps"_a, "optimizer"_a, "eta"_a, "strength"_a, "dropout"_a, "seed"_a)
+            "steps"_a, "optimizer"_a, "eta"_a, "strength"_a, "dropout"_a, "seed"_a, "bound"_a)
         .def_prop_ro("steps", [](const kept_teaching& self) { return self.how.steps; })
         .def("teach", &teach_block<sparse_block<float>>, "rows"_a, "labels"_a.noconvert(),
              "importance"_a.noconvert().none(), "order"_a.noconvert().none(), "ends"_a.noconvert())

@@ -18,7 +18,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.model.network import Floats, Network, pad
+from markone.model.network import Floats, Network, padded
 from markone.model.settings import Settings
 
 COLUMNS_OF_UNIT = 1 / 16
@@ -98,6 +98,7 @@ class Multilayer:
     def _teach(self, block: Block, order: NDArray[np.int64] | None, ends: NDArray[np.int64]) -> Tally:
         if self.classes < 2:
             return Counted(0, 0, 0.0, 0.0)
+        assert isinstance(block.rows, _core.SparseRows32 | _core.DenseRows32)  # it was made ready
         tally = self._teaching.teach(block.rows, block.labels, block.importance, order, ends)
         self._steps = self._teaching.steps
         return tally
@@ -126,10 +127,7 @@ class Multilayer:
         ]
 
     def scorer(self) -> Network:
-        """A feature that was never met is worth nothing there, rather than what it happened to start with."""
-        layers = self.layers()
-        layers[0][0][self._met == 0] = 0
-        return Network(layers, str(self.settings.activation), self.classes)
+        return Network(self.layers(), str(self.settings.activation), self.classes)
 
     # ---- state
 
@@ -199,19 +197,27 @@ class Multilayer:
             strength=self.settings.strength if self.settings.penalty == "l2" else 0.0,
             dropout=float(self.settings.dropout or 0),
             seed=int(np.random.SeedSequence([self.settings.seed, 2]).generate_state(1, np.uint64)[0]),
+            bound=float(self._bound(0)),
         )
 
     def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
-        """At random, so large that sums neither vanish nor explode from layer to layer; no bias.
+        """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
+        inputs, outputs = self.widths[layer : layer + 2]
+        weights = np.zeros((inputs, padded(outputs)), np.float32)
+        if layer > 0:
+            random = np.random.default_rng([self.settings.seed, 2, layer])
+            bound = self._bound(layer)
+            weights[:, :outputs] = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
+        return weights, np.zeros(padded(outputs), np.float32)
+
+    def _bound(self, layer: int) -> np.float32:
+        """How large weights may start: so that sums neither vanish nor explode from layer to layer.
 
         He et al. (2015) for what goes into a relu, Glorot and Bengio (2010) for all else.
         """
         inputs, outputs = self.widths[layer : layer + 2]
         into_relu = self.settings.activation == "relu" and layer < len(self.widths) - 2
-        bound = np.float32(np.sqrt(6 / (inputs if into_relu else inputs + outputs)))
-        random = np.random.default_rng([self.settings.seed, 2, layer])
-        weights = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
-        return pad(weights), np.zeros(-(-outputs // 8) * 8, np.float32)
+        return np.float32(np.sqrt(6 / (inputs if into_relu else inputs + outputs)))
 
     # ---- going on from elsewhere
 

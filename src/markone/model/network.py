@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Rows, Sparse, as_rows
-from markone.errors import DataError
 from markone.features.saved import Saved
 from markone.model.scorer import Contributions, need
 from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
@@ -50,7 +49,7 @@ class Network:
 
     @property
     def features(self) -> int:
-        return self.layers[0][0].shape[0]
+        return len(self.layers[0][0])
 
     def scores(self, rows: Rows) -> Floats:
         return self._core.scores(rows)
@@ -112,10 +111,18 @@ def check_layers(layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> None:
         need(one.shape[1] == other.shape[0], "the layers of its network do not fit each other")
 
 
+def padded(outputs: int) -> int:
+    """So many columns in whole registers."""
+    return -(-outputs // REGISTER) * REGISTER
+
+
 def pad(array: Floats) -> Floats:
     """With columns of 0 up to whole registers."""
-    missing = -array.shape[-1] % REGISTER
-    return np.ascontiguousarray(np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)]))
+    if array.shape[-1] % REGISTER == 0:
+        return np.ascontiguousarray(array)
+    wider = np.zeros((*array.shape[:-1], padded(array.shape[-1])), np.float32)
+    wider[..., : array.shape[-1]] = array
+    return wider
 
 
 def without_each(rows: Sparse, which: NDArray[np.int64]) -> Sparse:
@@ -125,5 +132,3 @@ def without_each(rows: Sparse, which: NDArray[np.int64]) -> Sparse:
     left = others + (others >= which[:, None])
     indptr = np.arange(len(which) + 1) * (count - 1)
     return Sparse(indptr, rows.indices[left].reshape(-1), rows.data[left].reshape(-1), rows.width)
-
-
