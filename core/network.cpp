@@ -19,9 +19,10 @@ namespace {
 constexpr std::size_t lanes = register_bytes / sizeof(float);
 using pack = pack_of<float, lanes>::type;
 
-constexpr std::size_t rows_at_once = 64;      // that are scored together
-constexpr std::size_t features_at_once = 32;  // whose gradients are computed together
-constexpr std::size_t features_ahead = 8;     // that are fetched before it is their turn
+constexpr std::size_t rows_at_once = 64;                   // that are scored together
+constexpr std::size_t features_at_once = 32;               // whose gradients are computed together
+constexpr std::size_t features_ahead = 8;                  // that are fetched before it is their turn
+constexpr std::size_t near_enough = std::size_t{1} << 18;  // weights that a processor has at hand without fetching
 
 MARKONE_INLINE pack loaded(const float* from) {
     pack values;
@@ -31,6 +32,35 @@ MARKONE_INLINE pack loaded(const float* from) {
 MARKONE_INLINE void store(float* to, pack values) {
     std::memcpy(to, &values, sizeof values);
 }
+
+// Numbers so small that they have no leading digit are 0 while this lives. Gradients of examples that are well learned
+// end there, and processors are a hundred times slower with them.
+class without_subnormals {
+  public:
+#if defined(__SSE2__)
+    without_subnormals() : before(_mm_getcsr()) { _mm_setcsr(before | flush_results | flush_operands); }
+    ~without_subnormals() { _mm_setcsr(before); }
+#elif defined(__aarch64__)
+    without_subnormals() {
+        asm volatile("mrs %0, fpcr" : "=r"(before));
+        asm volatile("msr fpcr, %0" : : "r"(before | flush_to_zero));
+    }
+    ~without_subnormals() { asm volatile("msr fpcr, %0" : : "r"(before)); }
+#else
+    without_subnormals() = default;
+#endif
+    without_subnormals(const without_subnormals&) = delete;
+    without_subnormals& operator=(const without_subnormals&) = delete;
+
+  private:
+    static constexpr unsigned flush_results = 0x8000, flush_operands = 0x0040;
+    static constexpr std::uint64_t flush_to_zero = std::uint64_t{1} << 24;
+#if defined(__SSE2__)
+    unsigned before;
+#elif defined(__aarch64__)
+    std::uint64_t before;
+#endif
+};
 
 // ---- functions of one number, without branches, so that compilers fill registers with them
 
@@ -94,45 +124,64 @@ void with_bend(bend by, Use use) {
 
 // ---- optimizers: a gradient moves the weights of one input
 
-// w -= rate g
-MARKONE_INLINE void step_sgd(std::size_t n, const float* __restrict g, float* __restrict w, float rate,
-                             float strength) {
-    for (std::size_t j = 0; j < n; ++j) w[j] -= rate * (g[j] + strength * w[j]);
+#if defined(__AVX2__)
+MARKONE_INLINE pack root(pack values) {
+    return _mm256_sqrt_ps(values);
 }
+#elif defined(__SSE2__)
+MARKONE_INLINE pack root(pack values) {
+    return _mm_sqrt_ps(values);
+}
+#else
+MARKONE_INLINE pack root(pack values) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) values[lane] = std::sqrt(values[lane]);
+    return values;
+}
+#endif
+
+// w -= rate g
+struct sgd {
+    float rate;
+    MARKONE_INLINE void step(pack g, float* w, float*, float*) const { store(w, loaded(w) - rate * g); }
+};
 
 // AdaGrad (Duchi, Hazan & Singer 2011): s += g^2,  w -= rate g / sqrt(s)
-MARKONE_INLINE void step_adagrad(std::size_t n, const float* __restrict g, float* __restrict w,
-                                 float* __restrict squares, float rate, float strength) {
-    constexpr float tiny = 1e-10F;
-    for (std::size_t j = 0; j < n; ++j) {
-        const float by = g[j] + strength * w[j];
-        squares[j] += by * by;
-        w[j] -= rate * by / (std::sqrt(squares[j]) + tiny);
+struct adagrad {
+    float rate;
+    MARKONE_INLINE void step(pack g, float* w, float*, float* squares) const {
+        constexpr float tiny = 1e-10F;
+        const pack s = loaded(squares) + g * g;
+        store(squares, s);
+        store(w, loaded(w) - rate * g / (root(s) + tiny));
     }
-}
+};
 
-// Adam (Kingma & Ba 2015): m = b1 m + (1 - b1) g,  v = b2 v + (1 - b2) g^2,  w -= rate m / (sqrt(v) + tiny), where the
-// rate makes up for both starting at 0. Numbers so small that processors are slow with them become 0.
-MARKONE_INLINE void step_adam(std::size_t n, const float* __restrict g, float* __restrict w, float* __restrict mean,
-                              float* __restrict squares, float rate, float strength) {
-    constexpr float b1 = static_cast<float>(kept_of_mean), b2 = static_cast<float>(kept_of_squares), tiny = 1e-8F,
-                    nothing = 1e-30F;
-    for (std::size_t j = 0; j < n; ++j) {
-        const float by = g[j] + strength * w[j];
-        const float m = b1 * mean[j] + (1 - b1) * by;
-        const float v = b2 * squares[j] + (1 - b2) * (by * by);
-        mean[j] = (m < 0 ? -m : m) < nothing ? 0 : m;
-        squares[j] = v < nothing ? 0 : v;
-        w[j] -= rate * mean[j] / (std::sqrt(squares[j]) + tiny);
+// Adam (Kingma & Ba 2015): m = b1 m + (1 - b1) g,  s = b2 s + (1 - b2) g^2,  w -= rate m / (sqrt(s) + tiny), where the
+// rate makes up for both starting at 0.
+struct adam {
+    float rate;
+    MARKONE_INLINE void step(pack g, float* w, float* mean, float* squares) const {
+        constexpr auto b1 = static_cast<float>(kept_of_mean), b2 = static_cast<float>(kept_of_squares);
+        constexpr float tiny = 1e-8F;
+        const pack m = b1 * loaded(mean) + (1 - b1) * g, s = b2 * loaded(squares) + (1 - b2) * (g * g);
+        store(mean, m);
+        store(squares, s);
+        store(w, loaded(w) - rate * m / (root(s) + tiny));
     }
+};
+
+template <class Optimizer>
+void step_by(Optimizer by, std::size_t n, const float* g, float* w, float* mean, float* squares, float strength) {
+    for (std::size_t j = 0; j < n; j += lanes)
+        by.step(loaded(g + j) + strength * loaded(w + j), w + j, mean + j, squares + j);
 }
 
 void step(optimizer how, std::size_t n, const float* g, float* w, float* mean, float* squares, float rate,
           float strength) {
     switch (how) {
-        case optimizer::sgd: return step_sgd(n, g, w, rate, strength);
-        case optimizer::adagrad: return step_adagrad(n, g, w, squares, rate, strength);
-        case optimizer::adam: return step_adam(n, g, w, mean, squares, rate, strength);
+        case optimizer::sgd: return step_by(sgd{rate}, n, g, w, mean, squares, strength);
+        case optimizer::adagrad: return step_by(adagrad{rate}, n, g, w, mean, squares, strength);
+        case optimizer::adam: return step_by(adam{rate}, n, g, w, mean, squares, strength);
     }
 }
 
@@ -209,7 +258,7 @@ void add_rows(std::span<const std::uint32_t> at, const float* x, const float* ta
 
 // ---- a batch of rows
 
-// Some rows, copied: without their zeros, or, of rows that are mostly not 0, as a matrix.
+// Some rows, copied: without their zeros, or, where dense ones have few, as a matrix.
 class batch {
   public:
     std::size_t count = 0, width = 0;
@@ -233,11 +282,10 @@ class batch {
         std::size_t end = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const auto x = pack_row(rows[pick(i)]);
-            for (std::size_t j = 0; j < x.size(); ++j) {
-                index[end] = static_cast<std::uint32_t>(x.feature(j));
-                values[end] = static_cast<float>(x.value(j));
-                end += values[end] != 0;
-            }
+            std::copy_n(x.index, x.size(), index.data() + end);
+            std::transform(x.values, x.values + x.size(), values.data() + end,
+                           [](scalar value) { return static_cast<float>(value); });
+            end = may_be_dense ? end + x.size() : drop_zeros(end, end + x.size());
             starts.push_back(end);
         }
         dense = may_be_dense && 2 * end > count * width;
@@ -258,6 +306,18 @@ class batch {
     const float* values_of(std::size_t row) const { return values.data() + starts[row]; }
 
   private:
+    // Of the values from `first` on; returns where those that are not 0 end now.
+    std::size_t drop_zeros(std::size_t first, std::size_t last) {
+        std::size_t end =
+            static_cast<std::size_t>(std::find(values.data() + first, values.data() + last, 0.0F) - values.data());
+        for (std::size_t i = end; i < last; ++i) {
+            index[end] = index[i];
+            values[end] = values[i];
+            end += values[i] != 0;
+        }
+        return end;
+    }
+
     std::vector<std::size_t> starts;
     std::vector<std::uint32_t> index;
     std::vector<float> values;
@@ -323,9 +383,11 @@ void enter(const batch& x, const layer& first, float* z, std::vector<float>& pan
         multiply({x.matrix.data(), x.width, 1}, x.count, x.width, first.w, z, stride, panel);
         return;
     }
+    const bool far = first.inputs * stride > near_enough;
     for (std::size_t row = 0; row < x.count; ++row) {
         const auto features = x.features(row);
-        for (const std::uint32_t feature : features) prefetch_lines(first.w + feature * stride, stride);
+        if (far)
+            for (const std::uint32_t feature : features) prefetch_lines(first.w + feature * stride, stride);
         add_rows(features, x.values_of(row), first.w, stride, z + row * stride);
     }
 }
@@ -339,6 +401,7 @@ void go_on(const std::vector<float>& a, std::size_t count, const layer& to, floa
 template <class Rows>
 void score(const network& net, const Rows& rows, float* out) {
     if (rows.width() > net.features()) throw std::invalid_argument("rows are wider than the weights");
+    const without_subnormals quick;
     batch x;
     std::vector<float> a, z, panel;
     for (std::size_t first = 0; first < rows.size(); first += rows_at_once) {
@@ -576,6 +639,7 @@ tally teach(const network& net, teaching& how, const Rows& rows, const visits& w
             throw std::invalid_argument("a batch ends outside the visits");
         before = end;
     }
+    const without_subnormals quick;
     tally told;
     teacher one(net, how);
     std::size_t start = 0;
