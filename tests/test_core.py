@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from markone import _core, reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.model.settings import RULES, Settings
+from markone.model.rules import ONLINE
+from markone.model.settings import Settings
 
 
 @dataclass
@@ -182,7 +183,8 @@ import hashlib, numpy as np, scipy.sparse, itertools
 from markone import _core
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.model.settings import RULES, Settings
+from markone.model.rules import ONLINE
+from markone.model.settings import Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
 for dtype, rule, classes, width in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37), (45, 101)):
     X = random.normal(size=(60, width)) * (random.random((60, width)) < 0.7)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.model.settings import RULES, Settings
+from markone.model.rules import ONLINE
+from markone.model.settings import Settings
 
 
 def sample(seed: int, classes: int, rows: int = 15) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -25,13 +25,15 @@ from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
 from markone.learning.interruption import Interruption
-from markone.learning.linear import Linear
+from markone.learning.learner import Learner
+from markone.learning.learners import learner_for
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
-from markone.model.settings import Rule, Settings
+from markone.model.rules import Rule
+from markone.model.settings import Settings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
@@ -148,8 +150,8 @@ class Training:
         self.source = source
         self.start = start
         self.store = store
-        self.examples = StoredExamples(store, start.linear.settings)
-        self.run = Run(start.linear, self.examples)
+        self.examples = StoredExamples(store, start.learner.settings)
+        self.run = Run(start.learner, self.examples)
         self.run.history.unlabelled = store.unlabelled
 
     def go_on(self, kept: Model) -> None:
@@ -161,16 +163,17 @@ class Training:
 
     def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
         """Makes the passes that are left. Signals are noted to the end, so that nothing of them is lost."""
-        run, linear = self.run, self.start.linear
+        run, learner = self.run, self.start.learner
         keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
         with Interruption(signals) as interruption:
             make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
             last = self.state()
             run.watch.restore_best()
-            counts = count_strongest(
-                linear.weights(), self.examples.learned(), len(self.start.classes), self.start.features
-            )
+            weights = learner.scorer().weights
+            counts = None
+            if weights is not None:
+                counts = count_strongest(weights, self.examples.learned(), len(self.start.classes), self.start.features)
             if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
                 if checkpoints is not None:
                     Keeper(checkpoints, lambda path: self.keep(path, last)).save_in_any_case()
@@ -195,8 +198,8 @@ class Training:
         return Model(
             features=self.start.features,
             classes=self.start.classes,
-            weights=self.start.linear.weights(),
-            settings=self.start.linear.settings,
+            scorer=self.start.learner.scorer(),
+            settings=self.start.learner.settings,
             history=self.run.history,
             target=self.source.target,
             reading=dict(self.source.reading),
@@ -214,7 +217,7 @@ class Start:
 
     features: FeatureMap
     classes: list[Label]
-    linear: Linear
+    learner: Learner
 
 
 def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -224,7 +227,7 @@ def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [])
-    return Start(features, classes, Linear(settings, features=features.width, classes=len(classes), dtype=np.float32))
+    return Start(features, classes, new_learner(settings, features, classes))
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -256,8 +259,11 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     filling.add_rows(store, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(OTHER_ROWS)
-    linear = Linear(settings, features=kept.features.width, classes=len(kept.classes), dtype=np.float32)
-    return Start(kept.features, kept.classes, linear)
+    return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
+
+
+def new_learner(settings: Settings, features: FeatureMap, classes: list[Label]) -> Learner:
+    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32)
 
 
 # ---- what was asked for
@@ -299,7 +305,7 @@ def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     how = Settings(**{**usual_settings(given, base), **given}).spelled_out()
     if "holdout" in given:
         check_patience(how)
-    if how.tol is not None and how.patience is None:
+    if how.traits.online and how.tol is not None and how.patience is None:
         raise SettingsError("tol", "says what counts as better for patience; set it, too")
     if "strength" in given and how.penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")

@@ -213,7 +213,7 @@ def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanat
     """One after the other."""
     for batch in model.features.batches(examples):
         matrix = model.features.transform(batch)
-        scores = model._weights.scores(as_rows(matrix))
+        scores = model.scorer.scores(as_rows(matrix))
         texts = {
             column.name: as_texts(batch.columns[column.name])
             for column in model.features.columns
@@ -235,10 +235,7 @@ def explain_row(
     # A score of its own has each class, or just the second of two.
     columns = [winner, second] if len(scores) > 1 else [0]
     features, values, lanes = features_of(matrix, row, multiclass=len(scores) > 1)
-    weights = model._weights.of(features)[:, columns].astype(np.float64)
-    bias = model._weights.bias()[columns].astype(np.float64)
-    products = values[:, None] * weights
-    sums = (add_up(products, lanes) + bias).astype(np.float32).astype(np.float64)
+    weights, products, bias, sums = model.scorer.contributions(features, values, columns, lanes)
     decided, decided_weights, decided_sum = products[:, 0], weights[:, 0], float(sums[0])
     decided_bias = float(bias[0])
     if len(columns) > 1:
@@ -291,21 +288,6 @@ def features_of(
         features = np.flatnonzero(values)
         return features.astype(np.uint32), values[features], 2
     return np.arange(len(values), dtype=np.uint32), values, 8 if len(values) < 64 else 32
-
-
-def add_up(products: NDArray[np.float64], lanes: int) -> NDArray[np.float64]:
-    """The sum of each column, with the core's additions in the core's order (core/arithmetic.h).
-
-    Product i goes to partial sum i modulo `lanes`; of these the second half is added to the first, and so on.
-    """
-    steps = -(-len(products) // lanes) + 1  # the first one adds to 0
-    laid = np.zeros((steps * lanes, products.shape[1]))
-    laid[lanes : lanes + len(products)] = products
-    part = np.cumsum(laid.reshape(steps, lanes, -1), axis=0)[-1]
-    while len(part) > 1:
-        part = part[: len(part) // 2] + part[len(part) // 2 :]
-    total: NDArray[np.float64] = part[0]
-    return total
 
 
 def mark_texts(features: FeatureMap, texts: dict[str, bytes], spoken: dict[int, float]) -> list[MarkedText]:
@@ -418,13 +400,19 @@ class ModelExplanation(Shown):
 
 
 def explain_model(model: Model, top: int) -> ModelExplanation:
-    bias: list[float | None] = model._weights.bias().astype(np.float64).tolist()
+    weights_of_features = model.scorer.weights
+    if weights_of_features is None:
+        raise SettingsError(
+            "rule",
+            f"is {model.settings.rule!r}, whose features speak together and not each for itself; explain an example",
+        )
+    bias: list[float | None] = weights_of_features.bias().astype(np.float64).tolist()
     if len(bias) == 1:
         bias = [None, *bias]
     counts: Counts | None = model.counts
     examples = [None] * len(bias) if counts is None else counts.rows.tolist()
     sides = []
-    for number, speaks_for, features, weights in strongest(model._weights, max(top, STRONGEST)):
+    for number, speaks_for, features, weights in strongest(weights_of_features, max(top, STRONGEST)):
         strong = []
         for feature, weight in zip(features.tolist(), weights.tolist(), strict=True):
             count = None if counts is None else counts.of(feature, number)
