@@ -180,7 +180,7 @@ def test_the_boundary_of_the_lecture_is_the_diagonal() -> None:
         assert height == pytest.approx(x)
     assert drawn(axes, "+") == [(3, 2), (-2, -3)]
     assert drawn(axes, "-") == [(-2, 2)]
-    assert title(axes) == "3 of 3 points are on the right side"
+    assert title(axes) == "3 of 3 points are classified rightly"
     assert legend(figure) == ["+", "-", "boundary", "margins"]
 
 
@@ -217,7 +217,7 @@ def test_regions_are_what_is_predicted() -> None:
         assert said[row, column] == fitted.predict([[across[column], up[row]]])[0]
     assert {*np.unique(said)} == {0, 1, 2}
     assert legend(figure) == ["0", "1", "2"]
-    assert title(axes) == "60 of 60 points are on the right side"
+    assert title(axes) == "60 of 60 points are classified rightly"
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), SVC(), KNeighborsClassifier(1)])
@@ -243,7 +243,7 @@ def test_a_plane_of_one_class_only_has_no_line() -> None:
 
     figure = plots.boundary(Always(), [[0, 0], [1, 1]], ["a", "b"])
     assert legend(figure) == ["a", "b"]
-    assert title(figure.axes[0]) == "1 of 2 points are on the right side"
+    assert title(figure.axes[0]) == "1 of 2 points are classified rightly"
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
@@ -320,7 +320,7 @@ def test_what_is_no_plane_gets_a_sentence() -> None:
 # ---- curves
 
 
-def history(mistakes: list[Any], last: Any = None, averaged: Any = None, rows: int = 10) -> History:
+def history(mistakes: list[Any], last: Any = None, averaged: Any = None, rows: int = 10, held_out: int = 0) -> History:
     none = [None] * len(mistakes)
     passes = [
         Pass(epoch, wrong, wrong, 0.0, 1.0, None, one, mean)
@@ -328,7 +328,7 @@ def history(mistakes: list[Any], last: Any = None, averaged: Any = None, rows: i
             range(1, len(mistakes) + 1), mistakes, last or none, averaged or none, strict=True
         )
     ]
-    return History(passes, rows=rows)
+    return History(passes, rows=rows, held_out=held_out)
 
 
 def test_curves_of_a_history() -> None:
@@ -341,6 +341,15 @@ def test_curves_of_a_history() -> None:
     assert [line.get_xdata()[0] for line in below.lines if list(line.get_ydata()) == [0.9]] == [3]
     assert (title(above), title(below)) == ("mistakes in training", "held-out accuracy")
     assert {"averaged", "last weights"} <= {*texts(below)}
+
+
+@pytest.mark.parametrize(("held_out", "is_much"), [(10, False), (1000, True)])
+def test_what_chance_may_take_is_no_over_training(held_out: int, is_much: bool) -> None:
+    found = history([4, 2, 1], last=[0.5, 0.8, 0.75], held_out=held_out)
+    figure = plots.curves(found)
+    said = "best: pass 2, 80.0%"
+    assert (f"{said}\nover-training after it" if is_much else said) in texts(figure.axes[1])
+    assert ("over-training" in str(figure.get_label())) == is_much
 
 
 def test_without_over_training_nothing_is_marked() -> None:
@@ -381,7 +390,7 @@ def test_the_weights_of_two_classes_are_one_list() -> None:
     widths = [bar.get_width() for bar in axes.patches]
     assert dict(zip(names, widths, strict=True)) == pytest.approx(known)
     assert widths == sorted(widths, reverse=True)
-    assert axes.get_xlabel().split("        ") == ["← speaks for ham", "speaks for spam →"]
+    assert (title(axes), axes.get_title(loc="right")) == ("← speaks for ham", "speaks for spam →")
     [few] = plots.weights(model, top=1).axes
     assert ticks(few.yaxis) == [names[0], names[-1]]
 
@@ -402,6 +411,18 @@ def test_each_of_more_classes_has_a_list() -> None:
     strongest = max(panels[2].patches, key=lambda bar: abs(bar.get_width()))
     assert [bar.get_width() for bar in only.patches] == [strongest.get_width()]
     assert title(only) == "2"
+
+
+def test_weights_without_end_go_farther_than_all_others() -> None:
+    fitted = Perceptron().fit(np.eye(3), [0, 1, 2])
+    fitted.__dict__.update(_read_weights=(np.array([[1.0, np.inf, -2], [0, 0, -np.inf], [0, 0, 0]]), np.zeros(3)))
+    first, second, _ = plots.weights(fitted).axes
+    assert ticks(first.yaxis) == ["feature 1", "feature 0", "feature 2"]
+    assert [bar.get_width() for bar in first.patches] == pytest.approx([2.3, 1, -2])
+    assert [text.get_text() for text in first.texts] == [" ∞ "]
+    assert [bar.get_width() for bar in second.patches] == [-1]
+    *images, _ = plots.weight_images(fitted, shape=(1, 3)).axes
+    assert images[0].images[0].get_clim() == (-2, 2)
 
 
 def test_which_weights_cannot_be_drawn() -> None:
@@ -544,6 +565,7 @@ def contender(name: str, mean: float) -> Contender:
 def test_curves_of_a_validation_are_means_of_its_folds() -> None:
     found = validation()
     found.points = [Point(1, 0.6, 0.7), Point(2, 0.65, 0.9), Point(3, 0.6, 0.8)]
+    assert "best: pass 2, 90.0%" in texts(plots.curves(found))
     found.over_training = 2
     found.folds[0].history, found.folds[1].history = history([5, 3, 1]), history([3, 1])
     above, below = plots.curves(found).axes

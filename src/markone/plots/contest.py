@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 
 from markone.errors import DataError
 from markone.plots.drawing import (
@@ -18,6 +17,7 @@ from markone.plots.drawing import (
     End,
     entitle,
     finished,
+    in_percent,
     label_ends,
     name_text,
     new_figure,
@@ -49,7 +49,7 @@ def accuracies(comparison: Any) -> Figure:
     axes.set_xlim(*span(contenders))
     axes.set_yticks(range(len(contenders)), [name_text(contender.name) for contender in contenders], fontsize=SMALL)
     axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    in_percent(axes.xaxis)
     label_ends(
         axes,
         [

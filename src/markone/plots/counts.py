@@ -54,7 +54,9 @@ def confusion(result: Any) -> Figure:
     on_diagonal = np.eye(rows, columns, dtype=bool)
     if table.merged:
         on_diagonal[-1, -1] = False  # among the others there are mistakes, too
-    most = max(float(shares[~on_diagonal].max(initial=0)), FAINTEST_TOP)
+    single = len(shares) - table.merged  # what several classes have together is always much
+    mistakes = shares[:single, :single][~on_diagonal[:single, :single]]
+    most = max(float(mistakes.max(initial=0)), FAINTEST_TOP)
     cell = 0.62 if columns <= MOST_WITH_SHARES else 0.42 if columns <= MOST_WITH_COUNTS else 0.22
     figure = new_figure(1.8 + cell * columns, 1.4 + cell * rows)
     axes = tidy(figure.add_subplot(), grid=None)

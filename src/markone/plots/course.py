@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,8 @@ MOST_MARKED = 40
 def curves(result: Any) -> Figure:
     """Mistakes in training, and accuracy on other examples, of the last and of the averaged weights, pass by pass.
 
-    Where later passes are worse than the best one, over-training begins there, and the pass is marked.
+    The best pass is marked where the last one is worse. If more was lost since than chance may take, it is called by
+    its name: over-training.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def curves(result: Any) -> Figure:
     for axes in drawn:
         axes.set_xlim(0.5 if len(course.epochs) == 1 else course.epochs[0], max(course.epochs[-1], 1.5))
         label_ends(axes, [End(line.get_ydata()[-1], line.get_label(), line.get_color()) for line in named(axes)])
-    said = "" if course.best is None else f"; over-training after pass {course.best}"
+    said = f"; over-training after pass {course.best}" if course.over_trained else ""
     return finished(figure, f"Curves over {len(course.epochs)} passes{said}")
 
 
@@ -98,7 +100,7 @@ def draw_accuracy(axes: Axes, course: Course) -> None:
         axes.plot([course.best], [value], "o", markersize=9, markerfacecolor="none", markeredgecolor=INK)
         late = at > len(course.epochs) / 2
         axes.annotate(
-            f"best: pass {course.best}, {value:.1%}\nover-training after it",
+            f"best: pass {course.best}, {value:.1%}" + ("\nover-training after it" if course.over_trained else ""),
             (course.best, 0),
             xycoords=("data", "axes fraction"),
             xytext=(-5 if late else 5, 4),
@@ -139,8 +141,16 @@ class Course:
     last: list[float | None]
     averaged: list[float | None]
     subject: str
-    best: int | None
-    """The pass after which all is over-training."""
+    over_trained: bool
+
+    @property
+    def best(self) -> int | None:
+        """The first of the best passes, where the last one is worse."""
+        measured = [(value, -epoch) for epoch, value in zip(self.epochs, self.used, strict=True) if value is not None]
+        if not measured:
+            return None
+        best, minus = max(measured)
+        return -minus if measured[-1][0] < best else None
 
     @property
     def used(self) -> list[float | None]:
@@ -153,30 +163,26 @@ class Course:
 
 
 def of_history(history: History) -> Course:
-    counted = all(one.mistakes is not None for one in history)
-    rows = history.rows or 1
+    mistakes = [None if one.mistakes is None else one.mistakes / (history.rows or 1) for one in history]
     course = Course(
         epochs=[one.epoch for one in history],
-        mistakes=[one.mistakes / rows for one in history] if counted else [],
+        mistakes=mistakes if any(share is not None for share in mistakes) else [],
         in_shares=history.rows > 0,
         last=[one.holdout_last for one in history],
         averaged=[one.holdout_averaged for one in history],
         subject="held-out",
-        best=None,
+        over_trained=False,
     )
-    return with_best(course)
+    return replace(course, over_trained=lost_more_than_chance(course, history.held_out))
 
 
-def with_best(course: Course) -> Course:
-    """Says where over-training begins: at the first of the best passes, if a later one is worse."""
-    from dataclasses import replace
-
-    measured = [(value, -epoch) for epoch, value in zip(course.epochs, course.used, strict=True) if value is not None]
-    if not measured:
-        return course
-    best, minus = max(measured)
-    worse = any(value < best for value, later in measured if later < minus)
-    return replace(course, best=-minus if worse else None)
+def lost_more_than_chance(course: Course, held_out: int) -> bool:
+    """Whether more is lost since the best pass than its standard error, if no example was lost and won back."""
+    if course.best is None:
+        return False
+    measured = [value for value in course.used if value is not None]
+    lost = max(measured) - measured[-1]
+    return not held_out or lost > math.sqrt(lost / held_out)
 
 
 def of_validation(validation: Any) -> Course:
@@ -191,7 +197,7 @@ def of_validation(validation: Any) -> Course:
         last=[point.last for point in points],
         averaged=[point.averaged for point in points],
         subject="tested",
-        best=validation.over_training,
+        over_trained=validation.over_training is not None,
     )
 
 

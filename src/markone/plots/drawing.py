@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from markone.model.grids import label_in_words, shortened
 
@@ -64,7 +64,7 @@ def count_in_whole_numbers(axis: Axis) -> None:
 
 
 def in_percent(axis: Axis) -> None:
-    axis.set_major_formatter(PercentFormatter(1))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.10g}%"))
 
 
 class End(NamedTuple):

@@ -66,7 +66,7 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     >>> X, y = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
     >>> figure = boundary(Perceptron(average=False, shuffle=False).fit(X, y), X, y)
     >>> figure.axes[0].get_title(loc="left")
-    '3 of 3 points are on the right side'
+    '3 of 3 points are classified rightly'
     """
     plane = plane_of(model, X)
     numbers = numbers_of(y, plane)
@@ -109,9 +109,9 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     axes.set_ylim(low[1], high[1])
     name_axes(axes, *map(name_text, plane.names))
     right = int((plane.predict(plane.points) == numbers).sum())
-    entitle(axes, f"{right:,} of {len(numbers):,} points are on the right side")
+    entitle(axes, f"{right:,} of {len(numbers):,} points are classified rightly")
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
-    return finished(figure, f"Decision boundary: {right:,} of {len(numbers):,} points are on the right side")
+    return finished(figure, f"Decision boundary: {right:,} of {len(numbers):,} points are classified rightly")
 
 
 def draw_lines(
@@ -250,7 +250,7 @@ def of_estimator(model: Any, X: Any) -> Plane:
         return (predict(places) - 0.5).astype(np.float64)
 
     def predict(places: Points) -> NDArray[np.int64]:
-        return classes.searchsorted(model.predict(given(places))).astype(np.int64)
+        return np.asarray(classes.searchsorted(model.predict(given(places))), np.int64)
 
     shown = ("feature 0", "feature 1") if names is None else (names[0], names[1])
     return Plane(shown, classes.tolist(), points, predict, scores)

@@ -23,6 +23,7 @@ from markone.plots.drawing import (
     INK,
     QUIET,
     SMALL,
+    TEXT,
     VERMILION,
     entitle,
     finished,
@@ -84,13 +85,21 @@ def weights_of_two(linear: LinearScores, top: int) -> Figure:
     axes = figure.add_subplot()
     draw_bars(axes, linear, features, column[features], len(features))
     first, second = map(label_text, linear.classes)
-    name_axes(axes, f"← speaks for {first}        speaks for {second} →")
+    axes.set_title(f"← speaks for {first}", loc="left", fontsize=TEXT, color=VERMILION)
+    axes.set_title(f"speaks for {second} →", loc="right", fontsize=TEXT, color=BLUE)
+    name_axes(axes, "weight")
     return finished(figure, f"The strongest weights for {second} and for {first}")
 
 
 def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int) -> None:
-    """The first feature on top."""
+    """The first feature on top. Bars without end go a little farther than all others, and say so."""
     places = np.arange(len(features))
+    endless = np.isinf(values)
+    farthest = 1.15 * float(np.abs(values[~endless]).max(initial=0)) or 1.0
+    values = np.clip(values, -farthest, farthest)
+    for place in places[endless]:
+        side = "right" if values[place] > 0 else "left"
+        axes.text(values[place], place, " ∞ ", ha=side, va="center", fontsize=SMALL, color="white")
     axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
     axes.set_yticks(places, [name_text(linear.name(int(number))) for number in features])
     axes.set_ylim(lines - 0.4, -0.6)
@@ -104,7 +113,8 @@ def strongest(column: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """The features of largest weight, whatever its sign, and of these the most positive first."""
     most = np.argsort(-np.abs(column), kind="stable")[:top]
     most = most[column[most] != 0]
-    return most[np.argsort(-column[most], kind="stable")]
+    order: NDArray[np.int64] = most[np.argsort(-column[most], kind="stable")]
+    return order
 
 
 def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
@@ -139,7 +149,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     linear = linear_of(model)
     images = list(images_of(model, linear, shape))
     labels = linear.classes[1:] if len(images) == 1 else linear.classes
-    scale = max(float(np.abs(image).max()) for image in images) or 1.0
+    scale = max(float(np.abs(image[np.isfinite(image)]).max(initial=0)) for image in images) or 1.0
     across = min(IMAGES_BESIDE, len(images))
     down = -(-len(images) // across)
     figure = new_figure(max(3.2, 0.8 + 1.5 * across), 0.4 + 1.7 * down)
@@ -155,7 +165,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     bar = figure.colorbar(drawn, ax=list(panels[: len(images)]), shrink=0.8, aspect=30)
     bar.set_label("weight", fontsize=SMALL, color=INK)
     bar.ax.tick_params(length=0, labelsize=SMALL)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return finished(figure, f"The weights of {images[0].shape[0]} × {images[0].shape[1]} pixels, of each class")
 
 
@@ -212,7 +222,7 @@ class LinearScores:
 
     def column(self, number: int) -> NDArray[np.float64]:
         """All weights of a column, the bias last."""
-        return np.append(self.matrix[:, number], self.bias[number]).astype(np.float64)
+        return np.append(self.matrix[:, number], self.bias[number]).astype(np.float64, copy=False)
 
     def name(self, number: int) -> str:
         return BIAS if number == len(self.matrix) else self.feature_name(number)
@@ -236,4 +246,4 @@ def linear_of(model: Any) -> LinearScores:
 
 
 def dense(matrix: Any) -> NDArray[Any]:
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)  # type: ignore[no-any-return]
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import threading
 import warnings
+from html import escape
 from itertools import count
 
 import matplotlib
@@ -16,6 +18,8 @@ DEFINED = re.compile(r' id="([^"]*)"')
 USED = re.compile(r'(?:url\(|href=")#([^")]*)')
 UNSAID = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 """What would change with the day or with the version of matplotlib."""
+ALONE = threading.Lock()
+"""How matplotlib writes SVG is set for the whole process."""
 
 
 def svg(figure: Figure) -> str:
@@ -25,8 +29,11 @@ def svg(figure: Figure) -> str:
     scripts that matplotlib's font does not. The figure's label is its description for those who cannot see it.
     """
     file = io.StringIO()
-    rules = {"svg.hashsalt": "markone", "svg.fonttype": "none"}
-    with matplotlib.rc_context(rules), warnings.catch_warnings():
+    with (
+        ALONE,
+        matplotlib.rc_context({"svg.hashsalt": "markone", "svg.fonttype": "none"}),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", message="(Glyph|Matplotlib currently does not support)")
         figure.savefig(file, format="svg", metadata=UNSAID)
     text = file.getvalue()
@@ -49,6 +56,4 @@ def renamed(text: str) -> str:
 def described(text: str, description: str) -> str:
     if not description:
         return text
-    from html import escape
-
     return text.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1)
