@@ -9,7 +9,7 @@ from typing import Any
 from markone.plots import svg
 
 PAGE = Path(__file__).with_name("pictures.md")
-PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[.*\]\((.*)\)$", re.MULTILINE | re.DOTALL)
+PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[[^\n]*\]\(([^\n]*)\)$", re.MULTILINE | re.DOTALL)
 
 
 def draw() -> dict[Path, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import subprocess
 import sys
 import threading
@@ -796,3 +798,21 @@ def test_losses_are_those_of_the_lectures() -> None:
     assert [at("squared", m) for m in (-1, 2)] == pytest.approx([2, 0.5], abs=1e-3)
     written = texts(axes)
     assert all(name in written for name in lines(axes) if not name.startswith("_"))
+
+
+# ---- the page of pictures
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
+    spec = importlib.util.spec_from_file_location("make_pictures", DOCS / "make_pictures.py")
+    assert spec and spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = (DOCS / "pictures.md").read_text(encoding="utf-8")
+    pictures = script.draw()
+    assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
+    assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
+    assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,8 @@ def calibrations(results: Any) -> list[tuple[str, Any]]:
     several = getattr(results, "contenders", results)
     if hasattr(several, "calibration"):
         several = [several]
+    if not isinstance(several, Sequence) or not all(hasattr(one, "calibration") for one in several):
+        raise DataError(f"calibration is drawn of validations or a comparison, not of a {type(results).__name__}")
     named = [(str(one.name), one.calibration) for one in several]
     found = [(name, one) for name, one in named if one is not None]
     if not found or (several is results and len(found) < len(named)):
