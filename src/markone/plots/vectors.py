@@ -18,6 +18,10 @@ DEFINED = re.compile(r' id="([^"]*)"')
 USED = re.compile(r'(?:url\(|href=")#([^")]*)')
 UNSAID = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 """What would change with the day or with the version of matplotlib."""
+STYLE = re.compile(r"<defs>\s*<style [^>]*>\*{[^}]*}</style>\s*</defs>\s*")
+"""In a page it would be a rule for everything, not only for the picture."""
+STROKES = "stroke-linejoin: round; stroke-linecap: butt"
+FONTS = ["DejaVu Sans", "Verdana"]
 ALONE = threading.Lock()
 """How matplotlib writes SVG is set for the whole process."""
 
@@ -29,15 +33,13 @@ def svg(figure: Figure) -> str:
     scripts that matplotlib's font does not. The figure's label is its description for those who cannot see it.
     """
     file = io.StringIO()
-    with (
-        ALONE,
-        matplotlib.rc_context({"svg.hashsalt": "markone", "svg.fonttype": "none"}),
-        warnings.catch_warnings(),
-    ):
+    with ALONE, matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcParams.update({"svg.hashsalt": "markone", "svg.fonttype": "none", "font.sans-serif": FONTS})
         warnings.filterwarnings("ignore", message="(Glyph|Matplotlib currently does not support)")
         figure.savefig(file, format="svg", metadata=UNSAID)
     text = file.getvalue()
-    return described(renamed(text[text.index("<svg") :]).strip(), str(figure.get_label()))
+    text = STYLE.sub("", text[text.index("<svg") :]).strip()
+    return headed(renamed(text), str(figure.get_label()))
 
 
 def renamed(text: str) -> str:
@@ -53,7 +55,9 @@ def renamed(text: str) -> str:
     return TAG.sub(in_tag, text)
 
 
-def described(text: str, description: str) -> str:
-    if not description:
-        return text
-    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1)
+def headed(text: str, description: str) -> str:
+    """With what holds for all of the picture."""
+    head = f'style="{STROKES}"'
+    if description:
+        head = f'role="img" aria-label="{escape(description)}" {head}'
+    return text.replace("<svg ", f"<svg {head} ", 1)
