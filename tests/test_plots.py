@@ -694,21 +694,25 @@ def test_what_has_no_roc_curve() -> None:
 
 
 def test_calibration_shows_shares_and_counts() -> None:
-    above, below = plots.calibration(validation()).axes
+    figure = plots.calibration(validation())
+    above, below = figure.axes
     name = "logistic: off by 12.5%"
     assert drawn(above, name) == [(0.2, 0.25), (0.9, 0.7)]
     assert drawn(below, name) == [(0.2, 4), (0.9, 900)]
     assert below.get_yscale() == "log"
-    assert name in texts(above.get_legend())
+    assert legend(figure) == [name]
+    [dots] = above.collections
+    assert dots.get_offsets().tolist() == [[0.2, 0.25], [0.9, 0.7]]
+    small, large = dots.get_sizes()
+    assert small < large / 5
 
 
 def test_calibrations_side_by_side() -> None:
     mira, logistic, bayes = contender("mira", 0.9), contender("logistic", 0.8), contender("naive-bayes", 0.7)
     logistic.calibration = bayes.calibration = Calibration([Bin(0.5, 0.4, 7)], 0.1)
-    above, _ = plots.calibration(Comparison([mira, logistic, bayes])).axes
-    expected = ["logistic: off by 10.0%", "naive-bayes: off by 10.0%"]
-    assert [text.get_text() for text in above.get_legend().get_texts()] == expected
-    assert len({line.get_color() for line in above.lines}) == 3
+    figure = plots.calibration(Comparison([mira, logistic, bayes]))
+    assert legend(figure) == ["logistic: off by 10.0%", "naive-bayes: off by 10.0%"]
+    assert len({line.get_color() for line in figure.axes[0].lines}) == 3
     with pytest.raises(DataError, match="calibration is that of probabilities, and mira has none"):
         plots.calibration(mira)
     with pytest.raises(DataError, match="and mira has none"):

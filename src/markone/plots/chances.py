@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
@@ -27,6 +28,8 @@ from markone.plots.drawing import (
     new_figure,
     tidy,
 )
+
+SMALLEST_DOT, LARGEST_DOT = 10, 80
 
 
 def roc(truth: Any, scores: Any = None) -> Figure:
@@ -153,8 +156,8 @@ def with_probabilities(validation: Any) -> tuple[NDArray[np.int64], NDArray[np.f
 def calibration(results: Any) -> Figure:
     """Whether probabilities are what they say: of all that is said with 80 %, 80 % should be so.
 
-    Dots on the diagonal are just so; those below it were promised too much. The lower panel says how many predictions
-    each dot stands for.
+    Dots on the diagonal are just so; those below it were promised too much. The larger a dot, the more predictions it
+    stands for; the lower panel says how many.
 
     Parameters
     ----------
@@ -163,30 +166,29 @@ def calibration(results: Any) -> Figure:
         drawn.
     """
     drawn = calibrations(results)
+    most = max(one.count for _, found in drawn for one in found.bins)
     figure = new_figure(5.4, 5.2)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    above, below = map(tidy, figure.subplots(2, 1, sharex=True, height_ratios=[3, 1]))
     above.plot([0, 1], [0, 1], color=QUIET, linewidth=1, linestyle=(0, (2, 2)), label="_just so")
+    handles = []
     for number, (name, found) in enumerate(drawn):
-        mark = mark_of(number)
+        colour, marker = mark_of(number)
+        predicted, observed, counts = zip(*found.bins, strict=True)
         said = f"{name_text(name)}: off by {found.error:.1%}"
-        predicted = [one.predicted for one in found.bins]
-        for axes, heights in (
-            (above, [one.observed for one in found.bins]),
-            (below, [one.count for one in found.bins]),
-        ):
-            axes.plot(
-                predicted, heights, color=mark.colour, marker=mark.marker, markersize=5, linewidth=1.5, label=said
-            )
+        above.plot(predicted, observed, color=colour, linewidth=1, alpha=0.6, label=said)
+        sizes = [SMALLEST_DOT + (LARGEST_DOT - SMALLEST_DOT) * count / most for count in counts]
+        above.scatter(predicted, observed, sizes, color=colour, marker=marker, zorder=3)
+        below.plot(predicted, counts, color=colour, marker=marker, markersize=4, linewidth=1, label=said)
+        handles.append(Line2D([], [], color=colour, marker=marker, linewidth=1, label=said))
     below.set_yscale("log")  # most predictions are sure, and the few others are what the dots in the middle are of
-    below.set_ylim(0.8, 2 * max(one.count for _, found in drawn for one in found.bins))
+    below.set_ylim(0.8, 2 * most)
     below.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
-    for axes in (tidy(above), tidy(below)):
-        axes.minorticks_off()
+    below.minorticks_off()
     in_percent(above.yaxis)
     in_percent(below.xaxis)
     below.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    above.legend(loc="upper left", frameon=False, fontsize=SMALL)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=SMALL)
     name_axes(above, None, "share that is so")
     name_axes(below, "probability that was said", "predictions")
     entitle(above, "calibration, and by how much it is off on average")

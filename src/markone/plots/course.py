@@ -108,6 +108,8 @@ def draw_accuracy(axes: Axes, course: Course) -> None:
             ha="right" if late else "left",
             fontsize=SMALL,
             color=INK,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
+            zorder=4,
         )
 
 
