@@ -55,8 +55,8 @@ def name_axes(axes: Axes, x: str | None = None, y: str | None = None) -> None:
     axes.set_ylabel(y or "", fontsize=TEXT, color=INK)
 
 
-def entitle(axes: Axes, title: str) -> None:
-    axes.set_title(title, fontsize=TEXT, color=INK, loc="left")
+def entitle(axes: Axes, title: str, colour: str = INK) -> None:
+    axes.set_title(title, fontsize=TEXT, color=colour, loc="left")
 
 
 def count_in_whole_numbers(axis: Axis) -> None:

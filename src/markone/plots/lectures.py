@@ -72,8 +72,7 @@ def regressions(X: Any, y: Any, regressors: Sequence[Any]) -> Figure:
         axes.plot(places, line, color=colour, linewidth=2, label="fitted")
         axes.plot(xs, ys, "o", color=INK, markersize=4, label="points")
         name_axes(axes, "x", "y" if axes is panels[0] else None)
-        entitle(axes, f"{in_words(regressor)}\nleave-one-out MSE: {error:.3g}")
-        axes.title.set_color(colour)
+        entitle(axes, f"{in_words(regressor)}\nleave-one-out MSE: {error:.3g}", colour)
     room = 0.15 * float(np.ptp(ys)) or 1.0
     panels[0].set_ylim(ys.min() - room, ys.max() + room)  # lines may lead far out: what is seen is where points are
     best = in_words(regressors[int(np.argmin(errors))])

@@ -92,14 +92,8 @@ def weights_of_two(linear: LinearScores, top: int) -> Figure:
 
 
 def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int) -> None:
-    """The first feature on top. Bars without end go a little farther than all others, and say so."""
+    """The first feature on top."""
     places = np.arange(len(features))
-    endless = np.isinf(values)
-    farthest = 1.15 * float(np.abs(values[~endless]).max(initial=0)) or 1.0
-    values = np.clip(values, -farthest, farthest)
-    for place in places[endless]:
-        side = "right" if values[place] > 0 else "left"
-        axes.text(values[place], place, " ∞ ", ha=side, va="center", fontsize=SMALL, color="white")
     axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
     axes.set_yticks(places, [name_text(linear.name(int(number))) for number in features])
     axes.set_ylim(lines - 0.4, -0.6)
@@ -149,7 +143,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     linear = linear_of(model)
     images = list(images_of(model, linear, shape))
     labels = linear.classes[1:] if len(images) == 1 else linear.classes
-    scale = max(float(np.abs(image[np.isfinite(image)]).max(initial=0)) for image in images) or 1.0
+    scale = max(float(np.abs(image).max()) for image in images) or 1.0
     across = min(IMAGES_BESIDE, len(images))
     down = -(-len(images) // across)
     figure = new_figure(max(3.2, 0.8 + 1.5 * across), 0.4 + 1.7 * down)
