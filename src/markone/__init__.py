@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
-    from markone.estimators import MIRA, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
+    "MLP",
     "DataError",
     "FeatureMap",
     "Features",
@@ -44,6 +45,7 @@ HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
+    "MLP": "markone.estimators",
     "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
     "FeatureMap": "markone.features.map",

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from markone.data.blocks import Rows, describe_not_finite, is_sparse
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.estimators.base import Classifier
-from markone.features.groups import Group, Kind
+from markone.features.groups import Event, Group
 from markone.learning.counting import Counting
 from markone.model.evaluation import log_probabilities
 from markone.model.naive_bayes import USUAL_OF_VARIANCE
@@ -254,7 +254,7 @@ class NaiveBayes(Classifier):
 class Layout:
     """Where the columns of X stand among the features: those of one kind side by side, each category a feature."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[Event, ...]
     """Of each column."""
     sizes: tuple[int, ...]
     """Of each column: the number of its categories, or 1."""
@@ -268,10 +268,10 @@ class Layout:
         if not isinstance(kinds, Sequence | np.ndarray) or len(kinds) != columns:
             raise SettingsError("likelihood", f"must be a kind, or one for each of the {columns} columns")
         for kind in kinds:
-            if kind not in get_args(Kind):
-                known = ", ".join(map(repr, get_args(Kind)))
+            if kind not in get_args(Event):
+                known = ", ".join(map(repr, get_args(Event)))
                 raise SettingsError(
-                    "likelihood", f"must be one of {known}, not {kind!r}.{did_you_mean(str(kind), get_args(Kind))}"
+                    "likelihood", f"must be one of {known}, not {kind!r}.{did_you_mean(str(kind), get_args(Event))}"
                 )
         if binarize is not None and (
             isinstance(binarize, bool) or not isinstance(binarize, int | float | np.number) or np.isnan(binarize)
@@ -289,13 +289,13 @@ class Layout:
         """Whether columns are features as they are."""
         return set(self.kinds) <= {"multinomial"} or set(self.kinds) <= {"gaussian"}
 
-    def columns(self, kind: Kind) -> NDArray[np.int64]:
+    def columns(self, kind: Event) -> NDArray[np.int64]:
         return np.flatnonzero(np.array(self.kinds) == kind)
 
     @property
     def order(self) -> NDArray[np.int64]:
         """The columns as they stand among the features."""
-        return np.concatenate([self.columns(kind) for kind in get_args(Kind)])
+        return np.concatenate([self.columns(kind) for kind in get_args(Event)])
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -313,7 +313,7 @@ class Layout:
     def groups(self) -> tuple[Group, ...]:
         """Columns of words are one group, those of numbers another; those of categories are a group each."""
         groups, start = [], 0
-        for kind in get_args(Kind):
+        for kind in get_args(Event):
             sizes = [self.sizes[column] for column in self.columns(kind)]
             for size in sizes if kind == "categorical" else [sum(sizes)]:
                 if size:
@@ -353,7 +353,7 @@ class Layout:
         from scipy.sparse import csr_array, hstack
 
         parts: list[Any] = []
-        for kind in get_args(Kind):
+        for kind in get_args(Event):
             columns = self.columns(kind)
             if kind == "categorical":
                 parts += [self.one_hot(matrix, column) for column in columns.tolist()]

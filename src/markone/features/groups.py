@@ -1,4 +1,4 @@
-"""Groups: what kind of event each feature is, for learners that count events."""
+"""Groups of features: what kind of event the features of a part are, for rules that count."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.features.saved import damaged
 
-Kind = Literal["multinomial", "bernoulli", "categorical", "gaussian"]
+Event = Literal["multinomial", "bernoulli", "categorical", "gaussian"]
 
 MOST_EVENTS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Neighbouring features that are events of one kind.
+    """Features, by number from `start` to before `end`, that are events of one kind.
 
-    `multinomial`: words, each occurrence of which is drawn from the whole group. `categorical`: the values of a column,
-    of which a row has one or, where it is missing, none. `bernoulli`: each feature is there, that is, not 0, or not.
-    `gaussian`: each feature is a number.
+    `multinomial`: each value says how often a word of the group was drawn. `bernoulli`: each feature is there or not,
+    by itself. `categorical`: one of the group is there, the value of a column. `gaussian`: each is a measurement.
     """
 
-    kind: Kind
+    kind: Event
     start: int
     end: int
     size: int | None = None
@@ -39,12 +38,28 @@ class Group:
     def events(self) -> int:
         return self.end - self.start if self.size is None else self.size
 
+    def moved(self, by: int) -> Group:
+        missing = tuple((number + by, indicator + by) for number, indicator in self.missing)
+        return replace(self, start=self.start + by, end=self.end + by, missing=missing)
+
 
 Groups = Sequence[Group]
 """In the order of the features, of which none is in two; those that are in none have no say."""
 
 
-def one_group(kind: Kind, width: int) -> tuple[Group, ...]:
+def joined(groups: list[Group]) -> list[Group]:
+    """The same, in which neighbours whose features are events each by itself are one group."""
+    found: list[Group] = []
+    for group in groups:
+        alone = group.kind in ("bernoulli", "gaussian")
+        if alone and found and found[-1].kind == group.kind and found[-1].end == group.start:
+            found[-1] = replace(found[-1], end=group.end, missing=found[-1].missing + group.missing)
+        elif group.end > group.start:
+            found.append(group)
+    return found
+
+
+def one_group(kind: Event, width: int) -> tuple[Group, ...]:
     """All features as events of one kind."""
     return (Group(kind, 0, width),) if width else ()
 
@@ -99,7 +114,7 @@ def groups_from_json(found: Any, width: int) -> tuple[Group, ...]:
 
 
 def group_from_json(found: Any) -> Group:
-    whole = type(found) is list and len(found) == 5 and found[0] in get_args(Kind) and type(found[4]) is list
+    whole = type(found) is list and len(found) == 5 and found[0] in get_args(Event) and type(found[4]) is list
     pairs = found[4] if whole else []
     whole = whole and all(type(pair) is list and len(pair) == 2 for pair in pairs)
     numbers = [*found[1:4], *(number for pair in pairs for number in pair)] if whole else [None]

@@ -52,6 +52,7 @@ class NaiveBayes:
     kind: ClassVar[str] = "naive-bayes"
     has_probabilities = True
     weights = None
+    adds_up = True
 
     def __init__(self, events: Events, smoothing: Smoothing, priors: Floats | None = None) -> None:
         self.events = events
@@ -198,7 +199,8 @@ class NaiveBayes:
         return times
 
     def _numbers(self, features: NDArray[np.uint32], values: Floats) -> tuple[Floats, Floats, Floats]:
-        """NaN for the features that are numbers, what each says for each class, and what those say that are 0."""
+        """NaN for the features that are numbers, what each says for each class, and what those say that are 0, which
+        no explanation shows."""
         weights, products = np.zeros((2, len(features), self.classes))
         numbers = numbers_of(self.events.groups)
         if not len(numbers):
@@ -211,9 +213,10 @@ class NaiveBayes:
         for group in self.events.groups:
             for number, by in group.missing:
                 says[numbers.searchsorted(number)] *= row[by] == 0
-        mine = np.isin(features, numbers)
+        weights[np.isin(features, numbers)] = np.nan
+        mine = np.isin(features, numbers) & (values != 0)
         places = numbers.searchsorted(features[mine])
-        weights[mine], products[mine] = np.nan, says[places]
+        products[mine] = says[places]
         return weights, products, np.delete(says, places, axis=0).sum(axis=0)
 
     # ---- fewer features

@@ -42,6 +42,7 @@ from markone.reference.lines import (
     words_of,
 )
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
+from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -51,11 +52,16 @@ __all__ = [
     "NEGATIONS",
     "Example",
     "Learner",
+    "Memory",
     "NaiveBayes",
+    "Network",
+    "Node",
     "Number",
     "Read",
     "Tally",
     "Vector",
+    "adagrad",
+    "adam",
     "add_up",
     "ascii_lower",
     "conjunction",
@@ -83,6 +89,7 @@ __all__ = [
     "read_table",
     "read_vw",
     "runs",
+    "sgd",
     "sigmoid",
     "softmax",
     "tokenize",
