@@ -811,4 +811,5 @@ def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
     pictures = script.draw()
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
-    assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
+    shown = {*re.findall(r"plots\.(\w+)\(", page)}
+    assert shown == {*plots.__all__} - {"accuracies", "calibration", "regressions"}  # whose results are to come
