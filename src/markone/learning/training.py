@@ -26,7 +26,7 @@ from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
 from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
-from markone.learning.learners import learner_for
+from markone.learning.learners import Events, learner_for
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
@@ -121,7 +121,7 @@ def train(
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     how = settings_of(given, kept or base)
-    spec = spec_of(features, functions, kept or base)
+    spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
     workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)
     if isinstance(progress, bool):
@@ -263,7 +263,8 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 
 
 def new_learner(settings: Settings, features: FeatureMap, classes: list[Label]) -> Learner:
-    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32)
+    events = Events(features.groups(settings.likelihood), classes) if settings.traits.counts else None
+    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
 # ---- what was asked for
@@ -328,11 +329,14 @@ def check_patience(settings: Settings) -> None:
         )
 
 
-def spec_of(features: Any, functions: Mapping[str, Function] | None, base: Model | None) -> Features:
+def spec_of(
+    features: Any, functions: Mapping[str, Function] | None, base: Model | None, *, countable: bool
+) -> Features:
     if base is None:
-        return Features.of(features, functions)
+        return Features.of(features, functions, countable=countable)
     if features is None:
         return base.features.spec
-    if Features.of(features, functions).settled(base.features.columns).as_dict() != base.features.spec.as_dict():
+    given = Features.of(features, functions, countable=countable).settled(base.features.columns)
+    if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are those of the model that the training starts from; leave them out")
     return base.features.spec
