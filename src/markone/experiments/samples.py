@@ -50,6 +50,10 @@ class Sample:
         """What is to have the same share in every division."""
         return None if self.is_regression else self.truth
 
+    def part(self, rows: NDArray[np.int64]) -> Sample:
+        """Some of the rows, as if there were no others."""
+        return Sample(Held(Subset(self.held, rows)), self.classes, self.truth[rows], self.threads)
+
     def divided(self, split: Split, spec: Features) -> FoldRows:
         """The rows of a division, with features that were learned only from the rows to learn from."""
         features = FeatureMap(spec, self.held.columns)

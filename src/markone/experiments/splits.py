@@ -66,6 +66,16 @@ class Plan:
         if self.method == "loo" and self.repeats > 1:
             raise SettingsError("repeats", "would change nothing where each row is left out alone; leave it out")
 
+    def in_words(self) -> str:
+        """
+        >>> Plan(folds=5, repeats=2).in_words(), Plan(method="holdout").in_words(), Plan(method="loo").in_words()
+        ('5 folds, 2 times', 'hold-out of 30%', 'leave-one-out')
+        """
+        if self.method == "loo":
+            return "leave-one-out"
+        what = f"{self.folds} folds" if self.method == "kfold" else f"hold-out of {self.share:.0%}"
+        return what if self.repeats == 1 else f"{what}, {self.repeats} times"
+
     def divide(self, rows: int, classes: NDArray[Any] | None = None) -> tuple[list[Split], list[str]]:
         """The divisions of so many rows, with the number of each one's class where there are classes; and sentences
         about what turned out otherwise than it was asked for."""

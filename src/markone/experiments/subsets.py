@@ -17,7 +17,8 @@ from markone.errors import DataError
 class Held(Source):
     """All rows of a source, in memory. Those without a label are left out: nothing can be tested on them."""
 
-    def __init__(self, source: Source, budget: int) -> None:
+    def __init__(self, source: Source, budget: int | None = None) -> None:
+        """A budget is the most bytes that the rows may need."""
         self.source = source
         self.name, self.columns, self.target = source.name, source.columns, source.target
         self.labels: list[Label] = source.labels
@@ -36,7 +37,7 @@ class Held(Source):
             start += len(batch)
             self.unlabelled += len(batch) - len(which)
             size += size_of(kept)
-            if size > budget:
+            if budget is not None and size > budget:
                 raise DataError(
                     f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory that an "
                     "experiment may hold its rows in; take fewer rows, or say memory=..."

@@ -17,8 +17,9 @@ from markone.experiments.progress import Progress, watching
 from markone.experiments.samples import Sample, open_regression, open_sample
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Interval, corrected_interval, interval_of_mean, wilson
-from markone.experiments.ways import Answer, ByEstimator, ByRule, Way, settings_for
+from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
 from markone.features.spec import Features, Function
+from markone.learning.training import USUAL_RULE
 from markone.model.grids import Grid, plain_number
 from markone.model.history import History
 from markone.model.rules import Rule
@@ -365,14 +366,12 @@ def validate(
     1.0
     """
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
-    spec = Features.of(features, functions)
+    given = settings if rule is None else {"rule": rule, **settings}
     if estimator is not None:
-        check_estimator(estimator, {**({} if rule is None else {"rule": rule}), **settings})
-        way: Way = ByEstimator(type(estimator).__name__, estimator, spec)
+        check_estimator(estimator, given)
+        way: Way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))
     else:
-        given = settings if rule is None else {"rule": rule, **settings}
-        how = settings_for(given, seed)
-        way = ByRule(how.rule, how, spec)
+        way = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)
     regression = estimator is not None and is_regressor(estimator)
     sample = (open_regression if regression else open_sample)(source, target, threads, memory)
     return validated(sample, plan, way, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -13,12 +14,11 @@ from numpy.typing import NDArray
 
 from markone.errors import SettingsError
 from markone.experiments.samples import FoldRows, as_scipy
-from markone.features.spec import Features
+from markone.features.spec import Features, Function
 from markone.learning.filling import FEW_ROWS, USUAL_HOLDOUT
 from markone.learning.learner import Learner
-from markone.learning.learners import learner_for
 from markone.learning.passes import accuracies, teach
-from markone.learning.training import check_names, check_patience, settings_of
+from markone.learning.training import check_names, check_patience, new_learner, settings_of, spec_of
 from markone.model.evaluation import log_probabilities
 from markone.model.history import History, Pass
 from markone.model.model import Model
@@ -91,10 +91,7 @@ class ByRule:
         return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size)
 
     def learner(self, rows: FoldRows) -> Learner:
-        settings = with_holdout(self.settings, len(rows.truth))
-        return learner_for(
-            settings, features=rows.features.width, classes=len(rows.classes), dtype=np.float32
-        )
+        return new_learner(with_holdout(self.settings, len(rows.truth)), rows.features, rows.classes)
 
 
 def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
@@ -152,6 +149,14 @@ def file_size(rows: FoldRows, learner: Learner, history: History) -> int:
         path = os.path.join(folder, "model")
         model.save(path, final=True)
         return os.path.getsize(path)
+
+
+def by_rule(
+    name: str, given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None
+) -> ByRule:
+    """A rule with what was asked for, and with the features that suit it."""
+    settings = settings_for(given, seed)
+    return ByRule(name, settings, spec_of(features, functions, None, countable=settings.traits.counts))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:
