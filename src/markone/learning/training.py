@@ -32,7 +32,7 @@ from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
-from markone.model.rules import Rule
+from markone.model.rules import OWNERS, Rule
 from markone.model.settings import Settings
 from markone.parallel import count_threads
 
@@ -66,7 +66,8 @@ def train(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`. `mira` by default.
+        How to learn: `perceptron`, `mira`, `logistic` or `hinge`, which take a step at each example; the `svm`;
+        `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
         suits its kind.
@@ -317,9 +318,14 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
     """Those of the model that a training starts from; of another rule, those that any rule has."""
     if base is None:
         return {"rule": USUAL_RULE}
-    of_any_rule = given.get("rule", base.settings.rule) != base.settings.rule
-    names = OF_ANY_RULE if of_any_rule else [field.name for field in fields(Settings)]
-    return {name: getattr(base.settings, name) for name in names}
+    rule, before = given.get("rule", base.settings.rule), base.settings
+    if rule == before.rule:
+        return {field.name: getattr(before, field.name) for field in fields(Settings)}
+    return {
+        name: getattr(before, name)
+        for name in OF_ANY_RULE
+        if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)
+    }
 
 
 def check_patience(settings: Settings) -> None:
