@@ -157,13 +157,22 @@ class Comparison:
     def heading(self) -> str:
         """What was done, in a few words."""
         return (
-            f"{len(self.contenders)} ways to learn, {self.rows:,} rows of {self.source}, {len(self.classes):,} classes: "
-            f"{self.design}"
+            f"{len(self.contenders)} ways to learn, {self.rows:,} rows of {self.source}, {len(self.classes):,} "
+            f"classes: {self.design}"
         )
 
     def grid(self, *, with_loss: bool = True) -> Grid:
         """A row for each contender."""
-        heads = ["", "accuracy", "interval", "seconds", "passes", "size", "off by", *(["log-loss"] if with_loss else [])]
+        heads = [
+            "",
+            "accuracy",
+            "interval",
+            "seconds",
+            "passes",
+            "size",
+            "off by",
+            *(["log-loss"] if with_loss else []),
+        ]
         return Grid([heads], [self._row(contender)[: len(heads)] for contender in self.contenders])
 
     def _row(self, contender: Contender) -> list[str]:
@@ -359,8 +368,11 @@ class Contest:
                 self.failures[way.name] = str(error)
 
     def comparison(self, seconds: float) -> Comparison:
-        contenders = [contender_of(name, self.rule_of(name), self.validations[name]) for name in self.order
-                      if name in self.validations]
+        contenders = [
+            contender_of(name, self.rule_of(name), self.validations[name])
+            for name in self.order
+            if name in self.validations
+        ]
         if not contenders:
             raise DataError(f"nothing can be learned from these data: {next(iter(self.failures.values()))}")
         contenders.sort(key=lambda contender: -contender.validation.mean)

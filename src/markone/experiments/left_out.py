@@ -71,9 +71,7 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
     )
 
 
-def one_by_one(
-    sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress
-) -> Found:
+def one_by_one(sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress) -> Found:
     """The plain way: a training for each row, with features that are made once where that changes nothing."""
     answers = []
     for split in splits:
@@ -119,8 +117,11 @@ def what_part_learns(part: Part, unit: bool) -> str | None:
     if isinstance(part, Documents | Pixels):
         return None
     if isinstance(part, Numbers):
-        if any(settings.scale != "none" for settings, column in zip(part.settings, part.columns, strict=True)
-               if column.kind == "numeric"):
+        if any(
+            settings.scale != "none"
+            for settings, column in zip(part.settings, part.columns, strict=True)
+            if column.kind == "numeric"
+        ):
             return "numbers are scaled by what the rows have (numeric.scale = 'none' would not)"
         return "gaps in numbers are filled by what the rows have" if part.gaps.any() else None
     if isinstance(part, Given):

@@ -1,4 +1,4 @@
-"""Samples: rows with what is to be predicted of them, which can be divided, and made into features within a division."""
+"""Samples: rows with what is to be predicted of them, which can be divided, and made into features there."""
 
 from __future__ import annotations
 

@@ -119,8 +119,8 @@ class Plan:
         least = int(counts.min())
         if self.method == "kfold" and least < self.folds:
             return (
-                f"A class has {least:,} {'row' if least == 1 else 'rows'}, fewer than the {self.folds} folds: rows were "
-                "divided at random, whatever their class."
+                f"A class has {least:,} {'row' if least == 1 else 'rows'}, fewer than the {self.folds} folds: rows "
+                "were divided at random, whatever their class."
             )
         tested = self._tested(rows)
         if self.method == "holdout" and (least < 2 or min(tested, rows - tested) < len(counts)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,8 @@ def mcnemar(wins: int, losses: int) -> float:
 # ---- probabilities
 
 
-class Bin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bin:
     """Predictions of about the same probability."""
 
     predicted: float
@@ -126,10 +127,12 @@ class Calibration:
         counts = np.bincount(np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], said), minlength=bins)
         counts = counts[counts > 0]
         error = float((counts * abs(observed - predicted)).sum() / counts.sum())
-        return cls([Bin(*one) for one in zip(predicted.tolist(), observed.tolist(), counts.tolist(), strict=True)], error)
+        return cls(
+            [Bin(*one) for one in zip(predicted.tolist(), observed.tolist(), counts.tolist(), strict=True)], error
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        return {"error": self.error, "bins": [one._asdict() for one in self.bins]}
+        return {"error": self.error, "bins": [asdict(one) for one in self.bins]}
 
 
 def log_loss(truth: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:

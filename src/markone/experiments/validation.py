@@ -114,19 +114,25 @@ class Validation:
     def interval(self) -> Interval:
         """Where the score lies on all rows of this kind, with a probability of 95 %.
 
-        A single hold-out and leave-one-out test each row once, and so give a share of rows, whose interval is Wilson's;
-        a mean squared error has Student's interval for the mean of the rows' errors. Folds have a mean score, whose
-        interval is by Nadeau and Bengio's corrected t, for they learn from much the same rows: Student's own would be
-        too narrow.
+        A single hold-out and leave-one-out give a share of rows, each tested once: its interval is Wilson's; a mean
+        squared error has Student's, for the mean of the rows' errors. Several folds give a mean of scores. Its interval
+        is by Nadeau and Bengio's corrected t, for folds learn from much the same rows, and Student's would be too
+        narrow; or Wilson's for as many rows as were tested, where that is wider: a few folds, each with its share of
+        every class, may be alike by chance.
         """
-        if len(self.folds) > 1:
-            tested = self.tested / len(self.folds)
-            low, high = corrected_interval(self.scores, tested / np.mean([fold.learned for fold in self.folds]))
-        elif self.metric == "accuracy":
-            low, high = wilson(int((self.predicted == self.truth).sum()), self.tested)
-        else:
-            low, high = interval_of_mean((self.predicted - self.truth) ** 2)
-        return max(0.0, low), min(1.0, high) if self.metric == "accuracy" else high
+        accuracy = self.metric == "accuracy"
+        if len(self.folds) == 1:
+            if not accuracy:
+                return max(0.0, (found := interval_of_mean((self.predicted - self.truth) ** 2))[0]), found[1]
+            return wilson(int((self.predicted == self.truth).sum()), self.tested)
+        tested = self.tested / len(self.folds)
+        learned = sum(fold.learned for fold in self.folds) / len(self.folds)
+        low, high = corrected_interval(self.scores, tested / learned)
+        if accuracy:
+            rows = sum(len(fold.rows) for fold in self.folds if fold.repeat == 1)
+            least, most = wilson(round(self.mean * rows), rows)
+            low, high = min(low, least), min(1.0, max(high, most))
+        return max(0.0, low), high
 
     @cached_property
     def truth(self) -> NDArray[Any]:
@@ -246,7 +252,9 @@ class Validation:
     def _tests_in_words(self) -> str:
         name = IN_WORDS[self.method]
         if self.method == "loo":
-            return f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {self.trained:,} trainings"
+            return (
+                f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {self.trained:,} trainings"
+            )
         first = self.folds[0]
         if len(self.folds) == 1:
             return f"Hold-out: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
@@ -456,4 +464,3 @@ def about_rows(sample: Sample) -> list[str]:
     if not count:
         return []
     return [f"{count:,} {'row has' if count == 1 else 'rows have'} no label, and took no part."]
-
