@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -157,8 +157,8 @@ class Comparison:
     def heading(self) -> str:
         """What was done, in a few words."""
         return (
-            f"{len(self.contenders)} ways to learn, {self.rows:,} rows of {self.source}, {len(self.classes):,} "
-            f"classes: {self.design}"
+            f"{len(self.contenders)} ways to learn from {self.rows:,} rows of {len(self.classes):,} classes, by "
+            f"{self.design}"
         )
 
     def grid(self, *, with_loss: bool = True) -> Grid:
@@ -434,4 +434,4 @@ class Tuner:
         from markone.experiments.tuning import tuned
 
         found = tuned(sample.part(split.learned), WAYS[way.name], self.features, self.functions, self.seed)
-        return by_rule(way.name, found.settings, self.seed, found.features, None)
+        return replace(by_rule(way.name, found.settings, self.seed, found.features, None), chosen=found.settings)

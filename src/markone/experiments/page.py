@@ -21,7 +21,8 @@ def page_of(comparison: Comparison) -> str:
 
 
 def parts_of(comparison: Comparison) -> Iterator[str]:
-    yield title(f"{comparison.heading()}.")
+    yield title(comparison.source)
+    yield paragraph(f"{comparison.heading()}.")
     yield paragraph(comparison.verdict)
     yield table(comparison.grid())
     yield paragraph(

@@ -366,12 +366,10 @@ def validate(
 
     Examples
     --------
-    >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"]
-    >>> validation = validate(texts, target=["spam", "spam", "spam", "ham", "ham", "ham"], folds=3)
-    >>> [fold.rows.tolist() for fold in validation.folds]
-    [[2, 5], [0, 4], [1, 3]]
-    >>> validation.mean
-    1.0
+    >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"] * 5
+    >>> validation = validate(texts, target=["spam", "spam", "spam", "ham", "ham", "ham"] * 5, folds=3)
+    >>> [len(fold.rows) for fold in validation.folds], validation.mean
+    ([10, 10, 10], 1.0)
     """
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given = settings if rule is None else {"rule": rule, **settings}

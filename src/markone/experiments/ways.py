@@ -75,6 +75,8 @@ class ByRule:
     name: str
     settings: Settings
     spec: Features
+    chosen: dict[str, Any] | None = None
+    """What tuning has chosen, where it was tuned."""
 
     @property
     def rule(self) -> str:
@@ -88,7 +90,7 @@ class ByRule:
         if scorer.has_probabilities:
             probabilities = np.exp(log_probabilities(scorer.scores(rows.tested_block.rows)))
         size = file_size(rows, learner, history) if weigh else None
-        return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size)
+        return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size, self.chosen)
 
     def learner(self, rows: FoldRows) -> Learner:
         return new_learner(with_holdout(self.settings, len(rows.truth)), rows.features, rows.classes)
