@@ -186,7 +186,7 @@ class NaiveBayes(Classifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        kinds = {self.likelihood} if isinstance(self.likelihood, str) else set(map(str, self.likelihood))
+        kinds = {self.likelihood} if isinstance(self.likelihood, str) else {*map(str, np.ravel(self.likelihood))}
         tags.input_tags.positive_only = not kinds.isdisjoint(("multinomial", "categorical"))
         tags.input_tags.categorical = "categorical" in kinds
         tags.classifier_tags.poor_score = kinds != {"gaussian"}
