@@ -85,12 +85,12 @@ def test_the_table_shows_what_training_measured(usual: str) -> None:
 
     from markone.data.blocks import Block
     from markone.learning.linear import Linear
-    from markone.learning.passes import train_linear
+    from markone.learning.passes import teach
     from markone.model.settings import Settings
 
     X, y = load_digits(return_X_y=True)
     linear = Linear(Settings(rule="mira", epochs=12, holdout=0.3), features=64, classes=10)
-    history = train_linear(linear, Block.of(X / 16, y))
+    history = teach(linear, Block.of(X / 16, y))
     expected = [round(100 * (history[epoch - 1].holdout or 0), 1) for epoch in (1, 2, 5, 12)]
     assert rows(usual)["mira", "averaged"][:4] == expected
 

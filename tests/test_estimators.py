@@ -227,8 +227,8 @@ def test_a_few_sparse_rows_after_partial_fit_are_scored_without_a_snapshot() -> 
     y = random.integers(0, 3, 50)
     model = Perceptron().partial_fit(X, y)
     few = model.decision_function(X[:2])
-    assert not model._linear._snapshots
-    assert model.coef_.shape == (3, 10_000) and model._linear._snapshots
+    assert not model._learner._snapshots
+    assert model.coef_.shape == (3, 10_000) and model._learner._snapshots
     np.testing.assert_array_equal(few, model.decision_function(X[:2]))
 
 

@@ -27,6 +27,7 @@ from markone.learning.linear import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
 from markone.model.explaining import Explanation, ModelExplanation, first_and_second
 from markone.model.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
+from markone.model.scorer import LinearScorer
 from parts import ODD_WORDS, PLAIN_TEXT
 
 PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}
@@ -58,8 +59,13 @@ def with_weights(model: Model, matrix: Any, bias: Any) -> Model:
         Settings(average=False), features=model.features.width, classes=len(model.classes), dtype=np.float32
     )
     linear.start_at(np.asarray(matrix), np.asarray(bias))
-    model._weights = linear.weights(False)
+    model.scorer = LinearScorer(linear.weights(False), model.settings.traits.has_probabilities)
     return model
+
+
+def weights_of(model: Model) -> _core.Weights32 | _core.Weights64:
+    assert model.scorer.weights is not None
+    return model.scorer.weights
 
 
 def by_name(model: Model, weights: dict[str, Any], bias: Any) -> Model:
@@ -576,7 +582,7 @@ def counted(model: Model, examples: Any, labels: list[Any]) -> Model:
     for batch in model.features.batches(examples):
         blocks.append(Block.of(model.features.transform(batch), numbers[at : at + len(batch)]))
         at += len(batch)
-    model.counts = count_strongest(model._weights, iter(blocks), len(model.classes), model.features)
+    model.counts = count_strongest(weights_of(model), iter(blocks), len(model.classes), model.features)
     return model
 
 
@@ -685,7 +691,7 @@ def test_sparse_and_dense_rows_are_counted_alike(classes: int, dtype: Any, spars
     stored = scipy.sparse.csr_array(X)
     stored.data[:1] = 0  # stored, but not there
     matrix = stored if sparse else stored.toarray()
-    found = count_strongest(model._weights, [Block.of(matrix, labels)], classes, model.features)
+    found = count_strongest(weights_of(model), [Block.of(matrix, labels)], classes, model.features)
     assert found.rows.tolist() == [int((labels == k).sum()) for k in range(classes)]
     assert len(found.features) > 0
     for i, (feature, number) in enumerate(zip(found.features, found.classes, strict=True)):

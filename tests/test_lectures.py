@@ -12,7 +12,7 @@ import scipy.sparse
 from markone import reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
-from markone.learning.passes import train_linear
+from markone.learning.passes import teach
 from markone.model.settings import Settings
 
 # ---- representation
@@ -87,7 +87,7 @@ def test_and_has_the_lectures_line() -> None:
 def train(table: list[tuple[list[int], int]], **chosen: Any) -> tuple[Linear, Any]:
     block = Block.of(np.array([x for x, _ in table], float), np.array([y for _, y in table]))
     linear = Linear(Settings(order="given", average=False, **chosen), features=block.rows.width, classes=2)
-    return linear, train_linear(linear, block)
+    return linear, teach(linear, block)
 
 
 def test_and_is_learned_and_xor_is_not() -> None:
@@ -148,7 +148,7 @@ def test_the_three_point_run() -> None:
 
 def test_the_three_point_run_stops_by_itself() -> None:
     linear = Linear(Settings(tie="negative", bias=False, order="given", epochs=50), features=2, classes=2)
-    history = train_linear(linear, Block.of(THREE_POINTS, THREE_LABELS))
+    history = teach(linear, Block.of(THREE_POINTS, THREE_LABELS))
     assert [one.mistakes for one in history] == [2, 0]
     assert history.stopped == "converged"
     # The average of (3,2), (3,2), (1,-1) and three times (1,-1).
@@ -296,6 +296,6 @@ def test_averaging_helps_where_weights_thrash() -> None:
     X = random.normal(size=(3000, 20))
     y = (X @ random.normal(size=20) + 3 * random.normal(size=3000) > 0).astype(int)
     linear = Linear(Settings(epochs=5), features=20, classes=2)
-    history = train_linear(linear, Block.of(X[:2000], y[:2000]), holdout=Block.of(X[2000:], y[2000:]))
+    history = teach(linear, Block.of(X[:2000], y[:2000]), holdout=Block.of(X[2000:], y[2000:]))
     assert all(one.mistakes > 200 for one in history)
     assert history[-1].holdout_averaged > history[-1].holdout_last + 0.02

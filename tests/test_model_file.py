@@ -23,6 +23,7 @@ from markone import DataError, Model, SettingsError, _core
 from markone.features.part import Saved
 from markone.features.spec import Text
 from markone.model.history import History, Pass
+from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
 CASES = cases()
@@ -136,7 +137,7 @@ def with_weights(model: Model, matrix: Any, bias: Any) -> Model:
     return Model(
         features=model.features,
         classes=model.classes,
-        weights=_core.Weights32(matrix, bias, len(model.classes)),
+        scorer=LinearScorer(_core.Weights32(matrix, bias, len(model.classes)), has_probabilities=False),
         settings=model.settings,
         history=model.history,
     )
@@ -147,7 +148,7 @@ def test_what_learning_needs_and_what_was_counted_are_kept(models: dict[str, Mod
     more = Model(
         features=model.features,
         classes=model.classes,
-        weights=model._weights,
+        scorer=model.scorer,
         settings=model.settings,
         history=model.history,
         target="label",
@@ -185,7 +186,7 @@ def test_settings_and_passes_that_are_not_finite(models: dict[str, Model], tmp_p
     odd = Model(
         features=model.features,
         classes=model.classes,
-        weights=model._weights,
+        scorer=model.scorer,
         settings=settings,
         history=History(passes, "interrupted", 2),
     )

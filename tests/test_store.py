@@ -25,7 +25,7 @@ from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.holdout import Choice
 from markone.learning.linear import Linear
-from markone.learning.passes import Run, make_passes, train_linear
+from markone.learning.passes import Run, make_passes, teach
 
 LARGE, SMALL = 10**9, 2**20
 
@@ -173,7 +173,7 @@ def test_few_rows_are_learned_as_one_block_is() -> None:
     linear, by_block = (Linear(settings, features=5, classes=3, dtype=np.float32) for _ in range(2))
     make_passes(Run(linear, StoredExamples(store, settings)))
     block = Block.of(values, labels)
-    train_linear(by_block, block)
+    teach(by_block, block)
     assert BlockExamples(block, settings).rows == len(store)
     assert linear.weights().matrix().tobytes() == by_block.weights().matrix().tobytes()
 

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from markone import DataError
 from markone.data.blocks import Block
-from markone.learning import examples, passes
+from markone.learning import examples
 from markone.learning.examples import BlockExamples
 from markone.learning.holdout import split
-from markone.learning.linear import Linear
-from markone.learning.passes import train_linear
+from markone.learning.linear import Linear, pieces
+from markone.learning.passes import teach
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.model.history import Pass
-from markone.model.settings import RULES, Settings
+from markone.model.rules import ONLINE
+from markone.model.settings import Settings
 
 
 def noisy(rows: int = 300, classes: int = 2, seed: int = 0) -> Block:
@@ -47,7 +48,7 @@ def learner(block: Block, **chosen: Any) -> Linear:
 def test_given_order_is_storage_order() -> None:
     block = noisy()
     trained, by_hand = learner(block, order="given", epochs=3), learner(block, order="given")
-    train_linear(trained, block)
+    teach(trained, block)
     for _ in range(3):
         by_hand.learn(block)
     np.testing.assert_array_equal(trained.weights().matrix(), by_hand.weights().matrix())
@@ -73,7 +74,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     found = []
     for seed in (1, 1, 2):
         linear = learner(block, seed=seed, holdout=0.2, patience=2, epochs=30)
-        train_linear(linear, block)
+        teach(linear, block)
         found.append(linear.weights().matrix().tobytes())
     assert found[0] == found[1] != found[2]
 
@@ -81,15 +82,15 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     block = noisy()
     whole, cut = learner(block), learner(block)
-    one = train_linear(whole, block)
+    one = teach(whole, block)
     monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 100)
     visited = BlockExamples(block, whole.settings)
 
     def looks(columns: int) -> int:
-        return len(list(passes.parts(None, len(block), visited.between_looks(columns))))
+        return len(list(pieces(None, len(block), visited.between_looks(columns))))
 
     assert looks(1) == 25 and looks(2) == 50
-    two = train_linear(cut, block)
+    two = teach(cut, block)
     np.testing.assert_array_equal(whole.weights().matrix(), cut.weights().matrix())
     assert [p.mistakes for p in one] == [p.mistakes for p in two]
 
@@ -97,12 +98,12 @@ def test_cutting_a_pass_into_parts_changes_nothing(monkeypatch: pytest.MonkeyPat
 # ---- history
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ONLINE)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_history_is_what_a_slow_count_finds(rule: str, classes: int) -> None:
     block, held_out = noisy(150, classes), noisy(80, classes, seed=5)
     linear, slow = learner(block, rule=rule, order="given", epochs=3), learner(block, rule=rule)
-    history = train_linear(linear, block, holdout=held_out)
+    history = teach(linear, block, holdout=held_out)
     X, loss_of = block.matrix, losses_of_rules()[rule]
     for one in history:
         mistakes, loss = 0, 0.0
@@ -140,34 +141,34 @@ def losses_of_rules() -> dict[str, Any]:
 
 def test_stops_after_the_passes_asked_for() -> None:
     block = noisy()
-    history = train_linear(learner(block, epochs=4), block)
+    history = teach(learner(block, epochs=4), block)
     assert len(history) == 4 and history.stopped == "epochs"
     assert str(history) == "4 passes; stopped because all passes were made"
 
 
 def test_stops_when_a_pass_makes_no_mistake() -> None:
     block = separable()
-    history = train_linear(learner(block, epochs=1000), block)
+    history = teach(learner(block, epochs=1000), block)
     assert history.stopped == "converged" and history[-1].mistakes == 0
     assert all(one.mistakes > 0 for one in history.passes[:-1])
 
 
 def test_gradient_rules_go_on_without_mistakes() -> None:
     block = separable()
-    history = train_linear(learner(block, rule="logistic", epochs=60), block)
+    history = teach(learner(block, rule="logistic", epochs=60), block)
     assert len(history) == 60 and history[-1].mistakes == 0
 
 
 def test_stops_when_held_out_accuracy_has_peaked_and_restores_the_best() -> None:
     block, held_out = noisy(), noisy(seed=9)
     linear = learner(block, epochs=200, patience=3)
-    history = train_linear(linear, block, holdout=held_out)
+    history = teach(linear, block, holdout=held_out)
     assert history.stopped == "held-out"
     best = max(history, key=lambda one: one.holdout or 0)
     assert history.best_epoch == best.epoch == len(history) - 3
     assert np.mean(linear.predict(held_out.rows) == held_out.labels) == best.holdout
     again = learner(block, epochs=best.epoch)
-    train_linear(again, block)
+    teach(again, block)
     np.testing.assert_array_equal(linear.weights().matrix(), again.weights().matrix())
     np.testing.assert_array_equal(linear.weights(False).matrix(), again.weights(False).matrix())
 
@@ -175,7 +176,7 @@ def test_stops_when_held_out_accuracy_has_peaked_and_restores_the_best() -> None
 def test_rows_held_out_are_not_learned_from() -> None:
     block = noisy(100)
     linear = learner(block, holdout=0.25, order="given", epochs=1)
-    train_linear(linear, block)
+    teach(linear, block)
     rows, apart = split(block.labels, 0.25, seed=0)
     by_hand = learner(block)
     by_hand.learn(block, rows)
@@ -185,7 +186,7 @@ def test_rows_held_out_are_not_learned_from() -> None:
 
 def test_stops_when_the_loss_stands_still() -> None:
     block = noisy()
-    history = train_linear(learner(block, rule="logistic", schedule="sqrt", epochs=500, tol=1e-3, patience=3), block)
+    history = teach(learner(block, rule="logistic", schedule="sqrt", epochs=500, tol=1e-3, patience=3), block)
     assert history.stopped == "loss" and 3 < len(history) < 500
     losses = [one.loss for one in history]
     gained = [loss < min(losses[:i], default=np.inf) - 1e-3 for i, loss in enumerate(losses)]
@@ -199,7 +200,7 @@ def test_the_callback_sees_every_pass_and_may_stop() -> None:
         seen.append(result)
         return result.epoch == 3
 
-    history = train_linear(learner(block, epochs=10), block, callback=callback)
+    history = teach(learner(block, epochs=10), block, callback=callback)
     assert history.stopped == "callback" and seen == history.passes and len(seen) == 3
 
 
@@ -215,7 +216,7 @@ def test_interruption_keeps_the_model_so_far(monkeypatch: pytest.MonkeyPatch) ->
     block = noisy()
     monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 480)  # five parts to a pass
     linear = learner(block, epochs=100)
-    history = train_linear(linear, block, progress=Impatient())
+    history = teach(linear, block, progress=Impatient())
     assert history.stopped == "interrupted" and len(history) == 1
     assert linear.time == 8 * 60  # all that was seen is kept
     assert np.mean(linear.predict(block.rows) == block.labels) > 0.6
@@ -226,7 +227,7 @@ def test_weights_beyond_all_numbers_are_an_error() -> None:
     block = Block.of(X, np.array([0, 1, 1]))
     linear = Linear(Settings(rule="hinge", eta=1e10), features=2, classes=2, dtype=np.float32)
     with pytest.raises(DataError, match="in pass 1: .* scale them"):
-        train_linear(linear, block)
+        teach(linear, block)
 
 
 def test_random_start_needs_no_zero() -> None:
@@ -260,7 +261,7 @@ def test_too_few_rows_to_hold_out_is_said() -> None:
 
 def test_lines_tell_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
     block = noisy()
-    train_linear(learner(block, epochs=2, holdout=0.2), block, progress=Lines())
+    teach(learner(block, epochs=2, holdout=0.2), block, progress=Lines())
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("pass 1: ") and "mistakes, loss" in lines[0] and "held-out accuracy" in lines[0]
@@ -268,7 +269,7 @@ def test_lines_tell_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_bar_tells_of_the_last_pass_and_leaves_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
     block, bar = noisy(), Bar()
-    train_linear(learner(block, epochs=2), block, progress=bar)
+    teach(learner(block, epochs=2), block, progress=bar)
     [task] = bar._progress.tasks
     assert re.fullmatch(r"pass 2 of 2, last \d+ wrong", task.description)
     assert "wrong" not in capsys.readouterr().err

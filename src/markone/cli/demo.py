@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.table import Table
 
-    from markone.model.settings import Rule, Settings
+    from markone.model.rules import Rule
+from markone.model.settings import Settings
 
 RULES: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
 TRAINING_REVIEWS, TEST_REVIEWS = 2000, 500
@@ -156,10 +157,10 @@ def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.in
     """One training, seen by its last and by its averaged weights."""
     from markone.data.blocks import Block
     from markone.learning.linear import Linear
-    from markone.learning.passes import train_linear
+    from markone.learning.passes import teach
 
     linear = Linear(settings, features=pixels.shape[1], classes=10)
-    history = train_linear(linear, Block.of(pixels / BRIGHTEST, labels))
+    history = teach(linear, Block.of(pixels / BRIGHTEST, labels))
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
     last = [round(100 * result.holdout_last, 1) for result in history if result.holdout_last is not None]

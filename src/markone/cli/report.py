@@ -146,13 +146,27 @@ class Report:
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
         if history.passes:
-            passes = counted(len(history), "pass", "passes")
-            last = f", {history[len(history) - 1].mistakes:,} in the last" if len(history) > 1 else ""
-            yield f"  {passes}: {counted(history[0].mistakes, 'mistake', 'mistakes')} in the first{last}."
+            yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."
+            yield from self.optimum()
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             yield f"  {accuracy:.1%} right on {rows}; the commonest class alone gets {history.majority:.1%}."
+
+    def mistakes(self) -> str:
+        first, last = self.model.history[0], self.model.history[len(self.model.history) - 1]
+        if first.mistakes is None or last.mistakes is None:
+            return ""
+        more = f", {last.mistakes:,} in the last" if last is not first else ""
+        return f": {counted(first.mistakes, 'mistake', 'mistakes')} in the first{more}"
+
+    def optimum(self) -> Iterator[str]:
+        """How near to it a rule has come that nears one."""
+        last = self.model.history[len(self.model.history) - 1]
+        if last.gap is not None and last.objective is not None:
+            what = "duality gap" if self.model.settings.rule == "svm" else "largest slope"
+            near = "near enough" if self.model.history.stopped == "optimum" else "more passes would come nearer"
+            yield f"  Objective {last.objective:.6g}, {what} {last.gap:.2g}: {near}."
 
     def held_out_accuracy(self) -> float | None:
         """That of the weights that are kept: of the best pass where there is patience, else of the last."""
@@ -163,7 +177,9 @@ class Report:
         return history[(history.best_epoch or 0) - 1 if best else len(history) - 1].holdout
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
-        """The features with the largest weights for each class."""
+        """The features with the largest weights for each class, where features have weights."""
+        if self.model.scorer.weights is None:
+            return []
         sides = [side for side in self.model.explain(top=FEATURES_SHOWN).sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 

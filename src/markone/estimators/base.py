@@ -1,4 +1,4 @@
-"""What the linear classifiers share: everything but their parameters.
+"""What all classifiers share: how they are fitted and used, whatever their learner.
 
 Two ways lead through `predict` and `partial_fit`. The short one takes an array or matrix that needs nothing done to it
 and costs some micro-seconds; whatever else comes goes the long way, through scikit-learn's validation.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +23,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError
-from markone.learning.linear import Linear
-from markone.learning.passes import train_linear
+from markone.learning.learner import Learner, Tally
+from markone.learning.learners import learner_for
+from markone.learning.passes import teach
 from markone.learning.progress import Silence, visible_progress
 from markone.model.history import History
 from markone.model.settings import Settings
@@ -32,8 +33,15 @@ from markone.model.settings import Settings
 LARGEST_SEED = 2**31
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
-    """The base of the linear classifiers. A subclass has parameters, and says which settings they mean."""
+class Growing(Protocol):
+    """What a learner can do that takes examples as they come, and new classes with them."""
+
+    def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally: ...
+    def grow(self, *, features: int, classes: int, places: list[int]) -> None: ...
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """The base of the classifiers. A subclass has parameters, and says which settings they mean."""
 
     words: ClassVar[dict[str, str]] = {
         "epochs": "max_iter",
@@ -51,47 +59,50 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     history_: History
     n_iter_: int
-    _linear: Linear
+    _learner: Learner
 
-    # What every subclass has among its parameters.
-    fit_intercept: bool
+    # Parameters of most of them, and what is true of those that have none.
     max_iter: int
     tol: float | None
     shuffle: bool
-    average: bool
-    tie: str
-    early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    class_weight: Any
-    warm_start: bool
     random_state: Any
-    verbose: int
+    early_stopping: bool = False
+    class_weight: Any = None
+    warm_start: bool = False
+    verbose: int = 0
 
-    def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        """The settings that differ from class to class; `importance` is that of all examples, where it is known."""
+    def _all_settings(self, importance: float | None) -> dict[str, Any]:
+        """The settings that the parameters mean; `importance` is that of all examples, where it is known."""
+        raise NotImplementedError
+
+    def _make(self, settings: Settings, features: int, classes: int, dtype: Any) -> Learner:
+        """A learner that has learned nothing yet."""
+        return learner_for(settings, features=features, classes=classes, dtype=dtype)
+
+    def _go_on(self, settings: Settings) -> Learner:
+        """The learner of the last fit, to go on from."""
         raise NotImplementedError
 
     # ---- learning
 
-    def fit(
+    def _fit(
         self,
         X: Any,
         y: ArrayLike,
-        coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
+        sample_weight: ArrayLike | None,
+        X_val: Any,
+        y_val: ArrayLike | None,
+        start: Callable[[Any], None] | None = None,
     ) -> Self:
-        """Learn from the rows of X and their labels y.
+        """Learns from the rows of X and their labels y; what `start` does to the learner is done before.
 
-        `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
-        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
-        `validation_fraction` of the rows, taken at random.
+        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
+        share `validation_fraction` of the rows, taken at random.
         """
         with self._as_it_was_on_failure():
-            goes_on = self.warm_start and hasattr(self, "_linear")
+            goes_on = self.warm_start and hasattr(self, "_learner")
             matrix = self._validate(X, reset=not goes_on)
             numbers: NDArray[Any]
             found, numbers = number_classes(self._validate_labels(y, matrix.shape[0]))
@@ -107,40 +118,31 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
             if goes_on:
                 numbers = self._meet(found, numbers)
-                linear, classes = self._linear.with_settings(settings), self.classes_
+                learner, classes = self._go_on(settings), self.classes_
             else:
-                linear, classes = (
-                    Linear(settings, features=matrix.shape[1], classes=len(found), dtype=matrix.dtype),
-                    found,
-                )
-            if coef_init is not None or intercept_init is not None:
-                start_at(linear, coef_init, intercept_init)
-            history = train_linear(
-                linear,
-                Block.of(as_matrix(matrix, linear.dtype), numbers, weights),
-                holdout=self._holdout(X_val, y_val, linear, classes),
+                learner, classes = self._make(settings, matrix.shape[1], len(found), matrix.dtype), found
+            if start is not None:
+                start(learner)
+            history = teach(
+                learner,
+                Block.of(as_matrix(matrix, learner.dtype), numbers, weights),
+                holdout=self._holdout(X_val, y_val, learner, classes),
                 progress=visible_progress() if self.verbose else Silence(),
             )
-        self.classes_, self._linear, self.history_, self.n_iter_ = classes, linear, history, len(history)
+        self.classes_, self._learner, self.history_, self.n_iter_ = classes, learner, history, len(history)
         self._forget()
         self._warn()
         return self
 
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from some more rows, once each, in the order given.
-
-        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
-        """
-        first = not hasattr(self, "_linear")
+    def _partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
+        """Learn from some more rows, once each, in the order given, by a learner that can grow."""
+        first = not hasattr(self, "_learner")
         if self.class_weight is not None:
             self._check_class_weight(None)
         with self._as_it_was_on_failure():
             rows = None if first else self._quick(X)
             if rows is None:
-                X = as_matrix(self._validate(X, reset=first), None if first else self._linear.dtype)
+                X = as_matrix(self._validate(X, reset=first), None if first else self._learner.dtype)
                 rows = as_rows(X)
             weights = as_importance(sample_weight, len(rows))
             if first:
@@ -150,8 +152,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 numbers = self._meet(*number_classes(self._validate_labels(y, len(rows))))
             if self.class_weight is not None:
                 weights = self._weights_of_examples(weights, self.classes_, numbers)
-            tally = self._linear.learn(self._linear.ready(Block(rows, X, numbers, weights)))
-            if not math.isfinite(tally.loss):
+            tally = self._growing().learn(self._learner.ready(Block(rows, X, numbers, weights)))
+            if not math.isfinite(tally.loss or 0.0):
                 raise DataError(
                     "the weights grew beyond all numbers: the features are too large for the learning rate; "
                     "scale them or lower the rate, and begin anew"
@@ -174,9 +176,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         labels = self._validate_labels(y, matrix.shape[0])
         self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
         settings = self._settings(None)
-        self._linear = Linear(settings, features=matrix.shape[1], classes=len(self.classes_), dtype=matrix.dtype)
+        self._learner = self._make(settings, matrix.shape[1], len(self.classes_), matrix.dtype)
         self.history_ = History()
         self.n_iter_ = 1
+
+    def _growing(self) -> Growing:
+        """The learner as one that learns block by block, and from new classes."""
+        return cast(Growing, self._learner)
 
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
         """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""
@@ -192,12 +198,19 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             ) from None
         if len(classes) > len(self.classes_):
             places = classes.searchsorted(self.classes_).tolist()
-            self._linear.grow(features=self._linear.features, classes=len(classes), places=places)
+            self._growing().grow(features=self._learner.features, classes=len(classes), places=places)
             self.classes_ = classes
         anew: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[numbers]
         return anew
 
     def _settings(self, importance: float | None) -> Settings:
+        try:
+            return Settings(**{name: plain_number(value) for name, value in self._all_settings(importance).items()})
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
+
+    def _pass_settings(self) -> dict[str, Any]:
+        """The settings of what learns in passes."""
         for name in ("shuffle", "early_stopping", "warm_start"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise SettingsError(name, f"must be True or False, not {getattr(self, name)!r}")
@@ -206,23 +219,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 "validation_fraction", "must be greater than 0 for early_stopping to have rows to look at"
             )
         stops = self.early_stopping or self.tol is not None
-        try:
-            return Settings(
-                epochs=plain_number(self.max_iter),
-                average=bool(self.average) if isinstance(self.average, np.bool_) else self.average,
-                tie=self.tie,  # type: ignore[arg-type]
-                bias=bool(self.fit_intercept) if isinstance(self.fit_intercept, np.bool_) else self.fit_intercept,
-                order="each" if self.shuffle else "given",
-                seed=seed_of(self.random_state),
-                holdout=plain_number(self.validation_fraction) if self.early_stopping else 0.0,
-                patience=plain_number(self.n_iter_no_change) if stops else None,
-                tol=plain_number(self.tol),
-                **{name: plain_number(value) for name, value in self._own_settings(importance).items()},
-            )
-        except SettingsError as error:
-            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
+        return {
+            "epochs": self.max_iter,
+            "order": "each" if self.shuffle else "given",
+            "seed": seed_of(self.random_state),
+            "holdout": self.validation_fraction if self.early_stopping else 0.0,
+            "patience": self.n_iter_no_change if stops else None,
+            "tol": self.tol,
+        }
 
-    def _holdout(self, X_val: Any, y_val: ArrayLike | None, linear: Linear, classes: NDArray[Any]) -> Block | None:
+    def _holdout(self, X_val: Any, y_val: ArrayLike | None, learner: Learner, classes: NDArray[Any]) -> Block | None:
         if X_val is None and y_val is None:
             return None
         if X_val is None or y_val is None:
@@ -233,7 +239,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         numbers = known_classes(classes, self._validate_labels(y_val, matrix.shape[0]), matrix.shape[0])
         if numbers is None:
             raise DataError("y_val has labels that are not in y")
-        return Block.of(as_matrix(matrix, linear.dtype), numbers)
+        return Block.of(as_matrix(matrix, learner.dtype), numbers)
 
     def _check_class_weight(self, classes: NDArray[Any] | None) -> None:
         """Classes that are not known yet, as in partial_fit, may have weights, but cannot be balanced."""
@@ -273,22 +279,29 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"Training was interrupted after {self.n_iter_} whole passes; the model so far is kept.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        elif self.history_.stopped == "epochs" and self.tol is not None:
+        elif self.history_.stopped == "epochs" and self._learner.settings.traits.nears_an_optimum:
+            warnings.warn(
+                f"After max_iter={self.max_iter} passes the optimum is not as near as tol says. Raise max_iter or tol, "
+                "or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif self.history_.stopped == "epochs" and getattr(self, "tol", None) is not None:
             warnings.warn(
                 f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None to "
                 "say that so many passes are meant.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def __copy__(self) -> Self:
         """A copy that learns on its own."""
         twin: Self = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        if "_linear" in self.__dict__:
-            twin._linear = copy.copy(self._linear)
+        if "_learner" in self.__dict__:
+            twin._learner = copy.copy(self._learner)
         return twin
 
     # ---- using
@@ -296,57 +309,31 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
         rows = self._rows(X)
-        return self.classes_.take(self._linear.predict(rows))
+        return self.classes_.take(self._learner.predict(rows))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    @property
-    def coef_(self) -> NDArray[Any]:
-        """The weights: a row for each class, or one row where there are two classes."""
-        return self._read()[0]
-
-    @property
-    def intercept_(self) -> NDArray[Any]:
-        """The bias of each row of `coef_`."""
-        return self._read()[1]
-
-    def weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """`coef_` and `intercept_` of the averaged or of the last weights, whichever `average` says to use."""
-        check_is_fitted(self)
-        weights = self._linear.weights(averaged)
-        return weights.matrix().T, weights.bias()
-
-    def _read(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        read = self.__dict__.get("_read_weights")
-        if read is None:
-            if "_linear" not in self.__dict__:
-                raise AttributeError(f"this {type(self).__name__} has no weights before fit or partial_fit")
-            read = self._read_weights = self.weights()
-            for array in read:
-                array.setflags(write=False)  # a change here would change no prediction
-        return read
-
     def _forget(self) -> None:
-        self.__dict__.pop("_read_weights", None)
+        """Lets go what was read of the last learner."""
 
     def _scores(self, X: Any) -> NDArray[Any]:
         rows = self._rows(X)
-        return self._linear.scores(rows)
+        return self._learner.scores(rows)
 
     def _rows(self, X: Any) -> Rows:
         """The rows of what comes to be classified."""
-        if "_linear" not in self.__dict__:
+        if "_learner" not in self.__dict__:
             check_is_fitted(self)
         rows = self._quick(X)
         if rows is None:
-            rows = as_rows(as_matrix(self._validate(X, reset=False), self._linear.dtype))
+            rows = as_rows(as_matrix(self._validate(X, reset=False), self._learner.dtype))
         return rows
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_linear" in self.__dict__
+        return "_learner" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -359,7 +346,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """The rows of X where it can be read as it is: the short way."""
         if "feature_names_in_" in self.__dict__:
             return None  # the names of X are to be looked at
-        return quick_rows(X, self._linear.dtype, self._linear.features)
+        return quick_rows(X, self._learner.dtype, self._learner.features)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -407,19 +394,6 @@ def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArra
     except TypeError:
         return None
     return numbers.astype(np.int32) if known.all() else None
-
-
-def start_at(linear: Linear, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
-    """Puts weights in scikit-learn's shapes where learning is to start."""
-    if linear.time > 0:
-        raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
-    matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
-    bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
-    if matrix.shape != (linear.features, linear.columns):
-        raise DataError(
-            f"coef_init must have the shape {(linear.columns, linear.features)}, not {np.asarray(coef).shape}"
-        )
-    linear.start_at(matrix, bias)
 
 
 def plain_number(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from markone.errors import SettingsError, did_you_mean
-from markone.estimators.base import LinearClassifier
+from markone.estimators.linear import LinearClassifier
 
 SCHEDULES = {"constant": "constant", "invscaling": "sqrt", "optimal": "inverse", "adagrad": "adagrad"}
 

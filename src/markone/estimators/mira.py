@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from markone.estimators.base import LinearClassifier
+from markone.estimators.linear import LinearClassifier
 
 
 class MIRA(LinearClassifier):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
+from markone.features.groups import Event, Group, joined
 from markone.features.moments import Moments
 from markone.features.part import Part
 from markone.features.saved import Contents, Saved, check_finite, check_positive, damaged
@@ -130,6 +131,15 @@ class Numbers(Part):
         for column, begin, end, _ in self.products:
             names += [f"{columns[column]}*{name}" for name in names[begin:end]]
         return names
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """Measurements; booleans that stand as they are, and that a number is missing, are there or not."""
+        plain = [settings.scale == "none" for settings in self.settings]
+        switches = [column.kind == "boolean" and as_is for column, as_is in zip(self.columns, plain, strict=True)]
+        kinds: list[Event] = ["bernoulli" if switch else "gaussian" for switch in switches]
+        kinds += ["bernoulli"] * len(self.indicators)
+        kinds += ["gaussian"] * (self.width - len(kinds))
+        return joined([Group(kind, i, i + 1) for i, kind in enumerate(kinds)])
 
     def save(self) -> Saved:
         return Saved(

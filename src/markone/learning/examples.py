@@ -13,6 +13,7 @@ from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
 from markone.data.store import RowStore
+from markone.errors import DataError
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
 
@@ -42,6 +43,9 @@ class Examples(Protocol):
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Of what is learned from, and of what is held out."""
+
+    def whole(self) -> Visits:
+        """All rows in one block, and which of them are learned from, where that is not all of them."""
 
 
 class BlockExamples:
@@ -77,6 +81,9 @@ class BlockExamples:
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         apart = np.zeros(0, np.int32) if self._holdout is None else self._holdout.labels
         return self._block.labels[self._rows], apart
+
+    def whole(self) -> Visits:
+        return self._block, None if len(self._rows) == len(self._block) else self._rows
 
 
 class StoredExamples:
@@ -131,6 +138,14 @@ class StoredExamples:
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._store.labels[self._learned], self._store.labels[~self._learned]
+
+    def whole(self) -> Visits:
+        if (block := self._store.whole) is None:
+            raise DataError(
+                "the rows need more memory than they may use, and this rule looks at all of them at once; say "
+                "memory=... if there is more, or learn by a rule that takes them as they come, such as 'mira'"
+            )
+        return block, None if self._learned.all() else np.flatnonzero(self._learned)
 
 
 def epoch_of_order(settings: Settings, epoch: int) -> int:

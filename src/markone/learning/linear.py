@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
+from markone.learning.examples import Examples
+from markone.learning.learner import Course, State
+from markone.learning.states import check_arrays
+from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
 LARGEST_IMPORTANCE = 1e6
@@ -20,7 +25,7 @@ class Linear:
     """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings
+        self.settings = settings = settings.spelled_out()
         self.dtype = np.dtype(dtype)
         self._tie = _core.Tie[settings.tie]
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
@@ -68,6 +73,7 @@ class Linear:
 
     def with_settings(self, settings: Settings) -> Linear:
         """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
+        settings = settings.spelled_out()
         if settings.steps_like(self.settings):
             self.settings = settings
             return self
@@ -86,6 +92,17 @@ class Linear:
         by_length = self.settings.traits.goes_by_length or self.settings.schedule == "adagrad"
         return block.without_repeats() if by_length else block
 
+    def begin(self, examples: Examples) -> None:
+        """It takes examples as they come."""
+
+    def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
+        """Visits all examples, with a look up now and then."""
+        size = examples.between_looks(self.columns)
+        for block, order in examples.visits(self.settings, epoch, skip):
+            for part in pieces(order, len(block) if order is None else len(order), size):
+                yield self.learn(block, part), len(block) if part is None else len(part)
+            del block, order, part  # or this window would stay while the next one is read
+
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> _core.Tally:
         """Visits the block's rows once, all or those that `order` names, and says what happened."""
         if self.settings.traits.repeats and block.importance is not None:
@@ -97,7 +114,7 @@ class Linear:
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """The weights as they stand: averaged or last, as the settings say unless told otherwise."""
-        averaged = self.settings.average if averaged is None else averaged
+        averaged = bool(self.settings.average) if averaged is None else averaged
         snapshot = self._snapshots.get(averaged)
         if snapshot is None:
             changes = self._changes
@@ -108,7 +125,7 @@ class Linear:
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         """One row of `columns` scores for each row."""
-        averaged = self.settings.average if averaged is None else averaged
+        averaged = bool(self.settings.average) if averaged is None else averaged
         few = rows.stored < self.features and averaged not in self._snapshots
         if few and isinstance(rows, _core.SparseRows32 | _core.SparseRows64):
             return self._learner.scores(rows, averaged)
@@ -119,6 +136,13 @@ class Linear:
         if self.classes < 2:
             return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows, averaged), self._tie)
+
+    def scorer(self) -> LinearScorer:
+        return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
+
+    def course(self) -> Course:
+        """It nears no optimum that it could measure its distance to."""
+        return Course()
 
     def norm2(self) -> float:
         """The squared length of the last weights, bias included."""
@@ -131,6 +155,9 @@ class Linear:
     def get_state(self) -> dict[str, NDArray[Any]]:
         """All that is needed to go on, to the bit, as if nothing had happened."""
         return self._learner.get_state()
+
+    def check_state(self, state: State) -> None:
+        check_arrays(state, self.get_state())
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
         """Goes back to what `get_state` of a learner with the same settings and shape gave."""
@@ -151,6 +178,16 @@ class Linear:
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         self.set_state(saved["state"])
+
+
+def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:
+    """The order of so many visits, cut into pieces."""
+    if visits <= size:
+        yield order
+        return
+    order = np.arange(visits) if order is None else order
+    for start in range(0, visits, size):
+        yield order[start : start + size]
 
 
 def check_repeats(importance: NDArray[np.float64]) -> None:

@@ -20,10 +20,14 @@ class Progress(Protocol):
 
 def sentence(result: Pass) -> str:
     """A pass in a line."""
-    held_out = "" if result.holdout is None else f", held-out accuracy {result.holdout:.2%}"
-    return (
-        f"pass {result.epoch}: {result.mistakes:,} mistakes, loss {result.loss:.4g}{held_out}, {result.seconds:.2f} s"
-    )
+    facts = [
+        None if result.mistakes is None else f"{result.mistakes:,} mistakes",
+        None if result.loss is None else f"loss {result.loss:.4g}",
+        None if result.gap is None else f"gap {result.gap:.2g}",
+        None if result.holdout is None else f"held-out accuracy {result.holdout:.2%}",
+        f"{result.seconds:.2f} s",
+    ]
+    return f"pass {result.epoch}: {', '.join(filter(None, facts))}"
 
 
 class Silence:
@@ -79,8 +83,9 @@ class Bar:
 
     def finish_pass(self, result: Pass) -> None:
         held_out = "" if result.holdout is None else f", {result.holdout:.1%} held out"
+        wrong = "" if result.mistakes is None else f", last {result.mistakes:,} wrong"
         at = f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}"
-        self._progress.update(self._task, description=f"{at}, last {result.mistakes:,} wrong{held_out}")
+        self._progress.update(self._task, description=f"{at}{wrong}{held_out}")
 
     def close(self) -> None:
         self._progress.stop()

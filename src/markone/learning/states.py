@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ Arrays = dict[str, NDArray[Any]]
 
 FACTS = {"sums", "passes_without_gain", "digest"}
 SUMS = {"visits": int, "mistakes": int, "updates": int, "loss": float, "importance": float}
+UNJUDGED = ("mistakes", "loss")
+"""What a learner does not know that does not judge before it learns."""
 MOST = 2**53
 OWED = ("owed_visits", "owed_asked", "owed_asked_area")
 """What grows while weights owe to a penalty, so that its length is not known beforehand."""
@@ -28,13 +31,15 @@ def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def check_saved(saved: Saved, like: Arrays, rows: int) -> None:
-    """That what was saved of a run can be taken up by a learner whose state is like this one, on so many rows."""
+def check_saved(saved: Saved, check_state: Callable[[Arrays], None], rows: int) -> None:
+    """That what was saved of a run can be taken up by a learner that checks its state like this, on so many rows."""
     facts = saved.facts
     need(facts.keys() <= FACTS and isinstance(facts.get("sums"), dict), "it has other parts than it should")
     need(facts["sums"].keys() == SUMS.keys(), "it has other sums than it should")
     for name, kind in SUMS.items():
         value = facts["sums"][name]
+        if name in UNJUDGED and all(facts["sums"][unjudged] is None for unjudged in UNJUDGED):
+            continue
         good = type(value) is kind or (kind is float and type(value) is int)
         need(good and abs(value) <= MOST and (name == "loss" or value >= 0), f"{name} is {value!r:.50}")
     need(facts["sums"]["visits"] <= rows, "it has made more visits than there are rows")
@@ -42,12 +47,13 @@ def check_saved(saved: Saved, like: Arrays, rows: int) -> None:
     need(type(idle) is int and 0 <= idle <= MOST, f"passes_without_gain is {idle!r:.50}")
     states = [without_prefix("state.", saved.arrays), without_prefix("best.", saved.arrays)]
     need(sum(map(len, states)) == len(saved.arrays), "it has other arrays than it should")
-    check_state(states[0], like)
+    check_state(states[0])
     if states[1]:
-        check_state(states[1], like)
+        check_state(states[1])
 
 
-def check_state(state: Arrays, like: Arrays) -> None:
+def check_arrays(state: Arrays, like: Arrays) -> None:
+    """That a state of an online learner is like this one."""
     need(state.keys() == like.keys(), "it has other arrays than it should")
     for name, array in state.items():
         shape = like[name].shape

@@ -25,13 +25,15 @@ from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
 from markone.learning.growing import grown
 from markone.learning.interruption import Interruption
-from markone.learning.linear import Linear
+from markone.learning.learner import Learner
+from markone.learning.learners import Events, learner_for
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
-from markone.model.settings import Rule, Settings
+from markone.model.rules import OWNERS, Rule
+from markone.model.settings import Settings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
@@ -64,7 +66,8 @@ def train(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`. `mira` by default.
+        How to learn: `perceptron`, `mira`, `logistic` or `hinge`, which take a step at each example; the `svm`;
+        `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
         suits its kind.
@@ -119,7 +122,7 @@ def train(
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     how = settings_of(given, kept or base)
-    spec = spec_of(features, functions, kept or base)
+    spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
     workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)
     if isinstance(progress, bool):
@@ -148,8 +151,8 @@ class Training:
         self.source = source
         self.start = start
         self.store = store
-        self.examples = StoredExamples(store, start.linear.settings)
-        self.run = Run(start.linear, self.examples)
+        self.examples = StoredExamples(store, start.learner.settings)
+        self.run = Run(start.learner, self.examples)
         self.run.history.unlabelled = store.unlabelled
 
     def go_on(self, kept: Model) -> None:
@@ -161,16 +164,17 @@ class Training:
 
     def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
         """Makes the passes that are left. Signals are noted to the end, so that nothing of them is lost."""
-        run, linear = self.run, self.start.linear
+        run, learner = self.run, self.start.learner
         keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
         with Interruption(signals) as interruption:
             make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
             last = self.state()
             run.watch.restore_best()
-            counts = count_strongest(
-                linear.weights(), self.examples.learned(), len(self.start.classes), self.start.features
-            )
+            weights = learner.scorer().weights
+            counts = None
+            if weights is not None:
+                counts = count_strongest(weights, self.examples.learned(), len(self.start.classes), self.start.features)
             if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
                 if checkpoints is not None:
                     Keeper(checkpoints, lambda path: self.keep(path, last)).save_in_any_case()
@@ -195,8 +199,8 @@ class Training:
         return Model(
             features=self.start.features,
             classes=self.start.classes,
-            weights=self.start.linear.weights(),
-            settings=self.start.linear.settings,
+            scorer=self.start.learner.scorer(),
+            settings=self.start.learner.settings,
             history=self.run.history,
             target=self.source.target,
             reading=dict(self.source.reading),
@@ -214,7 +218,7 @@ class Start:
 
     features: FeatureMap
     classes: list[Label]
-    linear: Linear
+    learner: Learner
 
 
 def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -224,7 +228,7 @@ def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [])
-    return Start(features, classes, Linear(settings, features=features.width, classes=len(classes), dtype=np.float32))
+    return Start(features, classes, new_learner(settings, features, classes))
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -256,8 +260,12 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     filling.add_rows(store, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(OTHER_ROWS)
-    linear = Linear(settings, features=kept.features.width, classes=len(kept.classes), dtype=np.float32)
-    return Start(kept.features, kept.classes, linear)
+    return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
+
+
+def new_learner(settings: Settings, features: FeatureMap, classes: list[Label]) -> Learner:
+    events = Events(features.groups(settings.likelihood), classes) if settings.traits.counts else None
+    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
 # ---- what was asked for
@@ -299,7 +307,7 @@ def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     how = Settings(**{**usual_settings(given, base), **given}).spelled_out()
     if "holdout" in given:
         check_patience(how)
-    if how.tol is not None and how.patience is None:
+    if how.traits.online and how.tol is not None and how.patience is None:
         raise SettingsError("tol", "says what counts as better for patience; set it, too")
     if "strength" in given and how.penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
@@ -310,9 +318,14 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
     """Those of the model that a training starts from; of another rule, those that any rule has."""
     if base is None:
         return {"rule": USUAL_RULE}
-    of_any_rule = given.get("rule", base.settings.rule) != base.settings.rule
-    names = OF_ANY_RULE if of_any_rule else [field.name for field in fields(Settings)]
-    return {name: getattr(base.settings, name) for name in names}
+    rule, before = given.get("rule", base.settings.rule), base.settings
+    if rule == before.rule:
+        return {field.name: getattr(before, field.name) for field in fields(Settings)}
+    return {
+        name: getattr(before, name)
+        for name in OF_ANY_RULE
+        if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)
+    }
 
 
 def check_patience(settings: Settings) -> None:
@@ -322,11 +335,14 @@ def check_patience(settings: Settings) -> None:
         )
 
 
-def spec_of(features: Any, functions: Mapping[str, Function] | None, base: Model | None) -> Features:
+def spec_of(
+    features: Any, functions: Mapping[str, Function] | None, base: Model | None, *, countable: bool
+) -> Features:
     if base is None:
-        return Features.of(features, functions)
+        return Features.of(features, functions, countable=countable)
     if features is None:
         return base.features.spec
-    if Features.of(features, functions).settled(base.features.columns).as_dict() != base.features.spec.as_dict():
+    given = Features.of(features, functions, countable=countable).settled(base.features.columns)
+    if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are those of the model that the training starts from; leave them out")
     return base.features.spec

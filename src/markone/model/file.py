@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from markone import _core
 from markone.data.options import MAKE, Options
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError
@@ -21,10 +19,15 @@ from markone.model.container import Path, read_file, write_file
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
+from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
 
 KIND = "classifier"
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
+ADDED = {"scorer"}
+"""What files have since models may be other than linear."""
+ADDED_TO_PASSES = ("objective", "gap")
+Arrays = dict[str, NDArray[Any]]
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have are written as texts."""
 
@@ -69,15 +72,18 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
 
 def to_saved(model: Model, *, final: bool = False) -> Saved:
     """All that the file has; `final` leaves out what is not needed to predict and to explain."""
-    features, matrix, counts = model.features, model._weights.view(), model.counts
+    features, scorer, counts = model.features, model.scorer, model.counts
     if final:
         features = features.copy()
-        kept = features.prune((matrix != 0).any(axis=1))
-        matrix, counts = matrix[kept], None if counts is None else counts.renumbered(kept)
+        kept = features.prune(scorer.used())
+        scorer, counts = scorer.prune(kept), None if counts is None else counts.renumbered(kept)
+    made = scorer.save()
+    linear = isinstance(scorer, LinearScorer)
     parts = {
         "features": features.save(),
         "counts": None if counts is None else counts.save(),
         "resume": None if final else model.resume,
+        "scorer": None if linear else Saved({"kind": scorer.kind, **made.facts}, made.arrays),
     }
     facts = {
         "kind": KIND,
@@ -88,7 +94,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "reading": model.reading,
         **{name: None if part is None else part.facts for name, part in parts.items()},
     }
-    arrays = {"weights": matrix, "bias": model._weights.bias()}
+    arrays = dict(made.arrays) if linear else {}
     for name, part in parts.items():
         if part is not None:
             arrays.update({f"{name}.{key}": array for key, array in part.arrays.items()})
@@ -99,47 +105,56 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
     facts = saved.facts
     if facts.get("kind") != KIND:
         raise DataError(f"it holds no classifier but {facts.get('kind')!r:.50}; a newer Markone may know it")
-    check_keys(facts, FACTS, "the model")
-    parts = divide(saved)
+    check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
+    parts, weights = divide(saved)
     settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
     need(facts["target"] is None or isinstance(facts["target"], str), "the target has no name")
     if parts["features"] is None:
         raise DataError("it has no features")
-    matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
-    columns = 1 if len(classes) == 2 else len(classes)
-    need(matrix.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
-    need(matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,), "its weights fit no classes")
-    need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights are not finite")
+    scorer = scorer_of(parts["scorer"], weights, settings, len(classes))
     return Model(
-        features=FeatureMap.load(parts["features"], len(matrix), functions),
+        features=FeatureMap.load(parts["features"], scorer.features, functions),
         classes=classes,
-        weights=_core.Weights32(matrix, bias, len(classes)),
+        scorer=scorer,
         settings=settings,
         history=history,
         target=facts["target"],
         reading=reading_of(facts["reading"]),
-        counts=None if parts["counts"] is None else Counts.load(parts["counts"], len(matrix), len(classes)),
+        counts=None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
         resume=parts["resume"],
     )
 
 
-def divide(saved: Saved) -> dict[str, Saved | None]:
-    """The facts and arrays of each part of the model; None where it has no such part."""
-    arrays: dict[str, dict[str, NDArray[Any]]] = {"features": {}, "counts": {}, "resume": {}}
-    alone = set()
+def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
+    """Weights, or what another family of rules has instead."""
+    kinds: dict[Any, type[Scorer]] = {one.kind: one for one in (LinearScorer,)}
+    if saved is None:
+        check_keys(weights, {"weights", "bias"}, "its arrays")
+        return LinearScorer.load(Saved({}, weights), classes, settings.traits.has_probabilities)
+    check_keys(weights, set(), "its arrays")
+    facts = dict(saved.facts)
+    kind = facts.pop("kind", None)
+    if not isinstance(kind, str) or kind not in kinds:
+        raise DataError(f"it is made of {kind!r:.50}, which is unknown; a newer Markone may know it")
+    return kinds[kind].load(Saved(facts, saved.arrays), classes, settings.traits.has_probabilities)
+
+
+def divide(saved: Saved) -> tuple[dict[str, Saved | None], Arrays]:
+    """The facts and arrays of each part of the model, None where it has no such part; and arrays of no part."""
+    arrays: dict[str, Arrays] = {"features": {}, "counts": {}, "resume": {}, "scorer": {}}
+    alone: Arrays = {}
     for name, array in saved.arrays.items():
         part, dot, key = name.partition(".")
         if dot and part in arrays:
             arrays[part][key] = array
         else:
-            alone.add(name)
-    check_keys(dict.fromkeys(alone), {"weights", "bias"}, "its arrays")
+            alone[name] = array
     parts: dict[str, Saved | None] = {}
     for part in arrays:
-        facts = saved.facts[part]
+        facts = saved.facts.get(part)
         need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is no object")
         parts[part] = None if facts is None else Saved(facts, arrays[part])
-    return parts
+    return parts, alone
 
 
 # ---- what JSON has, checked
@@ -213,6 +228,7 @@ def row_of(one: Pass) -> dict[str, Any]:
 def pass_of(row: Any) -> Pass:
     kinds = {field.name: str(field.type) for field in fields(Pass)}
     need(isinstance(row, dict), "a pass of its history is no object")
+    row = {**dict.fromkeys(ADDED_TO_PASSES), **row}
     check_keys(row, set(kinds) - {"seconds"}, "a pass of its history")
     values = {name: from_json(value) for name, value in row.items()}
     for name, value in values.items():

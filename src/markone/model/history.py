@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-Stop = Literal["epochs", "converged", "held-out", "loss", "callback", "interrupted"]
+Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted"]
 
 REASONS: dict[Stop, str] = {
     "epochs": "all passes were made",
     "converged": "a pass changed nothing",
+    "optimum": "it is near enough to the optimum",
     "held-out": "held-out accuracy had not got better for some passes; the best weights were restored",
     "loss": "the loss had not got better for some passes",
     "callback": "the callback asked for it",
@@ -24,11 +25,11 @@ class Pass:
 
     epoch: int
     """The number of the pass, from 1."""
-    mistakes: int
-    """Examples that were misclassified when they were visited."""
+    mistakes: int | None
+    """Examples that were misclassified when they were visited; None where nothing was judged, as by `naive-bayes`."""
     updates: int
     """Visits that changed the weights."""
-    loss: float
+    loss: float | None
     """The mean loss of the examples, each measured at its visit, before it could change the weights."""
     norm2: float
     """The squared length of the last weights after the pass, bias included."""
@@ -39,6 +40,11 @@ class Pass:
     """The held-out accuracy of the last weights."""
     holdout_averaged: float | None = None
     """The held-out accuracy of the averaged weights."""
+    objective: float | None = None
+    """What is made small by a rule that nears an optimum: loss and penalty together."""
+    gap: float | None = None
+    """How far that may be from the smallest: of `svm` the duality gap as a share of it, of `logistic` the largest
+    slope."""
 
     @property
     def holdout(self) -> float | None:

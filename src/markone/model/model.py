@@ -20,6 +20,7 @@ from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
 from markone.model.history import History
+from markone.model.scorer import Scorer
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
 
@@ -32,7 +33,7 @@ class Model:
         *,
         features: FeatureMap,
         classes: list[Label],
-        weights: _core.Weights32 | _core.Weights64,
+        scorer: Scorer,
         settings: Settings,
         history: History,
         target: str | None = None,
@@ -56,7 +57,8 @@ class Model:
         """In how many training examples the strongest features occur; None where they were not counted."""
         self.resume = resume
         """What is needed to go on with the training; None in a final model."""
-        self._weights = weights
+        self.scorer = scorer
+        """What makes scores of features."""
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
@@ -86,26 +88,27 @@ class Model:
         """A row of probabilities for each example, one for each of `classes`; a single row for a single example.
 
         They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
-        are probabilities where the rule is `logistic`.
+        are probabilities where the rule is `logistic`, `naive-bayes` or `mlp`.
         """
-        if self.settings.rule != "logistic":
+        if not self.scorer.has_probabilities:
             raise SettingsError(
                 "rule",
-                f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic'",
+                f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic', "
+                "'naive-bayes' or 'mlp'",
             )
         found = self.scores(examples, threads=threads)
         return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
-    ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[np.float32]]]:
+    ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[Any]]]:
         """Batch after batch, in constant memory: the examples, the numbers of their classes, and their scores.
 
         Of two classes there is only the score of the second; the first has 0.
         """
 
-        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[np.float32]]:
-            scores = self._weights.scores(as_rows(self.features.transform(batch)))
+        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
             return batch, _core.winners(scores, self._tie), scores
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
@@ -156,7 +159,7 @@ class Model:
         source = fitting(examples, columns) if isinstance(examples, Source) else open_source(examples, columns, target)
         if source.target is None:
             raise DataError("accuracy needs labels; say which column has them: target=...")
-        tally = Tally(self.classes, has_probabilities=self.settings.rule == "logistic")
+        tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # there is a target
             tally.add(source.labels, batch.labels, winners, scores)
@@ -164,7 +167,8 @@ class Model:
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The weights of each feature by its name, in the order of `classes`; of two classes the first has weight 0."""
-        matrix = np.vstack([self._weights.bias()[None, :], self._weights.matrix()])
+        weights, bias = self.weight_arrays()
+        matrix = np.vstack([bias[None, :], weights])
         if len(self.classes) == 2:
             matrix = np.hstack([np.zeros_like(matrix), matrix])
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
@@ -187,7 +191,10 @@ class Model:
 
     def weight_arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The weights, features × columns, and the bias. Two classes share one column, which is for the second."""
-        return self._weights.matrix(), self._weights.bias()
+        weights = self.scorer.weights
+        if weights is None:
+            raise SettingsError("rule", f"is {self.settings.rule!r}, whose features have no weights of their own")
+        return weights.matrix(), weights.bias()
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from markone import _core
 from markone.errors import SettingsError, did_you_mean
+from markone.model.rules import ETA_OF_OPTIMIZER, ONLINE_ONLY, OWNERS, RULES, SOLVERS, Rule, Solver, Traits
 
-Rule = Literal["perceptron", "mira", "logistic", "hinge"]
 Schedule = Literal["constant", "sqrt", "inverse", "adagrad"]
 Penalty = Literal["l1", "l2"]
 Tie = Literal["negative", "error", "positive"]
 Form = Literal["label", "difference"]
 Start = Literal["zero", "random"]
 Order = Literal["given", "once", "each"]
+Loss = Literal["hinge", "squared"]
+Multiclass = Literal["crammer-singer", "one-versus-rest"]
+Likelihood = Literal["multinomial", "bernoulli", "gaussian"]
+Activation = Literal["relu", "tanh", "sigmoid"]
+Optimizer = Literal["adam", "adagrad", "sgd"]
 
-
-USUAL_ETA = 1.0
-USUAL_C = 0.3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Traits:
-    """What is peculiar to a rule, beside its step."""
-
-    finds_its_step: bool = False
-    """It needs no learning rate, and a penalty would have none either; its step is capped at C."""
-    goes_by_length: bool = False
-    """Its step depends on the length of the example."""
-    comes_to_rest: bool = False
-    """It changes nothing once all is well, so that a pass without a change is the end."""
-    repeats: bool = False
-    """An example of importance k is visited k times in place."""
-    has_scale: bool = True
-    """Its loss means the same whatever the scale of the features."""
-
-
-RULES: dict[Rule, Traits] = {
-    "perceptron": Traits(comes_to_rest=True, repeats=True, has_scale=False),
-    "mira": Traits(finds_its_step=True, goes_by_length=True, comes_to_rest=True),
-    "logistic": Traits(),
-    "hinge": Traits(),
-}
+MOST_LAYERS = 2
+WIDEST_LAYER = 2**16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,20 +43,22 @@ class Settings:
 
     rule: Rule = "perceptron"
     """How an example moves the weights."""
-    epochs: int = 10
-    """Passes over the data, at most."""
+    epochs: int | None = None
+    """Passes over the data, at most. 10 by default; 1000 for `svm`, which ends long before, 20 for `mlp`, 1 for
+    `naive-bayes`."""
     eta: float | None = None
-    """The learning rate, or its first value. 1 by default."""
+    """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer."""
     schedule: Schedule = "constant"
     """How the rate falls: eta; eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for each weight."""
     C: float | None = None
-    """The longest step of `mira`; may be infinite. 0.3 by default."""
+    """The longest step of `mira`, 0.3 by default; what a mistake costs the `svm`, 1 by default. May be infinite."""
     penalty: Penalty | None = None
     """What large weights cost: their absolute values (`l1`, which makes many of them 0) or their squares (`l2`)."""
     strength: float = 1e-4
     """How much they cost; also what `schedule="inverse"` falls by."""
-    average: bool = True
-    """Use the average of all weight vectors met in training instead of the last one."""
+    average: bool | None = None
+    """Use the average of all weight vectors met in training instead of the last one, as rules that take a step at each
+    example do by default."""
     tie: Tie = "error"
     """What a score of 0 means: the first class, the second, or a mistake whatever the label."""
     form: Form = "label"
@@ -93,9 +76,39 @@ class Settings:
     patience: int | None = None
     """Stop after so many passes in which neither held-out accuracy nor, with `tol`, the loss has got better."""
     tol: float | None = None
-    """How much better counts as better."""
+    """How much better counts as better; of what nears an optimum, how near is near enough: the `svm`'s duality gap as
+    a share of its objective (0.001 by default), the largest slope of `logistic` by `newton` or `ascent` (0.0001)."""
+    solver: Solver | None = None
+    """How `logistic` is learned: `online`, a step at each example, by default; to the optimum by `newton`, fast, or by
+    `ascent`, all examples at each step."""
+    loss: Loss | None = None
+    """What the `svm` pays for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
+    multiclass: Multiclass | None = None
+    """The `svm` of more than two classes: the right class against every other (`crammer-singer`, the default), or
+    one for each class against the rest."""
+    k: float | None = None
+    """What `naive-bayes` adds to each count (Laplace). 1 by default; 0 is maximum likelihood."""
+    alpha: float | None = None
+    """Instead of k: `naive-bayes` mixes so much of a class's own estimate with that of all classes together."""
+    likelihood: Likelihood | None = None
+    """What `naive-bayes` takes features for: `multinomial`, how often a word occurs; `bernoulli`, whether it does;
+    `gaussian`, a measurement. By default as suits the kind of column."""
+    priors: Any = "data"
+    """How probable `naive-bayes` takes the classes for beforehand: as in the data, `uniform`, or numbers by label."""
+    hidden: Any = None
+    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default."""
+    activation: Activation | None = None
+    """What `mlp` does with the sums of a hidden layer. `relu` by default."""
+    optimizer: Optimizer | None = None
+    """How `mlp` takes its steps. `adam` by default."""
+    dropout: float | None = None
+    """The share of hidden units of `mlp` that are left out at random at each step. 0 by default."""
+    batch: int | None = None
+    """How many rows `mlp` looks at for one step. 64 by default."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", sizes_of(self.hidden))
+        object.__setattr__(self, "priors", priors_of(self.priors))
         for field in fields(self):
             check_type(field.name, getattr(self, field.name))
         check_ranges(self)
@@ -112,7 +125,7 @@ class Settings:
     @property
     def traits(self) -> Traits:
         """What is peculiar to the rule."""
-        return RULES[self.rule]
+        return RULES[self.rule] if self.solver is None else SOLVERS[self.solver]
 
     def steps_like(self, other: Settings) -> bool:
         """Whether an example changes the weights in the same way by both; passes, orders and stopping may differ."""
@@ -120,24 +133,28 @@ class Settings:
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def spelled_out(self) -> Settings:
-        """The same, with the step that None stands for."""
-        if self.traits.finds_its_step:
-            return replace(self, C=USUAL_C if self.C is None else self.C)
-        return replace(self, eta=USUAL_ETA if self.eta is None else self.eta)
+        """The same, in which no None stands for what is usual."""
+        usual = dict(self.traits.usual)
+        if self.rule == "mlp":
+            usual["eta"] = ETA_OF_OPTIMIZER[self.optimizer or usual["optimizer"]]
+        if self.rule == "naive-bayes" and self.alpha is None:
+            usual["k"] = 1.0
+        return replace(self, **{name: value for name, value in usual.items() if getattr(self, name) is None})
 
     def for_core(self) -> _core.Settings:
-        """The part that the core needs to know."""
+        """The part that the online rules in the core need to know."""
+        how = self.spelled_out()
         return _core.Settings(
-            rule=self.rule,
-            schedule=_core.Schedule[self.schedule],
-            penalty=_core.Penalty[self.penalty or "none"],
-            ties=_core.Tie[self.tie],
-            eta=USUAL_ETA if self.eta is None else self.eta,
-            C=USUAL_C if self.C is None else self.C,
-            strength=self.strength,
-            difference=self.form == "difference",
-            average=self.average,
-            bias=self.bias,
+            rule=how.rule,
+            schedule=_core.Schedule[how.schedule],
+            penalty=_core.Penalty[how.penalty or "none"],
+            ties=_core.Tie[how.tie],
+            eta=1.0 if how.eta is None else how.eta,
+            C=1.0 if how.C is None else how.C,
+            strength=how.strength,
+            difference=how.form == "difference",
+            average=bool(how.average),
+            bias=how.bias,
         )
 
 
@@ -149,15 +166,53 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "form": get_args(Form),
     "start": get_args(Start),
     "order": get_args(Order),
+    "solver": (None, *get_args(Solver)),
+    "loss": (None, *get_args(Loss)),
+    "multiclass": (None, *get_args(Multiclass)),
+    "likelihood": (None, *get_args(Likelihood)),
+    "activation": (None, *get_args(Activation)),
+    "optimizer": (None, *get_args(Optimizer)),
 }
-WHOLE_NUMBERS = {"epochs", "seed", "patience"}
-NUMBERS = {"eta", "C", "strength", "holdout", "tol"}
+WHOLE_NUMBERS = {"epochs", "seed", "patience", "batch"}
+NUMBERS = {"eta", "C", "strength", "holdout", "tol", "k", "alpha", "dropout"}
 SWITCHES = {"average", "bias"}
-OPTIONAL = {"eta", "C", "patience", "tol"}
+OPTIONAL = {"epochs", "eta", "C", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
+MADE = {"hidden", "priors"}
+"""What is checked while it is made what it is kept as."""
+
+
+def sizes_of(hidden: Any) -> tuple[int, ...] | None:
+    if hidden is None:
+        return None
+    sizes = (hidden,) if isinstance(hidden, int) else hidden
+    if (
+        not isinstance(sizes, list | tuple)
+        or not 1 <= len(sizes) <= MOST_LAYERS
+        or not all(type(size) is int and 1 <= size <= WIDEST_LAYER for size in sizes)
+    ):
+        raise SettingsError("hidden", f"must be the sizes of one or two layers, such as (64, 32), not {hidden!r}")
+    return tuple(sizes)
+
+
+def priors_of(priors: Any) -> Any:
+    """A word, or pairs of a label and its probability."""
+    if isinstance(priors, str) and priors in ("data", "uniform"):
+        return priors
+    pairs = list(priors.items()) if isinstance(priors, Mapping) else priors
+    if (
+        not isinstance(pairs, list | tuple)
+        or len(pairs) < 2
+        or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
+        or not all(type(number) in (int, float) and 0 < number < math.inf for _, number in pairs)
+    ):
+        raise SettingsError(
+            "priors", f"must be 'data', 'uniform', or a number greater than 0 for each label, not {priors!r}"
+        )
+    return tuple((label, float(number)) for label, number in pairs)
 
 
 def check_type(name: str, value: object) -> None:
-    if value is None and name in OPTIONAL:
+    if name in MADE or (value is None and name in OPTIONAL):
         return
     if name in CHOICES:
         if not (value is None or isinstance(value, str)) or value not in CHOICES[name]:
@@ -178,7 +233,7 @@ def check_ranges(settings: Settings) -> None:
         if not holds:
             raise SettingsError(name, f"must be {what}, not {getattr(settings, name)!r}")
 
-    need("epochs", settings.epochs >= 1, "at least 1")
+    need("epochs", settings.epochs is None or settings.epochs >= 1, "at least 1")
     need("eta", settings.eta is None or 0 < settings.eta < math.inf, "greater than 0 and finite")
     need("C", settings.C is None or settings.C > 0, "greater than 0")
     need("strength", 0 <= settings.strength < math.inf, "at least 0 and finite")
@@ -186,19 +241,42 @@ def check_ranges(settings: Settings) -> None:
     need("holdout", 0 <= settings.holdout < 1, "at least 0 and less than 1")
     need("patience", settings.patience is None or settings.patience >= 1, "at least 1")
     need("tol", settings.tol is None or settings.tol < math.inf, "finite")
+    need("k", settings.k is None or 0 <= settings.k < math.inf, "at least 0 and finite")
+    need("alpha", settings.alpha is None or 0 <= settings.alpha <= 1, "from 0 to 1")
+    need("dropout", settings.dropout is None or 0 <= settings.dropout < 1, "at least 0 and less than 1")
+    need("batch", settings.batch is None or settings.batch >= 1, "at least 1")
 
 
 def check_sense(settings: Settings) -> None:
+    rule, given = settings.rule, [field.name for field in fields(settings) if was_set(settings, field)]
     if settings.traits.finds_its_step:
-        unused = f"is not used by the rule {settings.rule!r}, which finds its own step; leave it out"
-        for name in ("eta", "penalty"):
-            if getattr(settings, name) is not None:
-                raise SettingsError(name, f"{unused}, or set C")
-        if settings.schedule != "constant":
-            raise SettingsError("schedule", unused)
-    elif settings.C is not None:
-        raise SettingsError("C", f"belongs to the rule 'mira', not to {settings.rule!r}; leave it out")
-    if settings.form == "difference" and settings.rule != "perceptron":
-        raise SettingsError("form", f"belongs to the rule 'perceptron', not to {settings.rule!r}; leave it out")
+        unused = f"is not used by the rule {rule!r}, which finds its own step; leave it out"
+        for name in ("eta", "penalty", "schedule"):
+            if name in given:
+                raise SettingsError(name, unused if name == "schedule" else f"{unused}, or set C")
+    for name in given:
+        owners = OWNERS.get(name, (rule,))
+        if rule not in owners:
+            whose = " and ".join(filter(None, [", ".join(map(repr, owners[:-1])), repr(owners[-1])]))
+            raise SettingsError(
+                name, f"belongs to the rule{'s' if len(owners) > 1 else ''} {whose}, not to {rule!r}; leave it out"
+            )
+    if settings.solver not in (None, "online"):
+        for name in (*ONLINE_ONLY, *(["eta"] if settings.solver == "newton" else [])):
+            if name in given:
+                raise SettingsError(name, f"is not used by the solver {settings.solver!r}; leave it out")
+    if rule == "naive-bayes":
+        if settings.k is not None and settings.alpha is not None:
+            raise SettingsError("alpha", "takes the place of k; set one of them")
+        if settings.epochs not in (None, 1):
+            raise SettingsError("epochs", f"must be 1 for the rule {rule!r}, which counts; not {settings.epochs!r}")
+    if rule == "mlp" and settings.penalty == "l1":
+        raise SettingsError("penalty", "must be 'l2' or None for the rule 'mlp', not 'l1'")
     if settings.schedule == "inverse" and settings.strength == 0:
         raise SettingsError("strength", "must be greater than 0 where the learning rate falls by it")
+
+
+def was_set(settings: Settings, field: Any) -> bool:
+    """Whether a setting says something that goes without saying for some rule at least."""
+    value = getattr(settings, field.name)
+    return bool(value != field.default and value != settings.traits.usual.get(field.name, field.default))

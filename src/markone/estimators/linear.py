@@ -1,0 +1,121 @@
+"""What the linear classifiers share: weights, and steps that can be taken one block at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from markone.errors import DataError
+from markone.estimators.base import Classifier
+from markone.learning.learner import Learner
+from markone.learning.linear import Linear
+from markone.model.settings import Settings
+
+
+class LinearClassifier(Classifier):
+    """The base of the linear classifiers."""
+
+    fit_intercept: bool
+    average: bool
+    tie: str
+
+    def _own_settings(self, importance: float | None) -> dict[str, Any]:
+        """The settings that differ from class to class; `importance` is that of all examples, where it is known."""
+        raise NotImplementedError
+
+    def _all_settings(self, importance: float | None) -> dict[str, Any]:
+        return {
+            **self._pass_settings(),
+            "average": self.average,
+            "tie": self.tie,
+            "bias": self.fit_intercept,
+            **self._own_settings(importance),
+        }
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from the rows of X and their labels y.
+
+        `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
+        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
+        `validation_fraction` of the rows, taken at random.
+        """
+
+        def start(learner: Learner) -> None:
+            if coef_init is not None or intercept_init is not None:
+                start_at(learner, coef_init, intercept_init)
+
+        return self._fit(X, y, sample_weight, X_val, y_val, start)
+
+    def _go_on(self, settings: Settings) -> Learner:
+        if isinstance(self._learner, Linear):
+            return self._learner.with_settings(settings)
+        return self._make(settings, self._learner.features, len(self.classes_), self._learner.dtype)
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more rows, once each, in the order given.
+
+        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
+        The parameters are those of the first call.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """The weights: a row for each class, or one row where there are two classes."""
+        return self._read()[0]
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        """The bias of each row of `coef_`."""
+        return self._read()[1]
+
+    def weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """`coef_` and `intercept_` of the averaged or of the last weights, whichever `average` says to use."""
+        check_is_fitted(self)
+        weights = (
+            self._learner.weights(averaged) if isinstance(self._learner, Linear) else self._learner.scorer().weights
+        )
+        assert weights is not None  # it is linear
+        return weights.matrix().T, weights.bias()
+
+    def _read(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        read = self.__dict__.get("_read_weights")
+        if read is None:
+            if "_learner" not in self.__dict__:
+                raise AttributeError(f"this {type(self).__name__} has no weights before fit or partial_fit")
+            read = self._read_weights = self.weights()
+            for array in read:
+                array.setflags(write=False)  # a change here would change no prediction
+        return read
+
+    def _forget(self) -> None:
+        self.__dict__.pop("_read_weights", None)
+
+
+def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
+    """Puts weights in scikit-learn's shapes where learning is to start."""
+    if not isinstance(linear, Linear):
+        raise DataError("coef_init and intercept_init are for rules that take a step at each example")
+    if linear.time > 0:
+        raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
+    matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
+    bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
+    if matrix.shape != (linear.features, linear.columns):
+        raise DataError(
+            f"coef_init must have the shape {(linear.columns, linear.features)}, not {np.asarray(coef).shape}"
+        )
+    linear.start_at(matrix, bias)

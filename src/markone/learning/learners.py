@@ -1,0 +1,30 @@
+"""Learners: which one a rule has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from markone.data.source import Label
+from markone.features.groups import Group
+from markone.learning.learner import Learner
+from markone.learning.linear import Linear
+from markone.model.settings import Settings
+
+
+class Events(NamedTuple):
+    """What a rule that counts needs to know beside the numbers of features and classes."""
+
+    groups: list[Group]
+    """What kind of events the features are."""
+    labels: Sequence[Label]
+    """The classes, which priors may be given for."""
+
+
+def learner_for(
+    settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: Events | None = None
+) -> Learner:
+    """A learner by the settings' rule for rows of so many features; what it needs is imported when it is needed."""
+    return Linear(settings, features=features, classes=classes, dtype=dtype)
