@@ -14,12 +14,14 @@
 
 namespace markone::MARKONE_LEVEL {
 
-// 1 + x/1 (1 + x/2 (1 + ...)) and the like, from the last coefficient to the first.
-template <std::size_t terms>
-MARKONE_INLINE double horner(double x, const double (&coefficients)[terms]) {
-    double sum = coefficients[terms - 1];
-    for (std::size_t k = terms - 1; k > 0; --k) sum = sum * x + coefficients[k - 1];
-    return sum;
+// The sum of the coefficients times the powers of x. It is not written as a loop, in which compilers would not see that
+// what is around it can be done for several rows at once.
+template <std::size_t k = 0, std::size_t terms>
+MARKONE_INLINE double polynomial(double x, const double (&coefficients)[terms]) {
+    if constexpr (k + 1 == terms)
+        return coefficients[k];
+    else
+        return polynomial<k + 1>(x, coefficients) * x + coefficients[k];
 }
 
 // e^x for x <= 0, by 2^n e^r as in exponential.h; the rounding is done by adding a number so large that no fraction
@@ -33,7 +35,7 @@ MARKONE_INLINE double exponential_below(double x) {
     const double shifted = x * 1.44269504088896340736 + none_fits, n = shifted - none_fits;
     const double r = (x - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10;
     const std::int64_t power = std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(none_fits);
-    return horner(r, taylor) * std::bit_cast<double>((power + 1023) << 52);
+    return polynomial(r, taylor) * std::bit_cast<double>((power + 1023) << 52);
 }
 
 // ln(1 + z) for z from 0 to 1: twice the area tangent of z / (2 + z), which is at most 1/3.
@@ -41,7 +43,7 @@ MARKONE_INLINE double logarithm_above_one(double z) {
     constexpr double odd[] = {1.0,      1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
                               1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25, 1.0 / 27, 1.0 / 29, 1.0 / 31, 1.0 / 33};
     const double s = z / (2 + z);
-    return 2 * s * horner(s * s, odd);
+    return 2 * s * polynomial(s * s, odd);
 }
 
 // ln(1 + z) for any z >= 0.
@@ -59,10 +61,9 @@ struct binary_point {
     double loss, slope, curvature;
 };
 MARKONE_INLINE binary_point binary_cross_entropy(double s, double second) {
-    const double z = exponential_below(s < 0 ? s : -s), part = 1 / (1 + z);
-    const double p = s < 0 ? z * part : part;
-    const double against = second != 0 ? -s : s;
-    return {logarithm_above_one(z) + (against < 0 ? 0 : against), p - second, z * part * part};
+    const double z = exponential_below(s < 0 ? s : -s), part = 1 / (1 + z), rest = z * part;
+    const double against = s - 2 * second * s;
+    return {logarithm_above_one(z) + (against < 0 ? 0 : against), (s < 0 ? rest : part) - second, rest * part};
 }
 
 // More classes: the probabilities of a row's scores to p, and the loss. The sum leaves out the highest score, whose

@@ -139,11 +139,24 @@ class rows_objective final : public objective {
             if (h == 0) continue;
             chosen.push_back(at);
             labels.push_back(static_cast<std::uint32_t>(y));
+            seconds.push_back(y);
             share.push_back(h);
         }
         importance = sum<8, double>(rows(), [&](std::size_t i) { return share[i]; });
         for (double& h : share) h /= importance;
         bends.resize(by_rows());
+    }
+
+    std::size_t stored() const override {
+        std::size_t total = 0;
+        for (const std::size_t row : chosen) {
+            const auto x = all[row];
+            if constexpr (is_sparse<Rows>)
+                total += x.size();
+            else
+                total += x.size() - static_cast<std::size_t>(std::count(x.values, x.values + x.size(), T{0}));
+        }
+        return total;
     }
 
     // ---- by the scores
@@ -157,13 +170,13 @@ class rows_objective final : public objective {
                 std::int64_t mistakes = 0;
                 for (std::size_t j = 0; j < count; ++j) {
                     const std::size_t i = begin + j;
-                    const double s = scores[i], second = labels[i];
-                    const binary_point at = binary_cross_entropy(s, second);
+                    const binary_point at = binary_cross_entropy(scores[i], seconds[i]);
                     losses[j] = share[i] * at.loss;
                     pulls[i] = share[i] * at.slope;
                     bends[i] = share[i] * at.curvature;
-                    mistakes += !((second != 0 ? s : -s) > 0);
                 }
+                for (std::size_t i = begin; i < begin + count; ++i)
+                    mistakes += !((labels[i] != 0 ? scores[i] : -scores[i]) > 0);
                 found.loss += sum<8, double>(count, [&](std::size_t j) { return losses[j]; });
                 found.mistakes += mistakes;
             }
@@ -190,7 +203,7 @@ class rows_objective final : public objective {
                 const std::size_t count = std::min(loss.size(), rows() - begin);
                 for (std::size_t j = 0; j < count; ++j) {
                     const std::size_t i = begin + j;
-                    const binary_point at = binary_cross_entropy(scores[i] + t * steps[i], labels[i]);
+                    const binary_point at = binary_cross_entropy(scores[i] + t * steps[i], seconds[i]);
                     loss[j] = share[i] * at.loss;
                     slope[j] = share[i] * at.slope * steps[i];
                     curvature[j] = share[i] * at.curvature * (steps[i] * steps[i]);
@@ -223,6 +236,20 @@ class rows_objective final : public objective {
         double total = 0;
         for (std::size_t i = 0; i < rows(); ++i) total += bend_row(i, steps + i * stride(), out + i * stride());
         return total;
+    }
+
+    void sums(const double* pulls, double* out) const override {
+        if (stride() == 1) {
+            out[0] = sum_straight<double>(rows(), [&](std::size_t i) { return pulls[i]; });
+            return;
+        }
+        std::fill_n(out, stride(), 0.0);
+        for (std::size_t i = 0; i < rows(); ++i)
+            for (std::size_t k = 0; k < stride(); ++k) out[k] += pulls[i * stride() + k];
+    }
+
+    double inner(std::span<const double> a, std::span<const double> b) const override {
+        return sum_straight<double>(a.size(), [&](std::size_t i) { return a[i] * b[i]; });
     }
 
     // ---- by rows
@@ -394,37 +421,48 @@ class rows_objective final : public objective {
 
     // ---- the preconditioner
 
+    void curvatures(double* out) const override {
+        std::fill_n(out, by_features(), 0.0);
+        packer<T> packed;
+        for (std::size_t i = 0; i < rows(); ++i) {
+            const sparse_row<T> x = packed_row(i, packed);
+            for (std::size_t k = 0; k < columns(); ++k) {
+                const double d = own_bend(i, k);
+                for (std::size_t e = 0; e < x.size(); ++e) {
+                    const auto value = static_cast<double>(x.value(e));
+                    out[x.feature(e) * stride() + k] += d * (value * value);
+                }
+                out[features * stride() + k] += d;
+            }
+        }
+    }
+
     void factorise(std::size_t every, double strength) override {
         const std::size_t size = features + 1;
         factors.resize(columns());
         std::vector<double> exact(by_features());
-        packer<T> packed;
+        curvatures(exact.data());
         double sampled = 0;
         for (std::size_t i = 0; i < rows(); i += every) sampled += share[i];
-        for (std::size_t i = 0; i < rows(); ++i) {
-            const auto x = packed_row(i, packed);
-            for (std::size_t e = 0; e < x.size(); ++e)
-                for (std::size_t k = 0; k < columns(); ++k)
-                    exact[x.feature(e) * stride() + k] +=
-                        static_cast<double>(x.value(e)) * static_cast<double>(x.value(e)) * own_bend(i, k);
-            for (std::size_t k = 0; k < columns(); ++k) exact[features * stride() + k] += own_bend(i, k);
-        }
+        packer<T> packed;
+        std::vector<std::pair<std::size_t, double>> x;  // the row, in order, and the bias's 1 at its end
         for (std::size_t k = 0; k < columns(); ++k) {
             table<double>& block = factors[k];
             block.assign(size * size, 0);
             for (std::size_t i = 0; i < rows(); i += every) {
-                const auto x = packed_row(i, packed);
-                const double d = own_bend(i, k) / sampled;
+                const double d = own_bend(i, k);
+                if (d < least_bend * share[i]) continue;
+                const sparse_row<T> from = packed_row(i, packed);
+                x.clear();
+                for (std::size_t e = 0; e < from.size(); ++e)
+                    x.emplace_back(from.feature(e), static_cast<double>(from.value(e)));
+                if (!std::is_sorted(x.begin(), x.end())) std::sort(x.begin(), x.end());
+                x.emplace_back(features, 1.0);
                 for (std::size_t a = 0; a < x.size(); ++a) {
-                    const double by = d * static_cast<double>(x.value(a));
-                    for (std::size_t b = 0; b <= a; ++b) {
-                        const auto [low, high] = std::minmax(x.feature(a), x.feature(b));  // rows need not be in order
-                        block[high * size + low] += by * static_cast<double>(x.value(b));
-                    }
+                    double* const row = block.data() + x[a].first * size;
+                    const double by = d / sampled * x[a].second;
+                    for (std::size_t b = 0; b <= a; ++b) row[x[b].first] += by * x[b].second;
                 }
-                double* const last = block.data() + features * size;
-                for (std::size_t b = 0; b < x.size(); ++b) last[x.feature(b)] += d * static_cast<double>(x.value(b));
-                last[features] += d;
             }
             double trace = 0;
             for (std::size_t f = 0; f < size; ++f) {
@@ -460,6 +498,8 @@ class rows_objective final : public objective {
     }
 
   private:
+    static constexpr double least_bend = 1e-3;  // of a row that is worth its share of a preconditioner
+
     // A = L L', in place, row by row; only the lower half is read and written.
     static void cholesky(double* A, std::size_t size) {
         for (std::size_t i = 0; i < size; ++i) {
@@ -552,8 +592,9 @@ class rows_objective final : public objective {
 
     const Rows all;
     std::vector<std::size_t> chosen;
-    std::vector<double> share;  // of the importance
-    table<double> bends;        // two classes: h/H p (1 - p) of each row; more: the probabilities
+    std::vector<double> seconds;  // 1 for each row of the second class, 0 for the others
+    std::vector<double> share;    // of the importance
+    table<double> bends;          // two classes: h/H p (1 - p) of each row; more: the probabilities
 
     std::vector<std::int64_t> starts;
     std::vector<std::uint32_t> numbers;  // of the features that have a column

@@ -53,12 +53,18 @@ class objective {
     const std::size_t features, classes;
     double importance = 0;
 
+    virtual std::size_t stored() const = 0;  // values that are not 0
+
     // The loss at these scores, and the pulls there; notes the bends for `bend`, `product` and `sweep`.
     virtual judgement judge(const double* scores, double* pulls) = 0;
     // The loss, its slope and curvature at scores + t steps.
     virtual line_point along(const double* scores, const double* steps, double t) const = 0;
     // out = D steps; the answer is steps D steps.
     virtual double bend(const double* steps, double* out) const = 0;
+
+    // The sum over rows of each column, and the sum of products of two arrays, in an order that no machine changes.
+    virtual void sums(const double* pulls, double* out) const = 0;
+    virtual double inner(std::span<const double> a, std::span<const double> b) const = 0;
 
     // By rows: scores of weights, sums of rows, and both in one pass: steps = X v, out = X' D X v.
     virtual void score(const double* w, double* scores) const = 0;
@@ -88,6 +94,8 @@ class objective {
     // Visits the pairs once, and says how far the worst of them was from its condition of optimality.
     virtual double sweep(std::span<const std::uint32_t> pairs, const model& at) const = 0;
 
+    // The Hessian's diagonal: how the loss bends along each weight.
+    virtual void curvatures(double* out) const = 0;
     // A preconditioner: for each class the Hessian's block, from every so manieth row, factorised (Cholesky).
     virtual void factorise(std::size_t every, double strength) = 0;
     // Puts the solution of (block) out = r for each class to out.

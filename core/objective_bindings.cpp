@@ -103,8 +103,14 @@ void bind_objective(nb::module_& m) {
     bind_making<dense_block<double>>(objective_class);
     objective_class.def_prop_ro("rows", [](const self_type& self) { return self.of->rows(); })
         .def_prop_ro("features", [](const self_type& self) { return self.of->features; })
+        .def_prop_ro("classes", [](const self_type& self) { return self.of->classes; })
         .def_prop_ro("stride", [](const self_type& self) { return self.of->stride(); })
         .def_prop_ro("importance", [](const self_type& self) { return self.of->importance; })
+        .def("stored",
+             [](const self_type& self) {
+                 nb::gil_scoped_release unlocked;
+                 return self.of->stored();
+             })
         .def(
             "judge",
             [](self_type& self, const weights_in& scores, const weights_out& pulls) {
@@ -137,6 +143,26 @@ void bind_objective(nb::module_& m) {
                 return self.of->bend(steps.data(), out.data());
             },
             "steps"_a.noconvert(), "out"_a.noconvert())
+        .def(
+            "sums",
+            [](const self_type& self, const weights_in& pulls) {
+                self.need_rows(pulls);
+                auto memory = std::make_unique_for_overwrite<double[]>(self.of->stride());
+                {
+                    nb::gil_scoped_release unlocked;
+                    self.of->sums(pulls.data(), memory.get());
+                }
+                return own<double>(std::move(memory), {self.of->stride()});
+            },
+            "pulls"_a.noconvert())
+        .def(
+            "inner",
+            [](const self_type& self, const weights_in& a, const weights_in& b) {
+                self_type::need(a.size() == b.size());
+                nb::gil_scoped_release unlocked;
+                return self.of->inner({a.data(), a.size()}, {b.data(), b.size()});
+            },
+            "a"_a.noconvert(), "b"_a.noconvert())
         .def(
             "score",
             [](const self_type& self, const weights_in& w, const weights_out& scores) {
@@ -230,6 +256,15 @@ void bind_objective(nb::module_& m) {
             },
             "pairs"_a.noconvert(), "gradient"_a.noconvert(), "diagonal"_a.noconvert(), "target"_a.noconvert(),
             "steps"_a.noconvert(), "means"_a.noconvert(), "strength"_a)
+        .def(
+            "curvatures",
+            [](const self_type& self, const weights_out& out) {
+                self.need_features(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->curvatures(out.data());
+            },
+            "out"_a.noconvert())
         .def(
             "factorise",
             [](self_type& self, std::size_t every, double strength) {

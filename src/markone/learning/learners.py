@@ -27,4 +27,10 @@ def learner_for(
     settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: Events | None = None
 ) -> Learner:
     """A learner by the settings' rule for rows of so many features; what it needs is imported when it is needed."""
+    if settings.rule == "logistic" and settings.solver in ("newton", "ascent"):
+        from markone.learning.logistic import Ascent, Newton
+
+        return (Newton if settings.solver == "newton" else Ascent)(
+            settings, features=features, classes=classes, dtype=dtype
+        )
     return Linear(settings, features=features, classes=classes, dtype=dtype)
