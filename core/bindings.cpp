@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "blocks.h"
 #include "loops.h"
 #include "numpy.h"
 #include "order.h"
@@ -23,60 +24,14 @@ using namespace nanobind::literals;
 
 namespace markone {
 
-void bind_rows(nb::module_& m);    // row_bindings.cpp
-void bind_text(nb::module_& m);    // text_bindings.cpp
-void bind_lines(nb::module_& m);   // line_bindings.cpp
-void bind_images(nb::module_& m);  // image_bindings.cpp
-void bind_tables(nb::module_& m);  // table_bindings.cpp
+void bind_rows(nb::module_& m);      // row_bindings.cpp
+void bind_text(nb::module_& m);      // text_bindings.cpp
+void bind_lines(nb::module_& m);     // line_bindings.cpp
+void bind_images(nb::module_& m);    // image_bindings.cpp
+void bind_tables(nb::module_& m);    // table_bindings.cpp
+void bind_networks(nb::module_& m);  // network_bindings.cpp
 
 namespace {
-
-// Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
-// come as SciPy has them, in 32 or 64 bits, signed; what is not as the loops want it is copied.
-template <class T>
-struct sparse_block {
-    std::shared_ptr<void> kept;
-    array<T, 1> values;
-    std::vector<std::int64_t> starts;
-    std::vector<std::uint32_t> numbers;
-    sparse_rows<T> rows;
-
-    template <class Start, class Index>
-    sparse_block(array<Start, 1> indptr, array<Index, 1> indices, array<T, 1> values, std::size_t width)
-        : kept(std::make_shared<std::pair<array<Start, 1>, array<Index, 1>>>(indptr, indices)), values(values) {
-        rows.values = view(values);
-        rows.columns = width;
-        nb::gil_scoped_release unlocked;
-        if constexpr (sizeof(Start) == 8) {
-            rows.indptr = view(indptr);
-        } else {
-            starts.assign(indptr.data(), indptr.data() + indptr.size());
-            rows.indptr = starts;
-        }
-        if constexpr (sizeof(Index) == 4) {
-            // A negative number becomes a huge one, and is refused with it.
-            rows.indices = {reinterpret_cast<const std::uint32_t*>(indices.data()), indices.size()};
-        } else {
-            numbers.reserve(indices.size());
-            for (const Index number : view(indices)) {
-                if (number < 0 || static_cast<std::size_t>(number) >= width)
-                    throw std::out_of_range("a feature's number is beyond the width");
-                numbers.push_back(static_cast<std::uint32_t>(number));
-            }
-            rows.indices = numbers;
-        }
-        check(rows);
-    }
-};
-template <class T>
-struct dense_block {
-    array<T, 2> values;
-    dense_rows<T> rows;
-    explicit dense_block(array<T, 2> values) : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
-        nb::gil_scoped_release unlocked;
-        check(rows);
-    }
-};
 
 // A learner that several threads of Python may hold: one of them at a time is inside.
 template <class T>
@@ -403,6 +358,7 @@ NB_MODULE(_core, m) {
     bind_lines(m);
     bind_images(m);
     bind_tables(m);
+    bind_networks(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

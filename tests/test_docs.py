@@ -244,7 +244,8 @@ def test_every_parameter_has_its_line(kind: Any) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", PAGES[page]):
-        assert ((ROOT / page).parent / target).is_file(), target
+        if not target.startswith("_pictures/"):  # which `make docs` draws
+            assert ((ROOT / page).parent / target).is_file(), target
 
 
 # ---- claims

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
-    from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validation import Validation, validate
@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
+    "MLP",
     "Comparison",
     "DataError",
     "FeatureMap",
@@ -52,6 +53,7 @@ HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
+    "MLP": "markone.estimators",
     "Perceptron": "markone.estimators",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",

@@ -124,6 +124,56 @@ class Learner32(_Learner):
 class Learner64(_Learner):
     def snapshot(self, averaged: bool) -> Weights64: ...
 
+class Bend(Enum):
+    relu = 0
+    tanh = 1
+    sigmoid = 2
+
+class Optimizer(Enum):
+    sgd = 0
+    adagrad = 1
+    adam = 2
+
+# Layers of inputs × outputs, whose columns are padded with zeros to a multiple of 8.
+class Network:
+    def __init__(
+        self, bend: Bend, widths: list[int], weights: list[NDArray[np.float32]], biases: list[NDArray[np.float32]]
+    ) -> None: ...
+    def scores(self, rows: _Rows) -> NDArray[np.float32]: ...
+
+# The arrays are changed in place.
+class Teaching:
+    def __init__(
+        self,
+        *,
+        bend: Bend,
+        widths: list[int],
+        weights: list[NDArray[np.float32]],
+        biases: list[NDArray[np.float32]],
+        means: list[NDArray[np.float32]],
+        mean_biases: list[NDArray[np.float32]],
+        squares: list[NDArray[np.float32]],
+        square_biases: list[NDArray[np.float32]],
+        met: NDArray[np.uint32],
+        steps: int,
+        optimizer: Optimizer,
+        eta: float,
+        strength: float,
+        dropout: float,
+        seed: int,
+        bound: float,
+    ) -> None: ...
+    @property
+    def steps(self) -> int: ...
+    def teach(
+        self,
+        rows: SparseRows32 | DenseRows32,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None,
+        ends: NDArray[np.int64],
+    ) -> Tally: ...
+
 class CountedAs(Enum):
     count = 0
     binary = 1

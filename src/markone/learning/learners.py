@@ -27,4 +27,8 @@ def learner_for(
     settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: Events | None = None
 ) -> Learner:
     """A learner by the settings' rule for rows of so many features; what it needs is imported when it is needed."""
+    if settings.rule == "mlp":
+        from markone.learning.network import Multilayer
+
+        return Multilayer(settings, features=features, classes=classes)
     return Linear(settings, features=features, classes=classes, dtype=dtype)

@@ -41,6 +41,7 @@ from markone.reference.lines import (
     read_vw,
     words_of,
 )
+from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -50,10 +51,15 @@ __all__ = [
     "NEGATIONS",
     "Example",
     "Learner",
+    "Memory",
+    "Network",
+    "Node",
     "Number",
     "Read",
     "Tally",
     "Vector",
+    "adagrad",
+    "adam",
     "add_up",
     "ascii_lower",
     "conjunction",
@@ -78,6 +84,7 @@ __all__ = [
     "read_table",
     "read_vw",
     "runs",
+    "sgd",
     "sigmoid",
     "softmax",
     "tokenize",
