@@ -86,7 +86,7 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
         return
     named = [f"{contender.name} ({with_p(test.p)})" for contender, test in equals[:EQUALS_NAMED]]
     more = len(equals) - len(named)
-    yield f"Its lead over {listed(named)}{f' and {more} more' if more > 0 else ''} may be chance."
+    yield f"Its lead over {listed([*named, *([f'{more} more'] if more > 0 else [])])} may be chance."
     for contender, _ in equals:
         gains = list(advantages(contender, best))
         if gains:
