@@ -404,7 +404,7 @@ def contender_of(name: str, rule: str | None, validation: Validation) -> Contend
         passes=validation.passes,
         bytes=validation.folds[0].bytes,
         has_probabilities=probabilities is not None,
-        calibration=None if probabilities is None else Calibration.of(truth, probabilities),
+        calibration=validation.calibration,
         log_loss=None if probabilities is None else log_loss(truth, probabilities),
     )
 

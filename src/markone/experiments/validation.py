@@ -16,7 +16,7 @@ from markone.errors import SettingsError
 from markone.experiments.progress import Progress, watching
 from markone.experiments.samples import Sample, open_regression, open_sample
 from markone.experiments.splits import Method, Plan, Split
-from markone.experiments.statistics import Interval, corrected_interval, interval_of_mean, wilson
+from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
 from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
 from markone.features.spec import Features, Function
 from markone.learning.training import USUAL_RULE
@@ -147,6 +147,11 @@ class Validation:
         """Of all tests, fold after fold; None where a fold has none."""
         found = [fold.probabilities for fold in self.folds if fold.probabilities is not None]
         return np.concatenate(found) if len(found) == len(self.folds) else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Whether the probabilities are what they say; None where there are none."""
+        return None if self.probabilities is None else Calibration.of(self.truth, self.probabilities)
 
     @cached_property
     def seconds(self) -> float:

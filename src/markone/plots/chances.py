@@ -30,6 +30,7 @@ from markone.plots.drawing import (
 )
 
 SMALLEST_DOT, LARGEST_DOT = 10, 80
+PARTS_OF_BIN = ("predicted", "observed", "count")
 
 
 def roc(truth: Any, scores: Any = None) -> Figure:
@@ -116,8 +117,12 @@ def of_arrays(truth: Any, scores: Any) -> Ranking:
 
 def of_validation(validation: Any) -> Ranking:
     check_two(validation.classes)
-    truth, probabilities = with_probabilities(validation)
-    return validation.classes[1], truth == 1, probabilities[:, 1]
+    if validation.probabilities is None:
+        raise DataError(
+            f"{validation.name} has no probabilities; validate a rule that has them, such as 'logistic', or give "
+            "scores: roc(truth, scores)"
+        )
+    return validation.classes[1], validation.truth == 1, validation.probabilities[:, 1]
 
 
 def of_model(model: Model, source: Any) -> Ranking:
@@ -140,14 +145,6 @@ def of_model(model: Model, source: Any) -> Ranking:
 def check_two(classes: list[Any]) -> None:
     if len(classes) != 2:
         raise DataError(f"a ROC curve is drawn for two classes, and there are {len(classes)}")
-
-
-def with_probabilities(validation: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """What was tested, with the probabilities of all classes."""
-    if any(fold.probabilities is None for fold in validation.folds):
-        raise DataError(f"{validation.name} has no probabilities; validate a rule that has them, such as 'logistic'")
-    truth = np.concatenate([np.asarray(fold.truth, np.int64) for fold in validation.folds])
-    return truth, np.concatenate([np.asarray(fold.probabilities, np.float64) for fold in validation.folds])
 
 
 # ---- calibration
@@ -173,7 +170,7 @@ def calibration(results: Any) -> Figure:
     handles = []
     for number, (name, found) in enumerate(drawn):
         colour, marker = mark_of(number)
-        predicted, observed, counts = zip(*found.bins, strict=True)
+        predicted, observed, counts = ([getattr(one, name) for one in found.bins] for name in PARTS_OF_BIN)
         said = f"{name_text(name)}: off by {found.error:.1%}"
         above.plot(predicted, observed, color=colour, linewidth=1, alpha=0.6, label=said)
         sizes = [SMALLEST_DOT + (LARGEST_DOT - SMALLEST_DOT) * count / most for count in counts]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -42,11 +40,11 @@ def accuracies(comparison: Any) -> Figure:
     axes = tidy(figure.add_subplot(), grid="x")
     axes.set_ylim(len(contenders) - 0.5, -0.5)
     for place, contender in enumerate(contenders):
-        low, high = (min(max(end, 0.0), 1.0) for end in contender.validation.interval)
+        low, high = contender.validation.interval
         colour = BLUE if place == 0 else INK
         axes.plot([low, high], [place, place], color=colour, linewidth=2, alpha=0.45, solid_capstyle="butt")
         axes.plot([contender.validation.mean], [place], "o", color=colour, markersize=7)
-    axes.set_xlim(*span(contenders))
+    axes.margins(x=0.04)
     axes.set_yticks(range(len(contenders)), [name_text(contender.name) for contender in contenders], fontsize=SMALL)
     axes.spines["left"].set_visible(False)
     in_percent(axes.xaxis)
@@ -61,11 +59,3 @@ def accuracies(comparison: Any) -> Figure:
     axes.tick_params(axis="x", labelcolor=QUIET)
     best = contenders[0]
     return finished(figure, f"Accuracy of {len(contenders)} contenders; best: {best.name}, {best.validation.mean:.1%}")
-
-
-def span(contenders: Sequence[Any]) -> tuple[float, float]:
-    """What the dots and intervals need; an interval of one that was measured once only may be without ends."""
-    ends = [end for one in contenders for end in (one.validation.mean, *one.validation.interval) if math.isfinite(end)]
-    low, high = max(min(ends), 0.0), min(max(ends), 1.0)
-    room = max(0.04 * (high - low), 0.005)
-    return low - room, high + room

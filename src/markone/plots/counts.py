@@ -115,8 +115,7 @@ def table_of(result: Any) -> Table:
     if result.metric != "accuracy":
         raise DataError(f"confusions are between classes, and what was validated is measured by {result.metric}")
     counts = np.zeros((len(result.classes), len(result.classes)), np.int64)
-    for fold in result.folds:
-        np.add.at(counts, (np.asarray(fold.truth, np.int64), np.asarray(fold.predicted, np.int64)), 1)
+    np.add.at(counts, (result.truth, result.predicted), 1)
     return Table(list(map(label_text, result.classes)), counts, int(np.trace(counts)))
 
 
