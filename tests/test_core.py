@@ -105,7 +105,7 @@ class Careful(reference.Learner):
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ONLINE)
 @given(st.data())
 def test_every_rule_and_option_is_the_references(rule: str, kind: str, source: st.DataObject) -> None:
     chosen = source.draw(options(rule))
@@ -148,7 +148,9 @@ def test_arithmetic_follows_the_type_of_the_rows(kind: str, sample: Data) -> Non
     np.testing.assert_array_equal(*found)
 
 
-@given(data(), st.sampled_from([*RULES]), st.sampled_from([None, "l1", "l2"]), st.sampled_from(["constant", "adagrad"]))
+@given(
+    data(), st.sampled_from([*ONLINE]), st.sampled_from([None, "l1", "l2"]), st.sampled_from(["constant", "adagrad"])
+)
 def test_sparse_and_dense_rows_give_the_same_weights(
     sample: Data, rule: str, penalty: str | None, schedule: str
 ) -> None:
@@ -186,7 +188,7 @@ from markone.learning.linear import Linear
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()
-for dtype, rule, classes, width in itertools.product((np.float32, np.float64), RULES, (2, 3, 10, 37), (45, 101)):
+for dtype, rule, classes, width in itertools.product((np.float32, np.float64), ONLINE, (2, 3, 10, 37), (45, 101)):
     X = random.normal(size=(60, width)) * (random.random((60, width)) < 0.7)
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):

@@ -74,6 +74,30 @@ def pairs_in(texts: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
+def sizes_in(text: str) -> list[int]:
+    """
+    >>> sizes_in("64,32")
+    [64, 32]
+    """
+    try:
+        return [int(word) for word in words_in(text)]
+    except ValueError:
+        raise SettingsError("hidden", f"must be the sizes of one or two layers, such as 64,32, not {text!r}") from None
+
+
+def priors_in(text: str) -> str | dict[str, float]:
+    """
+    >>> priors_in("uniform"), priors_in("ham=0.66,spam=0.34")
+    ('uniform', {'ham': 0.66, 'spam': 0.34})
+    """
+    if "=" not in text:
+        return text
+    try:
+        return {label: float(number) for label, number in pairs_in([text]).items()}
+    except ValueError:
+        raise SettingsError("priors", f"must be numbers by label, such as ham=0.66,spam=0.34, not {text!r}") from None
+
+
 def sign_in(text: str) -> str | None:
     """A character that is hard to type may be written as a word.
 
@@ -92,10 +116,14 @@ FROM_TEXT: dict[str, Any] = {
     "missing": words_in,
     "separator": sign_in,
     "quote": sign_in,
+    "hidden": sizes_in,
+    "priors": priors_in,
 }
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
     "columns": " Written as a,b,c.",
+    "hidden": " Written as 64,32.",
+    "priors": " Written as ham=0.66,spam=0.34.",
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",
 }
 IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))
@@ -168,6 +196,8 @@ def settings_options() -> Any:
     from markone.model.settings import Settings
 
     helps = attribute_docs(Settings) | {"rule": parameter_docs(train)["rule"]}
+    for name in helps.keys() & WRITTEN.keys():
+        helps[name] += WRITTEN[name]
     for field in fields(Settings):
         if field.name not in BY_RULE_OR_DATA and field.default not in (None, MISSING):
             usual = ("yes" if field.default else "no") if isinstance(field.default, bool) else field.default

@@ -177,7 +177,9 @@ class Report:
         return history[(history.best_epoch or 0) - 1 if best else len(history) - 1].holdout
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
-        """The features with the largest weights for each class."""
+        """The features with the largest weights for each class, where features have weights."""
+        if self.model.scorer.weights is None:
+            return []
         sides = [side for side in self.model.explain(top=FEATURES_SHOWN).sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError
+from markone.features.groups import Event, Group
 from markone.features.part import Part
 from markone.features.saved import Contents, Saved, blob, damaged, listed
 from markone.features.spec import Categorical
@@ -103,6 +104,10 @@ class Categories(Part):
         if place < len(kept):
             return f"{name}={kept[place]}"
         return f"{name} is another" if place == self.widths[column] - 1 else f"{name} is missing"
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """Each column has one of its values."""
+        return [Group("categorical", begin, end) for begin, end in pairwise(self.begins)]
 
     def save(self) -> Saved:
         texts = Texts.of([text for kept in self.kept for text in kept])

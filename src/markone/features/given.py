@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from markone.data.blocks import MOST_FEATURES, Sparse, as_matrix, describe_not_finite, is_sparse
 from markone.data.source import Batch, Column, GivenRows, Names
 from markone.errors import DataError
+from markone.features.groups import Event, Group
 from markone.features.moments import Floats, Moments
 from markone.features.part import Matrix, Part
 from markone.features.saved import Contents, Saved, blob, check_finite, check_positive
@@ -166,6 +167,10 @@ class Given(Part):
 
     def names(self) -> list[str]:
         return self.chosen
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """Dense rows are measurements; what sparse rows name has occurred so often."""
+        return [Group(likelihood or ("gaussian" if self.dense else "multinomial"), 0, self.width)]
 
     def save(self) -> Saved:
         arrays = blob("names", Texts.of(self.chosen))

@@ -13,6 +13,7 @@ from markone import _core
 from markone.data.blocks import MOST_FEATURES, Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
+from markone.features.groups import Event, Group
 from markone.features.part import Matrix, Part
 from markone.features.saved import Contents, Saved, damaged, distrusted
 from markone.features.spec import Image
@@ -124,6 +125,9 @@ class Pixels(ImagePart):
         row, column = divmod(number, (self.size or (0, 1))[1])
         return f"{self.prefix}pixel {row},{column}"
 
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        return [Group(likelihood or ("gaussian" if self.settings.pixels == "grey" else "bernoulli"), 0, self.width)]
+
 
 class Patterns(ImagePart):
     """What neighbouring pixels have in common: each pattern, at each place where training met it, is a feature.
@@ -135,6 +139,10 @@ class Patterns(ImagePart):
         super().__init__(column, settings, prefix)
         self.patterns = _core.Patterns()
         self.keys: NDArray[np.uint64] = self.patterns.keys
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """Each pattern is there or not."""
+        return [Group("bernoulli", 0, self.width)]
 
     @abstractmethod
     def count(self, images: Bytes) -> _core.Patterns:

@@ -20,6 +20,8 @@ from markone.features.documents import Documents
 from markone.features.examples import batches_of, is_one
 from markone.features.functions import Functions
 from markone.features.given import Given
+from markone.features.groups import Event, Group
+from markone.features.groups import joined as joined_groups
 from markone.features.images import ImagePart, image_parts
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
@@ -118,6 +120,10 @@ class FeatureMap(Part):
         self._check_fitted()
         names = [name for part in self.parts for name in part.names()]
         return list(map(feature_name, names)) if BIAS in names else names
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
+        return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
 
     # ---- after learning
 

@@ -11,6 +11,7 @@ from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.errors import DataError
+from markone.features.groups import Event, Group
 from markone.features.part import Part
 from markone.features.saved import Contents, Saved, blob, check_finite, damaged, distrusted, listed
 from markone.features.spec import Text
@@ -146,6 +147,10 @@ class Ngrams(Part):
         if isinstance(self.vocabulary, _core.HashedVocabulary):
             names = [name or f"(place {number})" for number, name in enumerate(names)]
         return [self.prefix + name for name in names] if self.prefix else names
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """How often a word was drawn."""
+        return [Group(likelihood or "multinomial", 0, self.width)]
 
     def save(self) -> Saved:
         """Words and what n-grams are made of them. Hashed ones have only their names, from which all else follows."""

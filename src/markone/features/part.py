@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
+from markone.features.groups import Event, Group
 from markone.features.saved import Contents, Saved, damaged
 
 __all__ = ["Matrix", "Part", "Saved"]
@@ -67,6 +68,13 @@ class Part(ABC):
     def names(self) -> list[str]:
         """What all features are called, by number."""
         return [self.name(number) for number in range(self.width)]
+
+    def groups(self, likelihood: Event | None = None) -> list[Group]:
+        """What kind of events its features are, once they are learned.
+
+        Of words, pixels and given features it may be said otherwise: `likelihood`.
+        """
+        return [Group("gaussian", 0, self.width)]
 
     # ---- after learning
 

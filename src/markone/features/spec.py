@@ -262,6 +262,15 @@ GROUP_OF_KIND: dict[Kind, str] = {
 }
 
 
+COUNTABLE: dict[str, Any] = {
+    "unit": False,
+    "text": {"words": [1, 1], "value": "count", "weight": "none"},
+    "numeric": {"scale": "none"},
+    "image": {"pixels": "on-off", "patches": []},
+}
+"""What is usual for rules that count: words as often as they occur, numbers as they are, pixels that are on or off."""
+
+
 # ---- the spec
 
 
@@ -314,8 +323,13 @@ class Features:
                 raise SettingsError(name, str(error)) from None
 
     @classmethod
-    def of(cls, spec: Any = None, functions: Mapping[str, Function] | None = None) -> Features:
-        """The spec itself, or from a dict, or from a TOML file. A spec that names functions needs them here, again."""
+    def of(
+        cls, spec: Any = None, functions: Mapping[str, Function] | None = None, *, countable: bool = False
+    ) -> Features:
+        """The spec itself, or from a dict, or from a TOML file. A spec that names functions needs them here, again.
+
+        What a dict or a file does not say is as usual or, if it has to be `countable`, as suits rules that count.
+        """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
             return replace(spec, functions={**spec.functions, **more}) if more else spec
@@ -340,6 +354,8 @@ class Features:
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
+        if countable:
+            spec = with_counts(spec)
         return cls(**{**spec, "functions": {**given, **found}})
 
     def for_column(self, column: Column) -> Any:
@@ -380,6 +396,17 @@ class Features:
 
     def __str__(self) -> str:
         return as_toml(self.as_dict())
+
+
+def with_counts(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec with what suits rules that count, where it does not say otherwise."""
+    made = dict(spec)
+    for name, usual in COUNTABLE.items():
+        if not isinstance(usual, Mapping):
+            made.setdefault(name, usual)
+        elif isinstance(made.get(name, {}), Mapping):
+            made[name] = {**usual, **made.get(name, {})}
+    return made
 
 
 def as_group(group: type[Group], name: str, given: Any, default: Group | None = None) -> Group:

@@ -32,6 +32,7 @@ class Network:
     """Layers of weights with a bend between them; the last one's sums are the scores."""
 
     kind: ClassVar[str] = "network"
+    adds_up: ClassVar[bool] = False
     has_probabilities: bool = True
     weights = None
 
