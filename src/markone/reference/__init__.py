@@ -41,6 +41,7 @@ from markone.reference.lines import (
     read_vw,
     words_of,
 )
+from markone.reference.logistic import ascend, logistic_gradient, logistic_objective, newton, probabilities
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -55,18 +56,23 @@ __all__ = [
     "Tally",
     "Vector",
     "add_up",
+    "ascend",
     "ascii_lower",
     "conjunction",
     "cosine",
     "cross_entropy",
     "dot",
     "length2",
+    "logistic_gradient",
+    "logistic_objective",
     "mark_negated",
     "negated",
+    "newton",
     "ngrams",
     "one_hot",
     "patches",
     "perceptron",
+    "probabilities",
     "products",
     "read_fasttext",
     "read_libsvm",
