@@ -3,16 +3,19 @@
 #include <string_view>
 
 #include "loops.h"
+#include "network.h"
 
 namespace markone {
 
 namespace baseline {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const network_loops& loops_of_networks();
 }  // namespace baseline
 namespace v3 {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const network_loops& loops_of_networks();
 }  // namespace v3
 
 // MARKONE_CPU=baseline asks for the plain version, to compare the two on one machine.
@@ -39,6 +42,9 @@ template <>
 const loops<double>& fastest_loops() {
     return has_v3() ? v3::loops64() : baseline::loops64();
 }
+const network_loops& fastest_network_loops() {
+    return has_v3() ? v3::loops_of_networks() : baseline::loops_of_networks();
+}
 #else
 template <>
 const loops<float>& fastest_loops() {
@@ -47,6 +53,9 @@ const loops<float>& fastest_loops() {
 template <>
 const loops<double>& fastest_loops() {
     return baseline::loops64();
+}
+const network_loops& fastest_network_loops() {
+    return baseline::loops_of_networks();
 }
 #endif
 

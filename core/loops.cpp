@@ -2,7 +2,6 @@
 #include "loops.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "arithmetic.h"
@@ -76,18 +75,7 @@ void check_dense(const dense_rows<T>& rows) {
 template <class T, class Rows>
 tally learn(state<T>& at, const Rows& rows, const visits& which) {
     if (rows.width() > at.features) throw std::invalid_argument("rows are wider than the weights");
-    if (which.labels.size() != rows.size() || (which.importance && which.importance->size() != rows.size()))
-        throw std::invalid_argument("labels or importance do not match the rows");
-    for (const std::int32_t y : which.labels)
-        if (y < 0 || static_cast<std::size_t>(y) >= at.classes) throw std::invalid_argument("a label is no class");
-    if (which.importance)
-        for (const double h : *which.importance)
-            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
-                throw std::invalid_argument("an importance is negative or not finite");
-    if (which.order)
-        for (const std::int64_t i : *which.order)
-            if (i < 0 || static_cast<std::size_t>(i) >= rows.size())
-                throw std::invalid_argument("the order names a row that is not there");
+    check(which, rows.size(), at.classes);
     return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -35,6 +36,22 @@ struct tally {
 struct not_finite : std::invalid_argument {
     not_finite() : std::invalid_argument("a value is not finite") {}
 };
+
+// What every loop that learns relies on.
+inline void check(const visits& which, std::size_t rows, std::size_t classes) {
+    if (which.labels.size() != rows || (which.importance && which.importance->size() != rows))
+        throw std::invalid_argument("labels or importance do not match the rows");
+    for (const std::int32_t y : which.labels)
+        if (y < 0 || static_cast<std::size_t>(y) >= classes) throw std::invalid_argument("a label is no class");
+    if (which.importance)
+        for (const double h : *which.importance)
+            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
+                throw std::invalid_argument("an importance is negative or not finite");
+    if (which.order)
+        for (const std::int64_t i : *which.order)
+            if (i < 0 || static_cast<std::size_t>(i) >= rows)
+                throw std::invalid_argument("the order names a row that is not there");
+}
 
 template <class T>
 struct loops {

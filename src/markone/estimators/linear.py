@@ -20,7 +20,7 @@ class LinearClassifier(Classifier):
     """The base of the linear classifiers."""
 
     fit_intercept: bool
-    average: bool
+    average: bool | None
     tie: str
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:

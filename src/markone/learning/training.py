@@ -23,7 +23,7 @@ from markone.features.spec import Features, Function
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
-from markone.learning.growing import grown
+from markone.learning.growing import check_growth, grown
 from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
 from markone.learning.learners import Events, learner_for
@@ -122,6 +122,8 @@ def train(
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     how = settings_of(given, kept or base)
+    if base is not None:
+        check_growth(base, how)
     spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
     workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)

@@ -42,6 +42,8 @@ from markone.reference.lines import (
     words_of,
 )
 from markone.reference.logistic import ascend, logistic_gradient, logistic_objective, newton, probabilities
+from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
+from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -51,10 +53,16 @@ __all__ = [
     "NEGATIONS",
     "Example",
     "Learner",
+    "Memory",
+    "NaiveBayes",
+    "Network",
+    "Node",
     "Number",
     "Read",
     "Tally",
     "Vector",
+    "adagrad",
+    "adam",
     "add_up",
     "ascend",
     "ascii_lower",
@@ -62,10 +70,13 @@ __all__ = [
     "cosine",
     "cross_entropy",
     "dot",
+    "interpolated",
+    "laplace",
     "length2",
     "logistic_gradient",
     "logistic_objective",
     "mark_negated",
+    "maximum_likelihood",
     "negated",
     "newton",
     "ngrams",
@@ -84,6 +95,7 @@ __all__ = [
     "read_table",
     "read_vw",
     "runs",
+    "sgd",
     "sigmoid",
     "softmax",
     "tokenize",
