@@ -30,6 +30,7 @@ void bind_lines(nb::module_& m);     // line_bindings.cpp
 void bind_images(nb::module_& m);    // image_bindings.cpp
 void bind_tables(nb::module_& m);    // table_bindings.cpp
 void bind_networks(nb::module_& m);  // network_bindings.cpp
+void bind_counts(nb::module_& m);    // counts_bindings.cpp
 
 namespace {
 
@@ -359,6 +360,7 @@ NB_MODULE(_core, m) {
     bind_images(m);
     bind_tables(m);
     bind_networks(m);
+    bind_counts(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

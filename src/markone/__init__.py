@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
-    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, Perceptron
+    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validation import Validation, validate
@@ -33,6 +33,7 @@ __all__ = [
     "LogisticRegression",
     "MarkoneError",
     "Model",
+    "NaiveBayes",
     "Perceptron",
     "Settings",
     "SettingsError",
@@ -54,6 +55,7 @@ HOMES = {
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
     "MLP": "markone.estimators",
+    "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",

@@ -124,6 +124,73 @@ class Learner32(_Learner):
 class Learner64(_Learner):
     def snapshot(self, averaged: bool) -> Weights64: ...
 
+class Likelihood(Enum):
+    multinomial = 0
+    bernoulli = 1
+    categorical = 2
+    gaussian = 3
+
+class EventGroups:
+    # Groups are kind, first feature, end and number of possible events; pairs of a number and what says it is missing.
+    def __init__(
+        self, groups: list[tuple[Likelihood, int, int, float]], features: int, missing: list[tuple[int, int]]
+    ) -> None: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def numbers(self) -> int: ...
+    # The arrays are added to.
+    def count(
+        self,
+        block: _Rows,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None,
+        rows: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+    ) -> float: ...
+    def find_unusable(self, block: _Rows, largest: float) -> tuple[int, int, float] | None: ...
+
+class EventTables:
+    def __init__(
+        self,
+        *,
+        groups: EventGroups,
+        rows: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        others: NDArray[np.float64],
+        k: float,
+        alpha: float | None,
+        of_variance: float,
+        priors: NDArray[np.float64] | None,
+        odds: bool,
+    ) -> None: ...
+    def scores(self, block: _Rows) -> NDArray[np.float64]: ...
+    def of(self, features: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.int8]]: ...
+    def starts(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
+    def bells(self) -> NDArray[np.float64]: ...
+    def totals(self) -> NDArray[np.float64]: ...
+
+def leave_one_out(
+    *,
+    groups: EventGroups,
+    rows: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    others: NDArray[np.float64],
+    block: _Rows,
+    labels: NDArray[np.int32],
+    importance: NDArray[np.float64] | None,
+    k: float,
+    alpha: float | None,
+    of_variance: float,
+    priors: NDArray[np.float64] | None,
+    odds: bool,
+) -> NDArray[np.float64]: ...
+def logarithm(x: float) -> float: ...
+
 class Bend(Enum):
     relu = 0
     tanh = 1

@@ -31,4 +31,12 @@ def learner_for(
         from markone.learning.network import Multilayer
 
         return Multilayer(settings, features=features, classes=classes)
+    if settings.rule == "naive-bayes":
+        from markone.learning.counting import Counting
+        from markone.model.naive_bayes import priors_of
+
+        groups, priors = None, None
+        if events is not None:
+            groups, priors = events.groups, priors_of(settings.priors, list(events.labels))
+        return Counting(settings, features=features, classes=classes, dtype=dtype, groups=groups, priors=priors)
     return Linear(settings, features=features, classes=classes, dtype=dtype)

@@ -41,6 +41,7 @@ from markone.reference.lines import (
     read_vw,
     words_of,
 )
+from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
@@ -52,6 +53,7 @@ __all__ = [
     "Example",
     "Learner",
     "Memory",
+    "NaiveBayes",
     "Network",
     "Node",
     "Number",
@@ -66,8 +68,11 @@ __all__ = [
     "cosine",
     "cross_entropy",
     "dot",
+    "interpolated",
+    "laplace",
     "length2",
     "mark_negated",
+    "maximum_likelihood",
     "negated",
     "ngrams",
     "one_hot",
