@@ -298,10 +298,7 @@ class Search:
                 yield Candidate(kept, words, settings, spec)
 
     def run(self, progress: Progress | bool | None) -> Tuning:
-        if self.usual.traits.counts:
-            ranked = self.leave_out(progress)
-        else:
-            ranked = self.narrow_down(progress)
+        ranked = self.leave_out(progress) if self.usual.traits.counts else self.narrow_down(progress)
         best, chosen = ranked[0]
         if best.reason is not None:
             raise DataError(best.reason)
