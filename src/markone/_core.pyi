@@ -150,7 +150,9 @@ class EventGroups:
         counts: NDArray[np.float64],
         numbers: NDArray[np.float64],
     ) -> float: ...
-    def find_unusable(self, block: _Rows, largest: float) -> tuple[int, int, float] | None: ...
+    def find_unusable(
+        self, block: _Rows, order: NDArray[np.int64] | None, largest: float
+    ) -> tuple[int, int, float] | None: ...
 
 class EventTables:
     def __init__(

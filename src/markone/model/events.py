@@ -65,16 +65,16 @@ class Events:
 
     def add(self, block: Block, order: NDArray[np.int64] | None = None) -> float:
         """Counts the rows of a block, all or those that `order` names; how much importance they have."""
-        self.check(block)
+        self.check(block, order)
         return self.core.count(block.rows, block.labels, block.importance, order, self.rows, self.counts, self.numbers)
 
-    def check(self, block: Block) -> None:
+    def check(self, block: Block, order: NDArray[np.int64] | None = None) -> None:
         """That its rows can be counted."""
         if block.importance is not None and block.importance.max(initial=0) > LARGEST_IMPORTANCE:
             raise DataError(
                 f"a weight of {block.importance.max():g} is too large to be counted; divide the weights by a constant"
             )
-        found = self.core.find_unusable(block.rows, LARGEST)
+        found = self.core.find_unusable(block.rows, order, LARGEST)
         if found is None:
             return
         row, feature, value = found
