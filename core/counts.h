@@ -182,13 +182,13 @@ struct number_sums {
         at[3 * classes] = squares.high;
         at[4 * classes] = squares.low;
     }
-    // One value, of importance h: what it adds.
+    // What one value adds.
     template <class T>
-    MARKONE_INLINE static number_sums of(T value, double h) {
+    MARKONE_INLINE static number_sums of(T value) {
         const double x = value;
-        const twofold xx = sizeof(T) == 4 ? twofold{x * x, 0} : multiply_exactly(x, x);
-        return {h, multiply_exactly(x, h), xx * h};
+        return {1, {x, 0}, sizeof(T) == 4 ? twofold{x * x, 0} : multiply_exactly(x, x)};
     }
+    MARKONE_INLINE number_sums operator*(double h) const { return {weight * h, sum * h, squares * h}; }
     MARKONE_INLINE number_sums operator+(const number_sums& more) const {
         return {weight + more.weight, sum + more.sum, squares + more.squares};
     }
@@ -204,9 +204,11 @@ class number_adder {
         if (numbers == 0) return;
         if (planes[y].empty()) planes[y].resize(number_planes * numbers);
         if (any_missing)
-            add_as(row, y, [&](std::size_t n) { return row.missing[n] ? 0 : h; });
+            add_as(row, y, [&](number_sums one, std::size_t n) { return one * (row.missing[n] ? 0 : h); });
+        else if (h != 1)
+            add_as(row, y, [&](number_sums one, std::size_t) { return one * h; });
         else
-            add_as(row, y, [&](std::size_t) { return h; });
+            add_as(row, y, [](number_sums one, std::size_t) { return one; });
     }
 
     // To the sums of all that was counted before.
@@ -223,12 +225,12 @@ class number_adder {
     }
 
   private:
-    template <class Importance>
-    void add_as(const event_reader<T>& row, std::size_t y, Importance importance) {
+    template <class Weighed>
+    void add_as(const event_reader<T>& row, std::size_t y, Weighed weighed) {
         double* const __restrict at = planes[y].data();
         const T* const __restrict values = row.numbers.data();
         for (std::size_t n = 0; n < numbers; ++n)
-            (number_sums::read(at + n, numbers) + number_sums::of(values[n], importance(n))).write(at + n, numbers);
+            (number_sums::read(at + n, numbers) + weighed(number_sums::of(values[n]), n)).write(at + n, numbers);
     }
 
     const std::size_t numbers;
