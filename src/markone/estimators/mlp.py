@@ -154,7 +154,10 @@ class MLP(Classifier):
         return self._learner
 
     def _go_on(self, settings: Settings) -> Learner:
-        return self._network().with_settings(settings)
+        try:
+            return self._network().with_settings(settings)
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
     # ---- using
 

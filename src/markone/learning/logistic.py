@@ -73,12 +73,41 @@ class Batch:
         self.features = features
         self.classes = classes
         self.dtype = np.dtype(dtype)
+        self._start: Array | None = None
         self._way: Way | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
     def columns(self) -> int:
         return 1 if self.classes <= 2 else self.classes
+
+    def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
+        """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
+        matrix, bias = np.asarray(matrix, np.float64), np.asarray(bias, np.float64)
+        if matrix.shape != (self.features, self.columns) or bias.shape != (self.columns,):
+            raise DataError(
+                f"the first weights must have the shapes {(self.features, self.columns)} and {(self.columns,)}, "
+                f"not {matrix.shape} and {bias.shape}"
+            )
+        if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
+            raise DataError("the first weights contain NaN or infinity")
+        self._start, self._way, self._weights = np.vstack([matrix, bias]), None, None
+
+    def grow(self, *, features: int, classes: int, places: list[int]) -> None:
+        """Makes room for new features and classes; `places[k]` is where class k goes.
+
+        When two classes that shared a vector part, each takes half of it, so that their scores differ as before.
+        """
+        before, old_classes = self.weights(), self.classes
+        old = np.vstack([before.matrix(), before.bias()]).astype(np.float64)
+        rows = [*range(self.features), features]
+        self.features, self.classes = features, classes
+        new = np.zeros((features + 1, self.columns))
+        if classes == old_classes:
+            new[rows] = old
+        else:
+            new[np.ix_(rows, places)] = old * [-0.5, 0.5] if old_classes == 2 else old
+        self.start_at(new[:-1], new[-1])
 
     def ready(self, block: Block) -> Block:
         """In which each row names a feature once: curvatures go by squares."""
@@ -93,16 +122,21 @@ class Batch:
         if objective.rows == 0:
             raise DataError("the weights of all examples are zero: there is nothing to learn from")
         self._importance = objective.importance
-        self._way = self._find_way(objective)
-        self._weights = None
+        self._way, self._weights = self._find_way(objective, self._start), None
 
-    def _find_way(self, objective: _core.Objective) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
         raise NotImplementedError
+
+    def let_go(self) -> None:
+        """Keeps the weights, and nothing of the examples."""
+        weights = self.weights()
+        self._start = np.vstack([weights.matrix(), weights.bias()]).astype(np.float64)
+        self._way = None
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """One step."""
         way = self._on_its_way()
-        if skip:
+        if skip:  # the step was made
             return
         judged = Counted(way.mistakes, examples.rows, way.loss * self._importance, self._importance)
         way.step(self._tol)
@@ -125,7 +159,10 @@ class Batch:
     def weights(self) -> _core.Weights32 | _core.Weights64:
         """As they are now, in the type of the rows."""
         if self._weights is None:
-            matrix = np.zeros((self.features + 1, self.columns)) if self._way is None else self._way.weights()
+            if self._way is not None:
+                matrix = self._way.weights()
+            else:
+                matrix = np.zeros((self.features + 1, self.columns)) if self._start is None else self._start
             narrow = np.ascontiguousarray(matrix[:, : self.columns], self.dtype)
             kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
             self._weights = kind(np.ascontiguousarray(narrow[:-1]), narrow[-1], self.classes)
@@ -158,6 +195,23 @@ class Batch:
         self._on_its_way().restore(state)
         self._weights = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has the weights, and none of the examples."""
+        weights = self.weights()
+        return {
+            "settings": self.settings,
+            "dtype": self.dtype,
+            "features": self.features,
+            "classes": self.classes,
+            "weights": np.vstack([weights.matrix(), weights.bias()]),
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(  # type: ignore[misc]
+            saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
+        )
+        self.start_at(saved["weights"][:-1], saved["weights"][-1])
+
 
 class Newton(Batch):
     """Newton's method: each step goes to where a parabola that fits the objective here is least, or nearly.
@@ -166,10 +220,12 @@ class Newton(Batch):
     rows than features, of rows. With l1 it is found by coordinate descent (Yuan, Ho & Lin 2012).
     """
 
-    def _find_way(self, objective: _core.Objective) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
         if self.settings.penalty == "l1" and self.settings.strength > 0:
-            return Corners(objective, self.settings)
-        return (Span if objective.rows < objective.features else Parabola)(objective, self.settings)
+            return Corners(objective, self.settings, start)
+        if objective.rows < objective.features and start is None:  # other weights than 0 may be no sum of rows
+            return Span(objective, self.settings)
+        return Parabola(objective, self.settings, start)
 
 
 class Ascent(Batch):
@@ -178,14 +234,14 @@ class Ascent(Batch):
     Without an `eta` it is 1 / L, the inverse of the largest curvature, with which no step can go too far.
     """
 
-    def _find_way(self, objective: _core.Objective) -> Way:
-        return Straight(objective, self.settings)
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+        return Straight(objective, self.settings, start)
 
 
 class Place:
     """A place in the space of the weights: the loss, its gradient, the penalty and the gap there."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None = None) -> None:
         self.of = objective
         self.strength = settings.strength
         self.l1 = settings.penalty == "l1"
@@ -195,6 +251,9 @@ class Place:
         """Of the loss and, where that has a gradient, of the penalty."""
         self.scores = np.zeros((objective.rows, objective.stride))
         self.pulls = np.zeros_like(self.scores)
+        if start is not None:
+            self.w[:, : start.shape[1]] = start
+            self.w[-1] *= self.has_bias
         self._look()
 
     def _look(self) -> None:
@@ -241,9 +300,11 @@ class Place:
 class Straight(Place):
     """Goes straight down, always by the same part of the gradient."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
         super().__init__(objective, settings)
         self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta
+        if start is not None:
+            super().__init__(objective, settings, start)
 
     def step(self, tol: float) -> None:
         self.w -= self.eta * self.gradient
@@ -280,8 +341,8 @@ class Straight(Place):
 class Parabola(Place):
     """Newton's method with the penalty ½‖w‖²."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
-        super().__init__(objective, settings)
+    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+        super().__init__(objective, settings, start)
         length = objective.stored() / objective.rows
         most = objective.rows // (FEWEST_FOR_EACH * (objective.features + 1))
         self.every = max(1, min(round(length / VALUES_FOR_EACH), most))
@@ -435,9 +496,9 @@ class Span:
 class Corners(Place):
     """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
         objective.turn(False)
-        super().__init__(objective, settings)
+        super().__init__(objective, settings, start)
 
     def step(self, tol: float) -> None:
         target, steps = self._solve(max(LEFT_OVER * self.gap, tol / 4))

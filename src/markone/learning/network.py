@@ -18,7 +18,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.model.network import Floats, Network, padded
+from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import Settings
 
 COLUMNS_OF_UNIT = 1 / 16
@@ -167,7 +167,7 @@ class Multilayer:
         self._met = np.zeros(self.features, np.uint32)
         self._tables = {WEIGHTS: [self._first_weights(layer) for layer in range(len(self.widths) - 1)]}
         for kind in REMEMBERED[self._optimizer]:
-            self._tables[kind] = [(np.zeros_like(w), np.zeros_like(b)) for w, b in self._tables[WEIGHTS]]
+            self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
 
     def _ready_to_teach(self) -> None:
         """Shows the arrays to the core."""
@@ -203,12 +203,12 @@ class Multilayer:
     def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
         """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
         inputs, outputs = self.widths[layer : layer + 2]
-        weights = np.zeros((inputs, padded(outputs)), np.float32)
+        weights = zeros(inputs, padded(outputs))
         if layer > 0:
             random = np.random.default_rng([self.settings.seed, 2, layer])
             bound = self._bound(layer)
             weights[:, :outputs] = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
-        return weights, np.zeros(padded(outputs), np.float32)
+        return weights, zeros(padded(outputs))
 
     def _bound(self, layer: int) -> np.float32:
         """How large weights may start: so that sums neither vanish nor explode from layer to layer.
