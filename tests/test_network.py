@@ -658,7 +658,12 @@ LABELS = ["up", "down", "down", "up", "up", "down", "down", "up"] * 4
 
 
 def test_texts_are_learned_saved_and_loaded(tmp_path: Path) -> None:
-    how: dict[str, Any] = {"features": {"text": {"words": [1, 1], "weight": "none"}}, "hidden": (16,), "eta": 0.02, "epochs": 60}
+    how: dict[str, Any] = {
+        "features": {"text": {"words": [1, 1], "weight": "none"}},
+        "hidden": (16,),
+        "eta": 0.02,
+        "epochs": 60,
+    }
     model = markone.train(TEXTS, target=LABELS, rule="mlp", holdout=0, **how)
     assert model.predict(["good", "not good", "bad film", "film not bad"]).tolist() == ["up", "down", "down", "up"]
     assert model.probabilities("good").sum() == pytest.approx(1)

@@ -26,6 +26,8 @@ COLUMNS_OF_UNIT = 1 / 16
 WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
 REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
 """What an optimizer remembers of each weight."""
+USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
+"""Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
 """The settings that say what a step is."""
 
@@ -45,6 +47,7 @@ class Multilayer:
         self.features = features
         self.classes = classes
         self._steps = 0
+        self._batch = self.settings.batch or USUAL_BATCH
         self._make_arrays()
         self._ready_to_teach()
 
@@ -65,7 +68,7 @@ class Multilayer:
         return Block(as_rows(matrix), matrix, block.labels, block.importance)
 
     def begin(self, examples: Examples) -> None:
-        pass
+        self._batch = self.settings.batch or max(SMALLEST_BATCH, min(USUAL_BATCH, examples.rows // ENOUGH_STEPS))
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         size = examples.between_looks(max(1, round(self.widths[1] * COLUMNS_OF_UNIT)))
@@ -88,7 +91,7 @@ class Multilayer:
 
         Whoever skips whole batches finds the same ends.
         """
-        batch = int(self.settings.batch or 1)
+        batch = self._batch
         whole = np.arange(batch, visits + 1, batch, dtype=np.int64)
         rest = visits - batch * len(whole)
         if len(whole) and 2 * rest < batch:
