@@ -457,7 +457,9 @@ class row_scores {
         std::fill(of_numbers.begin(), of_numbers.end(), 0.0);
         events = 0;
     }
+    // What says nothing has no turn, so that scores are the same without it.
     MARKONE_INLINE void add(const double* log, double times) {
+        if (log[0] == 0 && std::all_of(log, log + stride, [](double one) { return one == 0; })) return;
         double* const __restrict to = part.data() + (events++ % lanes()) * stride;
         if (stride == 1) {
             to[0] += times * log[0];
