@@ -308,10 +308,11 @@ class Balanced(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag not in self.VOID:
             self.open.append(tag)
-        self.outside += [value for name, value in attrs if name in ("src", "href", "xlink:href") and value[:1] != "#"]
+        self.handle_startendtag(tag, attrs)
 
     def handle_startendtag(self, tag, attrs):
-        self.outside += [value for name, value in attrs if name in ("src", "href", "xlink:href") and value[:1] != "#"]
+        links = [value for name, value in attrs if name in ("src", "href", "xlink:href")]
+        self.outside += [link for link in links if not link.startswith(("#", "data:"))]
 
     def handle_endtag(self, tag):
         if tag not in self.VOID:

@@ -563,6 +563,13 @@ def test_progress_is_lines_where_nobody_watches(capsys):
     assert capsys.readouterr().err.splitlines() == ["1 of 2: mira, fold 1 of 2", "2 of 2: mira, fold 2 of 2"]
 
 
+def test_progress_is_a_bar_where_somebody_watches(capsys, monkeypatch):
+    X, y = points(40)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    markone.validate(X, target=y, folds=2, progress=True)
+    assert "mira, fold 2 of 2" in capsys.readouterr().err
+
+
 @pytest.fixture
 def people(tmp_path):
     random = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markone.cli.sentences import readable, tell, typed
 from markone.data.files import STANDARD_INPUT
@@ -18,6 +18,10 @@ from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
+
+if TYPE_CHECKING:
+    from markone.experiments.tuning import Tuning
+    from markone.model.evaluation import Evaluation
 
 BAD_SHOWN = 3
 CLASSES_SHOWN = 6
@@ -60,12 +64,27 @@ def listed(names: list[str], width: int = NAME_WIDTH) -> str:
 class Report:
     """What is told at the end of a training."""
 
-    def __init__(self, model: Model, source: Source, path: str, data: list[str], *, final: bool = False) -> None:
+    def __init__(
+        self,
+        model: Model,
+        source: Source,
+        path: str,
+        data: list[str],
+        *,
+        final: bool = False,
+        tuning: Tuning | None = None,
+        test: str | None = None,
+        evaluation: Evaluation | None = None,
+    ) -> None:
         self.model = model
         self.final = final
         self.source = source
         self.path = path
         self.data = data
+        self.tuning = tuning
+        self.test = test
+        self.evaluation = evaluation
+        """What came of the test, if there was one."""
 
     def facts(self) -> dict[str, Any]:
         """All of it, for machines."""
@@ -88,11 +107,16 @@ class Report:
             "holdout": self.held_out_accuracy(),
             "majority": history.majority,
             "strongest": {written(label): names for label, names in self.strongest()},
+            **({} if self.tuning is None else {"tuning": self.tuning.as_dict()}),
+            **({} if self.evaluation is None else {"test": self.evaluation.as_dict()}),
         }
 
     def lines(self) -> Iterator[str]:
         yield from self.read()
+        if self.tuning is not None:
+            yield from ["", *str(self.tuning).split("\n"), ""]
         yield from self.learned()
+        yield from self.tested()
         features = list(self.features())
         if features:
             yield "Strongest features"
@@ -152,6 +176,15 @@ class Report:
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             yield f"  {accuracy:.1%} right on {rows}; the commonest class alone gets {history.majority:.1%}."
+
+    def tested(self) -> Iterator[str]:
+        if self.evaluation is not None and self.test is not None:
+            rows = counted(self.evaluation.total, "row", "rows")
+            low, high = self.evaluation.interval
+            yield (
+                f"  {self.evaluation.accuracy:.1%} right on {rows} of {shortened(self.test, 50)} (95% interval "
+                f"{low:.1%} to {high:.1%}), read once, after all was chosen."
+            )
 
     def mistakes(self) -> str:
         first, last = self.model.history[0], self.model.history[len(self.model.history) - 1]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markone.model.html import fragment, page, paragraph, table, title
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from markone.experiments.comparing import Comparison
 
 NO_PICTURES = "There are no pictures: they need matplotlib, pip install 'markone[plot]'."
-MOST_CONFUSED = 50
 
 
 def page_of(comparison: Comparison) -> str:
@@ -48,7 +46,8 @@ def pictures_of(comparison: Comparison) -> Iterator[str]:
     if importlib.util.find_spec("matplotlib") is None:
         yield paragraph(NO_PICTURES)
         return
-    plots: Any = importlib.import_module("markone.plots")
+    from markone import plots
+
     yield title("Accuracy")
     yield plots.svg(plots.accuracies(comparison))
     courses = [contender for contender in comparison.contenders if len(contender.validation.curve()) > 1]

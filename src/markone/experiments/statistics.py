@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,15 +91,15 @@ def mcnemar(wins: int, losses: int) -> float:
 # ---- probabilities
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+class Bin(NamedTuple):
     """Predictions of about the same probability."""
 
     predicted: float
     """Their mean probability."""
     observed: float
     """The share of them that is so."""
-    count: int
+    count: int  # type: ignore[assignment] # which is a method of tuples, too
+    """How many they are."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Calibration:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        return {"error": self.error, "bins": [asdict(one) for one in self.bins]}
+        return {"error": self.error, "bins": [one._asdict() for one in self.bins]}
 
 
 def log_loss(truth: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:

@@ -125,9 +125,7 @@ class Validation:
             if not accuracy:
                 return max(0.0, (found := interval_of_mean((self.predicted - self.truth) ** 2))[0]), found[1]
             return wilson(int((self.predicted == self.truth).sum()), self.tested)
-        tested = self.tested / len(self.folds)
-        learned = sum(fold.learned for fold in self.folds) / len(self.folds)
-        low, high = corrected_interval(self.scores, tested / learned)
+        low, high = corrected_interval(self.scores, self._tested_to_learned)
         if accuracy:
             rows = sum(len(fold.rows) for fold in self.folds if fold.repeat == 1)
             least, most = wilson(round(self.mean * rows), rows)
@@ -187,27 +185,30 @@ class Validation:
     def over_training(self) -> int | None:
         """The pass with the best tested accuracy, where what came after it made things worse; None where it did not.
 
-        What is lost from there to the last pass must be more than twice its standard error, or it may well be chance:
-        the best of many passes is always somewhat lucky.
+        What is lost from there to the last pass must be more than chance may take, or the pass would only be called the
+        best because there are so many.
         """
         points = self.curve()
         if not points:
             return None
         best = max(points, key=lambda point: (point.used, -point.epoch))
-        lost = best.used - points[-1].used
-        return best.epoch if lost > 2 * self._error_of_loss(best.epoch, lost) else None
+        return best.epoch if self._least_loss(best.epoch, best.used - points[-1].used) > 0 else None
 
-    def _error_of_loss(self, epoch: int, lost: float) -> float:
-        """The standard error of what is lost after a pass."""
+    def _least_loss(self, epoch: int, lost: float) -> float:
+        """What is surely lost after a pass: the lower end of the 95 % interval."""
         losses = [
             (history[min(epoch, len(history)) - 1].holdout or 0.0) - (history[len(history) - 1].holdout or 0.0)
             for history in (fold.history for fold in self.folds)
             if history is not None
         ]
         if len(losses) > 1:
-            return float(np.std(losses, ddof=1)) / math.sqrt(len(losses))
+            return corrected_interval(losses, self._tested_to_learned)[0]
         # Of one fold it is not known which rows changed; they are at least so many as were lost.
-        return math.sqrt(max(lost, 0.0) / self.tested)
+        return lost - 2 * math.sqrt(max(lost, 0.0) / self.tested)
+
+    @property
+    def _tested_to_learned(self) -> float:
+        return self.tested / sum(fold.learned for fold in self.folds)
 
     def as_dict(self) -> dict[str, Any]:
         """All but the single predictions, as JSON has it."""

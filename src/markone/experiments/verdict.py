@@ -86,7 +86,7 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
         return
     named = [f"{contender.name} ({with_p(test.p)})" for contender, test in equals[:EQUALS_NAMED]]
     more = len(equals) - len(named)
-    yield f"Its lead over {listed(named)}{f' and {more} more' if more > 0 else ''} may be chance."
+    yield f"Its lead over {listed([*named, *([f'{more} more'] if more > 0 else [])])} may be chance."
     for contender, _ in equals:
         gains = list(advantages(contender, best))
         if gains:
@@ -160,8 +160,10 @@ def about_separability(rules: Sequence[Contender]) -> Iterator[str]:
     histories = [fold.history for fold in plain.validation.folds if fold.history is not None and len(fold.history)]
     if not histories:
         return
-    if all(history.stopped == "converged" for history in histories):
-        yield "The rows can be separated: in every fold the perceptron came to make no mistake on those it learns from."
+    separated = sum(history.stopped == "converged" for history in histories)
+    if separated:
+        folds = "every fold" if separated == len(histories) else f"{separated} of {len(histories)} folds"
+        yield f"The rows can be separated: in {folds} the perceptron came to make no mistake on those it learns from."
         return
     shares = [
         (history[len(history) - 1].mistakes or 0) / fold.learned

@@ -181,6 +181,8 @@ class ByEstimator:
     name: str
     estimator: Any
     spec: Features
+    has_probabilities: bool = True
+    """Whether those that it gives, if it does, are any."""
 
     @property
     def rule(self) -> None:
@@ -201,7 +203,8 @@ class ByEstimator:
         found = np.asarray(estimator.predict(tested))
         if not rows.classes:
             return Answer(found.astype(np.float64).reshape(len(rows.tested_truth)), None, seconds)
-        return Answer(np.searchsorted(rows.names, found), probabilities_of(estimator, tested, rows), seconds)
+        probabilities = probabilities_of(estimator, tested, rows) if self.has_probabilities else None
+        return Answer(np.searchsorted(rows.names, found), probabilities, seconds)
 
 
 def weights_for(estimator: Any, importance: NDArray[np.float64] | None) -> dict[str, Any]:

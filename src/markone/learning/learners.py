@@ -39,4 +39,10 @@ def learner_for(
         if events is not None:
             groups, priors = events.groups, priors_of(settings.priors, list(events.labels))
         return Counting(settings, features=features, classes=classes, dtype=dtype, groups=groups, priors=priors)
+    if settings.rule == "logistic" and settings.solver in ("newton", "ascent"):
+        from markone.learning.logistic import Ascent, Newton
+
+        return (Newton if settings.solver == "newton" else Ascent)(
+            settings, features=features, classes=classes, dtype=dtype
+        )
     return Linear(settings, features=features, classes=classes, dtype=dtype)

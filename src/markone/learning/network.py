@@ -18,7 +18,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.model.network import Floats, Network, padded
+from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import Settings
 
 COLUMNS_OF_UNIT = 1 / 16
@@ -26,6 +26,8 @@ COLUMNS_OF_UNIT = 1 / 16
 WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
 REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
 """What an optimizer remembers of each weight."""
+USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
+"""Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
 """The settings that say what a step is."""
 
@@ -45,6 +47,7 @@ class Multilayer:
         self.features = features
         self.classes = classes
         self._steps = 0
+        self._batch = self.settings.batch or USUAL_BATCH
         self._make_arrays()
         self._ready_to_teach()
 
@@ -65,7 +68,7 @@ class Multilayer:
         return Block(as_rows(matrix), matrix, block.labels, block.importance)
 
     def begin(self, examples: Examples) -> None:
-        pass
+        self._batch = self.settings.batch or max(SMALLEST_BATCH, min(USUAL_BATCH, examples.rows // ENOUGH_STEPS))
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         size = examples.between_looks(max(1, round(self.widths[1] * COLUMNS_OF_UNIT)))
@@ -88,7 +91,7 @@ class Multilayer:
 
         Whoever skips whole batches finds the same ends.
         """
-        batch = int(self.settings.batch or 1)
+        batch = self._batch
         whole = np.arange(batch, visits + 1, batch, dtype=np.int64)
         rest = visits - batch * len(whole)
         if len(whole) and 2 * rest < batch:
@@ -167,7 +170,7 @@ class Multilayer:
         self._met = np.zeros(self.features, np.uint32)
         self._tables = {WEIGHTS: [self._first_weights(layer) for layer in range(len(self.widths) - 1)]}
         for kind in REMEMBERED[self._optimizer]:
-            self._tables[kind] = [(np.zeros_like(w), np.zeros_like(b)) for w, b in self._tables[WEIGHTS]]
+            self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
 
     def _ready_to_teach(self) -> None:
         """Shows the arrays to the core."""
@@ -203,12 +206,12 @@ class Multilayer:
     def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
         """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
         inputs, outputs = self.widths[layer : layer + 2]
-        weights = np.zeros((inputs, padded(outputs)), np.float32)
+        weights = zeros(inputs, padded(outputs))
         if layer > 0:
             random = np.random.default_rng([self.settings.seed, 2, layer])
             bound = self._bound(layer)
             weights[:, :outputs] = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
-        return weights, np.zeros(padded(outputs), np.float32)
+        return weights, zeros(padded(outputs))
 
     def _bound(self, layer: int) -> np.float32:
         """How large weights may start: so that sums neither vanish nor explode from layer to layer.

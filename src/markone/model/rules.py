@@ -73,7 +73,6 @@ RULES: dict[Rule, Traits] = {
             "activation": "relu",
             "optimizer": "adam",
             "dropout": 0.0,
-            "batch": 64,
             "average": False,
         },
     ),

@@ -104,7 +104,7 @@ class Settings:
     dropout: float | None = None
     """The share of hidden units of `mlp` that are left out at random at each step. 0 by default."""
     batch: int | None = None
-    """How many rows `mlp` looks at for one step. 64 by default."""
+    """How many rows `mlp` looks at for one step. 64 by default; fewer, but at least 8, where there are few rows."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", sizes_of(self.hidden))

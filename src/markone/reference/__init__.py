@@ -41,6 +41,7 @@ from markone.reference.lines import (
     read_vw,
     words_of,
 )
+from markone.reference.logistic import ascend, logistic_gradient, logistic_objective, newton, probabilities
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
@@ -63,6 +64,7 @@ __all__ = [
     "adagrad",
     "adam",
     "add_up",
+    "ascend",
     "ascii_lower",
     "conjunction",
     "cosine",
@@ -71,13 +73,17 @@ __all__ = [
     "interpolated",
     "laplace",
     "length2",
+    "logistic_gradient",
+    "logistic_objective",
     "mark_negated",
     "maximum_likelihood",
     "negated",
+    "newton",
     "ngrams",
     "one_hot",
     "patches",
     "perceptron",
+    "probabilities",
     "products",
     "read_fasttext",
     "read_libsvm",
