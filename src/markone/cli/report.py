@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections import Counter
@@ -18,6 +19,8 @@ from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
+from markone.model.network import Network
+from markone.model.odds import OddsExplanation
 
 if TYPE_CHECKING:
     from markone.experiments.tuning import Tuning
@@ -32,7 +35,16 @@ NAME_WIDTH = 24
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    print(json.dumps(facts, ensure_ascii=False, default=str))
+    print(json.dumps(finite(facts), ensure_ascii=False, default=str))
+
+
+def finite(facts: Any) -> Any:
+    """The same, in which numbers that JSON does not have are texts."""
+    if isinstance(facts, dict):
+        return {name: finite(one) for name, one in facts.items()}
+    if isinstance(facts, list | tuple):
+        return list(map(finite, facts))
+    return str(facts) if isinstance(facts, float) and not math.isfinite(facts) else facts
 
 
 def bad_lines(bad: BadLines) -> None:
@@ -211,9 +223,14 @@ class Report:
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
         """The features with the largest weights for each class, where features have weights."""
-        if self.model.scorer.weights is None:
+        if isinstance(self.model.scorer, Network):
             return []
-        sides = [side for side in self.model.explain(top=FEATURES_SHOWN).sides if side.speaks_for]
+        explanation = self.model.explain(top=FEATURES_SHOWN)
+        if isinstance(explanation, OddsExplanation):
+            return [
+                (one.label, [ratio.feature for ratio in one.ratios[:FEATURES_SHOWN]]) for one in explanation.classes
+            ]
+        sides = [side for side in explanation.sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 
     def features(self) -> Iterator[str]:
