@@ -431,6 +431,19 @@ def test_every_option_changes_something(chosen: dict[str, Any]) -> None:
         assert trained(block, **chosen, strength=0.1) != trained(block, **chosen)
 
 
+def test_what_is_usual_depends_on_the_data() -> None:
+    for features, hidden in ((2**15, (128,)), (2**15 + 1, (32,))):
+        network = Multilayer(Settings(rule="mlp"), features=features, classes=2)
+        assert network.settings.hidden == hidden and network.widths == [features, *hidden, 1]
+    steps = []
+    for rows in (40, 2000, 6400):
+        block = random_block(rows)
+        network = learner(block, epochs=1)
+        teach(network, block)
+        steps.append(int(network.get_state()["steps"][0]))
+    assert steps == [5, 65, 100]  # batches of 8, 31 and 64 rows
+
+
 def test_early_stopping_keeps_the_best() -> None:
     block = random_block(300)
     network = learner(block, epochs=100, holdout=0.2, patience=3, eta=0.01)
@@ -529,8 +542,8 @@ def test_what_was_kept_is_checked() -> None:
 
 def test_copies_learn_on_their_own() -> None:
     block = random_block()
-    network = learner(block)
-    network.learn(block)
+    network = learner(block, epochs=1)
+    teach(network, block)
     before = bits(network.layers())
     twins = [copy.copy(network), pickle.loads(pickle.dumps(network))]
     for twin in twins:

@@ -269,6 +269,18 @@ def test_a_model_is_drawn_in_the_plane_of_its_two_columns(frame: Any) -> None:
     assert len(drawn(axes, "cat")) == (y == 0).sum()
 
 
+@pytest.mark.parametrize("rule", ["naive-bayes", "mlp"])
+def test_models_whose_features_speak_together_have_a_boundary_and_no_weights(rule: Any) -> None:
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    model = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist(), rule=rule, epochs=1)
+    figure = plots.boundary(model, X, y)
+    assert legend(figure) == ["0", "1", "boundary"]
+    right = int((model.predict({"a": X[:, 0], "b": X[:, 1]}) == y).sum())
+    assert title(figure.axes[0]) == f"{right} of 80 points are classified rightly"
+    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose features have no weights of their own"):
+        plots.weights(model)
+
+
 def test_a_model_of_rows_and_one_of_products() -> None:
     X, y = blobs()
     [axes] = plots.boundary(markone.train(X, target=y.tolist(), epochs=2), X, y).axes
@@ -727,7 +739,7 @@ def test_regressions_say_their_leave_one_out_errors() -> None:
     x = np.linspace(0, 4, 12)
     y = x**2 + rng.normal(size=12) / 4
     quadratic = make_pipeline(PolynomialFeatures(2), LinearRegression())
-    straight, bent = plots.regressions(x, y, [LinearRegression(), quadratic]).axes
+    straight, bent = plots.regressions(x, y, {"linear": LinearRegression(), "quadratic": quadratic}).axes
     for axes, model in ((straight, LinearRegression()), (bent, quadratic)):
         guesses = []
         for i in range(12):
@@ -740,7 +752,8 @@ def test_regressions_say_their_leave_one_out_errors() -> None:
         assert drawn(axes, "points") == list(zip(x, y, strict=True))
         fitted = model.fit(x[:, None], y).predict(lines(axes)["fitted"].get_xdata()[:, None])
         assert np.allclose(lines(axes)["fitted"].get_ydata(), fitted)
-    assert title(straight).startswith("linear regression\n")
+    assert title(straight).startswith("linear\n") and title(bent).startswith("quadratic\n")
+    assert title(plots.regressions(x, y, [LinearRegression()]).axes[0]).startswith("linear regression\n")
     assert [text.get_color() for text in bent.findobj(Text) if text.get_text() == title(bent)] == [drawing.BLUE]
     assert (lines(straight)["fitted"].get_color(), lines(bent)["fitted"].get_color()) == (
         drawing.VERMILION,
@@ -793,5 +806,4 @@ def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
     pictures = script.draw()
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
-    shown = {*re.findall(r"plots\.(\w+)\(", page)}
-    assert shown == {*plots.__all__} - {"regressions"}  # whose results are to come
+    assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}

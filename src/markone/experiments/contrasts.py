@@ -14,7 +14,7 @@ from markone.features.spec import Features
 
 MOST_COMPARED = 1e9
 """Values that 1-nearest-neighbour may have to compare: some seconds' work."""
-MOST_SORTED, MOST_LOOKED_AT = 4e6, 4e8
+MOST_SORTED, MOST_LOOKED_AT = 4e6, 2e8
 """Values that a tree may have to sort, and features that it may have to look at in all of its nodes: likewise."""
 MOST_DENSE = 2e7
 

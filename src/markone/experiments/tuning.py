@@ -48,7 +48,7 @@ PENALTIES: tuple[dict[str, Any], ...] = (
     *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
 )
 STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
-HIDDEN = ((128,), (32,), (64, 64), (256,))
+HIDDEN = ((32,), (64, 64), (256,))
 ETA_TIMES = (1.0, 0.3, 3.0)
 WORDS = ([1, 1], [1, 2], [1, 3])
 
@@ -431,7 +431,8 @@ def choices_for(rule: Rule, usual: Settings) -> Iterator[Choice]:
         yield from ({"alpha": alpha} for alpha in ALPHA)
     elif rule == "mlp":
         eta = usual.eta or 0.001
-        yield from ({"hidden": hidden, "eta": eta * times} for hidden, times in product(HIDDEN, ETA_TIMES))
+        sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
+        yield from ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
     elif usual.traits.nears_an_optimum:
         yield from ({"strength": strength} for strength in STRENGTHS)
     else:

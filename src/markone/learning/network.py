@@ -8,6 +8,7 @@ mostly 0, as images and texts are, cost only what is not 0 in them, be they spar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ COLUMNS_OF_UNIT = 1 / 16
 WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
 REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
 """What an optimizer remembers of each weight."""
+USUAL_HIDDEN, HIDDEN_OF_MANY, MANY_FEATURES = (128,), (32,), 2**15
+"""Of texts the first layer is nearly all of the network: with a million features each unit takes 12 MB to learn."""
 USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
 """Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
@@ -42,7 +45,8 @@ class Multilayer:
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float32) -> None:
         """Rows of any `dtype` are learned as 32-bit floats."""
-        self.settings = settings.spelled_out()
+        usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
+        self.settings = replace(settings.spelled_out(), hidden=settings.hidden or usual)
         self.dtype = np.dtype(np.float32)
         self.features = features
         self.classes = classes
@@ -282,11 +286,13 @@ class Multilayer:
             "settings": self.settings,
             "features": self.features,
             "classes": self.classes,
+            "batch": self._batch,
             "state": self.get_state(),
         }
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(saved["settings"], features=saved["features"], classes=saved["classes"])  # type: ignore[misc]
+        self._batch = saved["batch"]
         self.set_state(saved["state"])
 
 

@@ -100,12 +100,12 @@ class OddsExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         examples = sum(one.examples for one in self.classes)
         yield (
-            f"{self.features:,} features, {len(self.classes):,} classes, counted in {plain_number(examples)} examples"
+            f"{self.features:,} features, {len(self.classes):,} classes, counted in {count_in_words(examples)} examples"
         )
         for one in self.classes:
             yield ""
             label = label_in_words(one.label)
-            yield f"what speaks for {label} ({plain_number(one.examples)} examples, prior {plain_number(one.prior)})"
+            yield f"what speaks for {label} ({count_in_words(one.examples)} examples, prior {plain_number(one.prior)})"
             if one.ratios:
                 yield self.odds_grid(one)
             if one.likely:
@@ -190,3 +190,11 @@ def ratio_in_words(odds: float) -> str:
 
 def in_json(value: Any) -> Any:
     return "inf" if isinstance(value, float) and math.isinf(value) else value
+
+
+def count_in_words(count: float) -> str:
+    """
+    >>> count_in_words(3801.0), count_in_words(2.5)
+    ('3,801', '2.5')
+    """
+    return f"{count:,.0f}" if count == round(count) else plain_number(count)

@@ -69,7 +69,6 @@ RULES: dict[Rule, Traits] = {
         has_probabilities=True,
         usual={
             "epochs": 20,
-            "hidden": (128,),
             "activation": "relu",
             "optimizer": "adam",
             "dropout": 0.0,

@@ -96,7 +96,8 @@ class Settings:
     priors: Any = "data"
     """How probable `naive-bayes` takes the classes for beforehand: as in the data, `uniform`, or numbers by label."""
     hidden: Any = None
-    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default."""
+    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default; (32,) where features are very many, as
+    those of texts."""
     activation: Activation | None = None
     """What `mlp` does with the sums of a hidden layer. `relu` by default."""
     optimizer: Optimizer | None = None
