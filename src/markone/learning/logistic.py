@@ -309,8 +309,8 @@ class Straight(Place):
     def step(self, tol: float) -> None:
         self.w -= self.eta * self.gradient
         if self.l1:
-            w = self.w[:-1]
-            w[:] = np.sign(w) * np.maximum(abs(w) - self.eta * self.strength, 0)
+            w, most = self.w[:-1], self.eta * self.strength
+            w -= np.clip(w, -most, most)
         self._look()
 
     def _largest_curvature(self) -> float:
@@ -365,7 +365,7 @@ class Parabola(Place):
         v, length = z.copy(), of.inner(rest, z)
         for _ in range(MOST_PRODUCTS):
             curvature = of.product(v, some, out) + self.strength * of.inner(v[:-1], v[:-1])
-            if not curvature > 0:
+            if not (curvature > 0 and length > 0):
                 break
             self._complete(out, v)
             far = length / curvature
@@ -458,7 +458,7 @@ class Span:
         for _ in range(MOST_PRODUCTS):
             some = v_image + v_bias
             curvature = of.bend(some, out) + self.strength * of.inner(v, v_image)
-            if not curvature > 0:
+            if not (curvature > 0 and length > 0):
                 break
             far = length / curvature
             direction += far * v
