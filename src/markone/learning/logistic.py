@@ -36,6 +36,8 @@ MOST_TRIES = 30
 SUFFICIENT = 0.01
 """The part of the fall that the slope promises which a step with corners must bring (Armijo)."""
 POWER_STEPS = 30
+MOST_PAIRS = 2**32
+"""The core numbers the weights by 32 bits."""
 WIDEST_BLOCK = 1024
 """Up to so many features the Hessian's blocks are written out, to precondition with."""
 VALUES_FOR_EACH = 10
@@ -497,6 +499,11 @@ class Corners(Place):
     """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
 
     def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+        if (objective.features + 1) * objective.stride > MOST_PAIRS:
+            raise DataError(
+                f"{objective.features:,} features of {objective.classes:,} classes are too many weights for the "
+                "penalty 'l1'; take fewer features, or the penalty 'l2'"
+            )
         objective.turn(False)
         super().__init__(objective, settings, start)
 
