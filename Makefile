@@ -44,6 +44,7 @@ format: $(INSTALLED) ## put the code into the house's form
 	$(BIN)/clang-format -i $(CXX_FILES)
 
 docs: $(INSTALLED) ## the documentation, into docs/_build/html
+	$(BIN)/python docs/make_pictures.py
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
 
 bench: $(PEERS) ## compare with the peers, and write benchmarks/RESULTS.md
@@ -62,7 +63,7 @@ wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
 
 clean: ## remove everything that can be made again
-	rm -rf .venv .venv-* build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build dist docs/_build docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -81,5 +82,5 @@ $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'safetensors==0.4.3' 'xxhash==3.4.*' 'pytest==8.*'
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'safetensors==0.4.3' 'xxhash==3.4.*' 'pytest==8.*' 'matplotlib==3.8.*' 'pyparsing==3.1.*'
 	touch $@

@@ -29,6 +29,9 @@ void bind_text(nb::module_& m);           // text_bindings.cpp
 void bind_lines(nb::module_& m);          // line_bindings.cpp
 void bind_images(nb::module_& m);         // image_bindings.cpp
 void bind_tables(nb::module_& m);         // table_bindings.cpp
+void bind_networks(nb::module_& m);       // network_bindings.cpp
+void bind_counts(nb::module_& m);         // counts_bindings.cpp
+void bind_objective(nb::module_& m);      // objective_bindings.cpp
 void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
 
 namespace {
@@ -358,6 +361,9 @@ NB_MODULE(_core, m) {
     bind_lines(m);
     bind_images(m);
     bind_tables(m);
+    bind_networks(m);
+    bind_counts(m);
+    bind_objective(m);
     bind_leave_one_out(m);
     m.def(
         "shuffle",

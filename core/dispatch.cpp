@@ -4,6 +4,7 @@
 
 #include "leave_one_out.h"
 #include "loops.h"
+#include "network.h"
 
 namespace markone {
 
@@ -12,12 +13,14 @@ const loops<float>& loops32();
 const loops<double>& loops64();
 const left_out_loops<float>& left_out_loops32();
 const left_out_loops<double>& left_out_loops64();
+const network_loops& loops_of_networks();
 }  // namespace baseline
 namespace v3 {
 const loops<float>& loops32();
 const loops<double>& loops64();
 const left_out_loops<float>& left_out_loops32();
 const left_out_loops<double>& left_out_loops64();
+const network_loops& loops_of_networks();
 }  // namespace v3
 
 // MARKONE_CPU=baseline asks for the plain version, to compare the two on one machine.
@@ -52,6 +55,9 @@ template <>
 const left_out_loops<double>& fastest_left_out_loops() {
     return has_v3() ? v3::left_out_loops64() : baseline::left_out_loops64();
 }
+const network_loops& fastest_network_loops() {
+    return has_v3() ? v3::loops_of_networks() : baseline::loops_of_networks();
+}
 #else
 template <>
 const loops<float>& fastest_loops() {
@@ -68,6 +74,9 @@ const left_out_loops<float>& fastest_left_out_loops() {
 template <>
 const left_out_loops<double>& fastest_left_out_loops() {
     return baseline::left_out_loops64();
+}
+const network_loops& fastest_network_loops() {
+    return baseline::loops_of_networks();
 }
 #endif
 

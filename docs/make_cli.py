@@ -48,7 +48,12 @@ SHARED = {
 These say how data are read, for all commands that have data. [Reading data](reading-data.md) explains them by examples.
 `predict`, `evaluate` and `explain` read a file as those were read that the model was trained on, so that most need not
 be said again.
-"""
+""",
+    "Learning": """\
+## Options for learning
+
+These say how a rule learns, for the commands that learn by one. The [settings](api.md) are those of the library.
+""",
 }
 """Groups of options that several commands have, and which are described once."""
 
@@ -77,7 +82,8 @@ def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[
     for group, rows in groups.items():
         if group in SHARED:
             shared[group] = rows
-            yield "Also the [options for reading](#options-for-reading).\n"
+            name = group.lower()
+            yield f"Also the [options for {name}](#options-for-{name}).\n"
         elif group == "Arguments":
             yield from table(rows, "argument")
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from markone.model.settings import Settings
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]])
 y = np.array([0, 1, 1, 0])
-EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
+EVERY = [Perceptron, MIRA, partial(LogisticRegression, solver="online"), LinearSVM]
 
 
 def broken(what: str) -> Any:
@@ -117,7 +118,7 @@ def test_bad_weights_of_examples(weights: Any) -> None:
 def test_the_perceptron_refuses_to_visit_an_example_for_ever() -> None:
     with pytest.raises(DataError, match="divide the weights"):
         Perceptron().fit(X, y, sample_weight=[1, 1, 1, 1e9])
-    LogisticRegression(max_iter=2, tol=None).fit(X, y, sample_weight=[1, 1, 1, 1e9])
+    LogisticRegression(solver="online", max_iter=2, tol=None).fit(X, y, sample_weight=[1, 1, 1, 1e9])
 
 
 def test_all_weights_zero_is_said() -> None:

@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, MarkoneError, SettingsError
-    from markone.estimators import MIRA, LinearSVM, LogisticRegression, Perceptron
+    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.experiments.comparing import Comparison, compare
+    from markone.experiments.tuning import Tuning, tune
+    from markone.experiments.validation import Validation, validate
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
@@ -21,6 +24,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
+    "MLP",
+    "Comparison",
     "DataError",
     "FeatureMap",
     "Features",
@@ -28,14 +33,20 @@ __all__ = [
     "LogisticRegression",
     "MarkoneError",
     "Model",
+    "NaiveBayes",
     "Perceptron",
     "Settings",
     "SettingsError",
     "Source",
+    "Tuning",
+    "Validation",
     "__version__",
+    "compare",
     "load",
     "read",
     "train",
+    "tune",
+    "validate",
 ]
 
 # Where the public names live. They are imported when first used, so that `import markone` costs nothing.
@@ -43,7 +54,15 @@ HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
+    "MLP": "markone.estimators",
+    "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "Comparison": "markone.experiments.comparing",
+    "compare": "markone.experiments.comparing",
+    "Tuning": "markone.experiments.tuning",
+    "tune": "markone.experiments.tuning",
+    "Validation": "markone.experiments.validation",
+    "validate": "markone.experiments.validation",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
     "load": "markone.model.file",

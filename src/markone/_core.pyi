@@ -124,6 +124,125 @@ class Learner32(_Learner):
 class Learner64(_Learner):
     def snapshot(self, averaged: bool) -> Weights64: ...
 
+class Likelihood(Enum):
+    multinomial = 0
+    bernoulli = 1
+    categorical = 2
+    gaussian = 3
+
+class EventGroups:
+    # Groups are kind, first feature, end and number of possible events; pairs of a number and what says it is missing.
+    def __init__(
+        self, groups: list[tuple[Likelihood, int, int, float]], features: int, missing: list[tuple[int, int]]
+    ) -> None: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def numbers(self) -> int: ...
+    # The arrays are added to.
+    def count(
+        self,
+        block: _Rows,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None,
+        rows: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+    ) -> float: ...
+    def find_unusable(
+        self, block: _Rows, order: NDArray[np.int64] | None, largest: float
+    ) -> tuple[int, int, float] | None: ...
+
+class EventTables:
+    def __init__(
+        self,
+        *,
+        groups: EventGroups,
+        rows: NDArray[np.float64],
+        counts: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        others: NDArray[np.float64],
+        k: float,
+        alpha: float | None,
+        of_variance: float,
+        priors: NDArray[np.float64] | None,
+        odds: bool,
+    ) -> None: ...
+    def scores(self, block: _Rows) -> NDArray[np.float64]: ...
+    def of(self, features: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.int8]]: ...
+    def starts(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
+    def bells(self) -> NDArray[np.float64]: ...
+    def totals(self) -> NDArray[np.float64]: ...
+
+def leave_one_out(
+    *,
+    groups: EventGroups,
+    rows: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    others: NDArray[np.float64],
+    block: _Rows,
+    labels: NDArray[np.int32],
+    importance: NDArray[np.float64] | None,
+    k: float,
+    alpha: float | None,
+    of_variance: float,
+    priors: NDArray[np.float64] | None,
+    odds: bool,
+) -> NDArray[np.float64]: ...
+def logarithm(x: float) -> float: ...
+
+class Bend(Enum):
+    relu = 0
+    tanh = 1
+    sigmoid = 2
+
+class Optimizer(Enum):
+    sgd = 0
+    adagrad = 1
+    adam = 2
+
+# Layers of inputs × outputs, whose columns are padded with zeros to a multiple of 8.
+class Network:
+    def __init__(
+        self, bend: Bend, widths: list[int], weights: list[NDArray[np.float32]], biases: list[NDArray[np.float32]]
+    ) -> None: ...
+    def scores(self, rows: _Rows) -> NDArray[np.float32]: ...
+
+# The arrays are changed in place.
+class Teaching:
+    def __init__(
+        self,
+        *,
+        bend: Bend,
+        widths: list[int],
+        weights: list[NDArray[np.float32]],
+        biases: list[NDArray[np.float32]],
+        means: list[NDArray[np.float32]],
+        mean_biases: list[NDArray[np.float32]],
+        squares: list[NDArray[np.float32]],
+        square_biases: list[NDArray[np.float32]],
+        met: NDArray[np.uint32],
+        steps: int,
+        optimizer: Optimizer,
+        eta: float,
+        strength: float,
+        dropout: float,
+        seed: int,
+        bound: float,
+    ) -> None: ...
+    @property
+    def steps(self) -> int: ...
+    def teach(
+        self,
+        rows: SparseRows32 | DenseRows32,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None,
+        ends: NDArray[np.int64],
+    ) -> Tally: ...
+
 class CountedAs(Enum):
     count = 0
     binary = 1
@@ -378,3 +497,51 @@ class _LeftOut:
 
 class LeftOut32(_LeftOut): ...
 class LeftOut64(_LeftOut): ...
+
+class Objective:
+    def __init__(
+        self,
+        rows: _Rows,
+        labels: NDArray[np.int32],
+        classes: int,
+        importance: NDArray[np.float64] | None = None,
+        order: NDArray[np.int64] | None = None,
+    ) -> None: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def importance(self) -> float: ...
+    def stored(self) -> int: ...
+    def judge(self, scores: NDArray[np.float64], pulls: NDArray[np.float64]) -> tuple[float, int]: ...
+    def along(
+        self, scores: NDArray[np.float64], steps: NDArray[np.float64], t: float
+    ) -> tuple[float, float, float]: ...
+    def bend(self, steps: NDArray[np.float64], out: NDArray[np.float64]) -> float: ...
+    def sums(self, pulls: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def inner(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float: ...
+    def score(self, w: NDArray[np.float64], scores: NDArray[np.float64]) -> None: ...
+    def gather(self, pulls: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def product(self, v: NDArray[np.float64], steps: NDArray[np.float64], out: NDArray[np.float64]) -> float: ...
+    def turn(self, apart: bool) -> None: ...
+    def kernel(self, c: NDArray[np.float64], out: NDArray[np.float64]) -> float: ...
+    def combine(self, c: NDArray[np.float64], w: NDArray[np.float64]) -> None: ...
+    def diagonal(self, pairs: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+    def sweep(
+        self,
+        pairs: NDArray[np.uint32],
+        gradient: NDArray[np.float64],
+        diagonal: NDArray[np.float64],
+        target: NDArray[np.float64],
+        steps: NDArray[np.float64],
+        means: NDArray[np.float64],
+        strength: float,
+    ) -> float: ...
+    def curvatures(self, out: NDArray[np.float64]) -> None: ...
+    def factorise(self, every: int, strength: float) -> None: ...
+    def precondition(self, r: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...

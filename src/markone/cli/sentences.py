@@ -11,7 +11,7 @@ from contextlib import suppress
 from markone.errors import SettingsError
 from markone.model.grids import shortened, visible
 
-OURS = ("minutes", "top", "output", "probabilities", "row", "text")
+OURS = ("minutes", "top", "output", "probabilities", "row", "text", "method", "folds", "repeats", "share", "rules")
 """Options that the library does not have."""
 NAMES = {"from_model": "--from"}
 """Those that are called otherwise than in the library."""

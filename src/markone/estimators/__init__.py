@@ -2,7 +2,9 @@
 
 from markone.estimators.logistic import LogisticRegression
 from markone.estimators.mira import MIRA
+from markone.estimators.mlp import MLP
+from markone.estimators.naive_bayes import NaiveBayes
 from markone.estimators.perceptron import Perceptron
 from markone.estimators.svm import LinearSVM
 
-__all__ = ["MIRA", "LinearSVM", "LogisticRegression", "Perceptron"]
+__all__ = ["MIRA", "MLP", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"]

@@ -12,6 +12,7 @@ from markone.errors import DataError
 from markone.estimators.base import Classifier
 from markone.learning.learner import Learner
 from markone.learning.linear import Linear
+from markone.learning.logistic import Batch
 from markone.model.settings import Settings
 
 
@@ -19,7 +20,7 @@ class LinearClassifier(Classifier):
     """The base of the linear classifiers."""
 
     fit_intercept: bool
-    average: bool
+    average: bool | None
     tie: str
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
@@ -108,9 +109,9 @@ class LinearClassifier(Classifier):
 
 def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
     """Puts weights in scikit-learn's shapes where learning is to start."""
-    if not isinstance(linear, Linear):
-        raise DataError("coef_init and intercept_init are for rules that take a step at each example")
-    if linear.time > 0:
+    if not isinstance(linear, Linear | Batch):
+        raise DataError("coef_init and intercept_init are for learners that go on from weights")
+    if isinstance(linear, Linear) and linear.time > 0:
         raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
     matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
     bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))

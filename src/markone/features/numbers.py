@@ -133,13 +133,20 @@ class Numbers(Part):
         return names
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """Measurements; booleans that stand as they are, and that a number is missing, are there or not."""
+        """Measurements; booleans that stand as they are, and that a number is missing, are there or not.
+
+        Where a number is missing, what fills the gap has no say.
+        """
         plain = [settings.scale == "none" for settings in self.settings]
         switches = [column.kind == "boolean" and as_is for column, as_is in zip(self.columns, plain, strict=True)]
         kinds: list[Event] = ["bernoulli" if switch else "gaussian" for switch in switches]
         kinds += ["bernoulli"] * len(self.indicators)
         kinds += ["gaussian"] * (self.width - len(kinds))
-        return joined([Group(kind, i, i + 1) for i, kind in enumerate(kinds)])
+        gaps = {column: len(self.columns) + i for i, column in enumerate(self.indicators.tolist())}
+        missing = [((i, gaps[i]),) if kind == "gaussian" and i in gaps else () for i, kind in enumerate(kinds)]
+        return joined(
+            [Group(kind, i, i + 1, None, gap) for i, (kind, gap) in enumerate(zip(kinds, missing, strict=True))]
+        )
 
     def save(self) -> Saved:
         return Saved(

@@ -27,4 +27,22 @@ def learner_for(
     settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: Events | None = None
 ) -> Learner:
     """A learner by the settings' rule for rows of so many features; what it needs is imported when it is needed."""
+    if settings.rule == "mlp":
+        from markone.learning.network import Multilayer
+
+        return Multilayer(settings, features=features, classes=classes)
+    if settings.rule == "naive-bayes":
+        from markone.learning.counting import Counting
+        from markone.model.naive_bayes import priors_of
+
+        groups, priors = None, None
+        if events is not None:
+            groups, priors = events.groups, priors_of(settings.priors, list(events.labels))
+        return Counting(settings, features=features, classes=classes, dtype=dtype, groups=groups, priors=priors)
+    if settings.rule == "logistic" and settings.solver in ("newton", "ascent"):
+        from markone.learning.logistic import Ascent, Newton
+
+        return (Newton if settings.solver == "newton" else Ascent)(
+            settings, features=features, classes=classes, dtype=dtype
+        )
     return Linear(settings, features=features, classes=classes, dtype=dtype)

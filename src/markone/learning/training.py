@@ -23,7 +23,7 @@ from markone.features.spec import Features, Function
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
-from markone.learning.growing import grown
+from markone.learning.growing import check_growth, grown
 from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
 from markone.learning.learners import Events, learner_for
@@ -32,7 +32,7 @@ from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
-from markone.model.rules import Rule
+from markone.model.rules import OWNERS, Rule
 from markone.model.settings import Settings
 from markone.parallel import count_threads
 
@@ -66,7 +66,8 @@ def train(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        How an example moves the weights: `perceptron`, `mira`, `logistic` or `hinge`. `mira` by default.
+        How to learn: `perceptron`, `mira`, `logistic` or `hinge`, which take a step at each example; the `svm`;
+        `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
         suits its kind.
@@ -121,6 +122,8 @@ def train(
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
     how = settings_of(given, kept or base)
+    if base is not None:
+        check_growth(base, how)
     spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
     workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)
@@ -241,7 +244,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
-    return Start(features, classes, grown(base, moved, features.width, classes, settings))
+    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes), classes))
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
@@ -317,9 +320,14 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
     """Those of the model that a training starts from; of another rule, those that any rule has."""
     if base is None:
         return {"rule": USUAL_RULE}
-    of_any_rule = given.get("rule", base.settings.rule) != base.settings.rule
-    names = OF_ANY_RULE if of_any_rule else [field.name for field in fields(Settings)]
-    return {name: getattr(base.settings, name) for name in names}
+    rule, before = given.get("rule", base.settings.rule), base.settings
+    if rule == before.rule:
+        return {field.name: getattr(before, field.name) for field in fields(Settings)}
+    return {
+        name: getattr(before, name)
+        for name in OF_ANY_RULE
+        if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)
+    }
 
 
 def check_patience(settings: Settings) -> None:

@@ -254,15 +254,16 @@ class Tally:
         return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
 
 
-def log_probabilities(scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The logarithms of the softmax of the scores."""
-    above = of_each_class(scores).astype(np.float64)
-    above -= above.max(axis=1, keepdims=True)
+def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
+    """The logarithms of the softmax of the scores, which may be infinite."""
+    scores = of_each_class(scores).astype(np.float64)
+    top = scores.max(axis=1, keepdims=True)
+    above: NDArray[np.float64] = np.subtract(scores, top, out=np.zeros_like(scores), where=scores != top)
     above -= np.log(np.exp(above).sum(axis=1, keepdims=True))
     return above
 
 
-def of_each_class(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
     """Scores in which, of two classes, the first has its 0."""
     return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,7 +109,8 @@ class Row(NamedTuple):
 
     feature: str
     value: float
-    weight: float
+    weight: float | None
+    """None where it has none of its own."""
     product: float
 
 
@@ -153,6 +155,9 @@ class Explanation(Shown):
     for is in the tables only."""
     top: int
     """So many rows are shown; `as_dict` and the tables have all."""
+    adds_up: bool = True
+    """Whether the products add up to the score. In a network features speak together: there a row's product is what
+    the score would lose without the feature, and there are no weights."""
 
     def as_dict(self) -> dict[str, Any]:
         found = {
@@ -174,6 +179,8 @@ class Explanation(Shown):
             what = f"The difference is {score}"
         against = label_in_words(self.speaks_against)
         yield f"{what}: what is positive speaks for {speaks_for}, what is negative for {against}."
+        if not self.adds_up:
+            yield "Each line says what the score would lose without the feature; together they need not add up to it."
         if self.texts:
             yield self.texts
         yield self.grid()
@@ -187,7 +194,7 @@ class Explanation(Shown):
         cells = [[row.feature, plain_number(row.value)] for row in self.difference.rows[:shown]]
         more, total = (
             ["and 1 more feature" if count - shown == 1 else f"and {count - shown:,} more features", ""],
-            ["sum", ""],
+            ["sum" if self.adds_up else "score", ""],
         )
         for table in columns:
             rest = sum(row.product for row in table.rows[shown:])
@@ -195,18 +202,20 @@ class Explanation(Shown):
             if table is self.difference and len(columns) > 1:
                 labels, heads = [*labels, ""], [*heads, "difference"]
             else:
-                labels += 2 * [label_in_words(table.label, LABEL_WIDTH)]
-                heads += ["weight", "product"]
-                for line, row in zip(cells, table.rows[:shown], strict=True):
-                    line.append(plain_number(row.weight))
-                more, total = [*more, ""], [*total, ""]
+                own = ["weight", "product"] if self.adds_up else ["share"]
+                labels += len(own) * [label_in_words(table.label, LABEL_WIDTH)]
+                heads += own
+                if self.adds_up:
+                    for line, row in zip(cells, table.rows[:shown], strict=True):
+                        line.append("" if row.weight is None else plain_number(row.weight))
+                    more, total = [*more, ""], [*total, ""]
             for line, product in zip(cells, products, strict=True):
                 line.append(product)
             more, total = [*more, others], [*total, score]
-        last = [more, total] if shown < count else [total]
+        last = [more, total] if shown < count and self.adds_up else [total]
         if len(columns) == 1:
-            return Grid([heads], cells, last, spare=[1, 2])
-        return Grid([labels, heads], cells, last, spare=[2, 4, 1, 5, 3])
+            return Grid([heads], cells, last, spare=[1, 2] if self.adds_up else [1])
+        return Grid([labels, heads], cells, last, spare=[2, 4, 1, 5, 3] if self.adds_up else [1, 3, 2])
 
 
 def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation]:
@@ -244,14 +253,14 @@ def explain_row(
 
     there = np.flatnonzero(values)
     names = [model.features.name(number) for number in features[there].tolist()]
-    has_bias = model.settings.bias or bias.any()
+    has_bias = model.scorer.adds_up and (model.settings.bias or bias.any())
     contributions = np.append(decided[there], decided_bias)[: len(there) + has_bias]
     order = np.argsort(-abs(contributions), kind="stable").tolist()
 
     def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> Table:
-        numbers = (column[there].tolist() for column in (values, weight, product))
-        rows = [Row(*facts) for facts in zip(names, *numbers, strict=True)]
-        rows.append(Row(BIAS, 1.0, bias, bias))
+        own = [None if math.isnan(one) else one for one in weight[there].tolist()]
+        facts = zip(names, values[there].tolist(), own, product[there].tolist(), strict=True)
+        rows = [*(Row(*one) for one in facts), Row(BIAS, 1.0, bias, bias)]
         return Table(model.classes[number], score, [rows[i] for i in order])
 
     of_classes = columns if len(columns) > 1 else [1]
@@ -263,7 +272,7 @@ def explain_row(
     spoken = dict(zip(features[there].tolist(), decided[there].tolist(), strict=True))
     marked = mark_texts(model.features, {name: text_in(some, row) for name, some in texts.items()}, spoken)
     prediction, runner_up, against = (model.classes[i] for i in (winner, second, second if len(columns) > 1 else 0))
-    return Explanation(prediction, runner_up, tables, difference, against, marked, top)
+    return Explanation(prediction, runner_up, tables, difference, against, marked, top, model.scorer.adds_up)
 
 
 def first_and_second(scores: NDArray[np.float32], tie: _core.Tie) -> tuple[int, int]:

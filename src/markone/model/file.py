@@ -19,6 +19,8 @@ from markone.model.container import Path, read_file, write_file
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
+from markone.model.naive_bayes import NaiveBayes
+from markone.model.network import Network
 from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
 
@@ -127,7 +129,7 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
 
 def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
     """Weights, or what another family of rules has instead."""
-    kinds: dict[Any, type[Scorer]] = {one.kind: one for one in (LinearScorer,)}
+    kinds: dict[Any, type[Scorer]] = {one.kind: one for one in (LinearScorer, NaiveBayes, Network)}
     if saved is None:
         check_keys(weights, {"weights", "bias"}, "its arrays")
         return LinearScorer.load(Saved({}, weights), classes, settings.traits.has_probabilities)

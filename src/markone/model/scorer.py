@@ -31,6 +31,8 @@ class Scorer(Protocol):
 
     kind: ClassVar[str]
     """Its name in files."""
+    adds_up: ClassVar[bool]
+    """Whether what features contribute to a score adds up to it."""
 
     @property
     def has_probabilities(self) -> bool:
@@ -78,6 +80,7 @@ class LinearScorer:
     """Weights: the score of a class is the sum over features of weight times value."""
 
     kind: ClassVar[str] = "linear"
+    adds_up: ClassVar[bool] = True
 
     def __init__(self, weights: _core.Weights32 | _core.Weights64, has_probabilities: bool) -> None:
         self.weights: _core.Weights32 | _core.Weights64 = weights

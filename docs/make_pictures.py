@@ -1,0 +1,30 @@
+"""Draws the pictures of pictures.md, by the page's own code: what `figure` is above an image becomes that image."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from markone.plots import svg
+
+PAGE = Path(__file__).with_name("pictures.md")
+PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[[^\n]*\]\(([^\n]*)\)$", re.MULTILINE | re.DOTALL)
+
+
+def draw() -> dict[Path, str]:
+    """Each image with its file."""
+    names: dict[str, Any] = {"__name__": "pictures"}
+    drawn = {}
+    for code, image in PIECE.findall(PAGE.read_text(encoding="utf-8")):
+        if code:
+            exec(compile(code, PAGE.name, "exec"), names)
+        else:
+            drawn[PAGE.parent / image] = svg(names.pop("figure"))
+    return drawn
+
+
+if __name__ == "__main__":
+    for path, picture in draw().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(picture, encoding="utf-8")

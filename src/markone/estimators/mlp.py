@@ -1,0 +1,219 @@
+"""The multi-layer perceptron with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from markone.errors import SettingsError, did_you_mean
+from markone.estimators.base import Classifier, plain_number
+from markone.learning.learner import Learner
+from markone.learning.network import USUAL_BATCH, Multilayer
+from markone.model.settings import Settings
+
+ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
+SOLVERS = ("adam", "adagrad", "sgd")
+
+
+class MLP(Classifier):
+    """The multi-layer perceptron: one or two hidden layers and a softmax, taught by mini-batches.
+
+    Takes the place of `sklearn.neural_network.MLPClassifier`. It computes in 32-bit floats, whatever X has. Sparse rows
+    are never made dense, and cost what is not 0 in them.
+
+    Parameters
+    ----------
+    hidden_layer_sizes
+        The sizes of the hidden layers, one or two.
+    activation
+        What a hidden unit makes of its sum: "relu", "tanh" or "logistic".
+    solver
+        How steps are taken: "adam", "adagrad" or "sgd", which has no momentum.
+    alpha
+        What large weights cost, as for scikit-learn's class: a batch pays alpha / 2 times their squares once, and not
+        for each of its rows. A feature that no row of the batch has pays nothing.
+    batch_size
+        How many rows make a step; "auto" for 64.
+    learning_rate_init
+        How far a step goes. None for 0.001 with "adam", 0.05 with "adagrad" and 0.1 with "sgd".
+    max_iter, tol, n_iter_no_change
+        Stop after `max_iter` passes, or, where `tol` is given, when the loss (with `early_stopping` the held-out
+        accuracy) has not got better by `tol` in `n_iter_no_change` passes.
+    dropout
+        The share of hidden units that are left out at random at each step of learning.
+    shuffle, random_state, early_stopping, validation_fraction, class_weight, warm_start, verbose
+        As for `Perceptron`.
+
+    Examples
+    --------
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> model = MLP((8,), solver="adagrad", learning_rate_init=0.5, max_iter=200, tol=None).fit(X, y)
+    >>> model.predict(X).tolist()
+    [0, 1, 1, 0]
+    """
+
+    words: ClassVar[dict[str, str]] = {
+        **Classifier.words,
+        "hidden": "hidden_layer_sizes",
+        "optimizer": "solver",
+        "eta": "learning_rate_init",
+        "batch": "batch_size",
+    }
+
+    def __init__(
+        self,
+        hidden_layer_sizes: Any = (128,),
+        activation: str = "relu",
+        *,
+        solver: str = "adam",
+        alpha: float = 1e-4,
+        batch_size: Any = "auto",
+        learning_rate_init: float | None = None,
+        max_iter: int = 200,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        tol: float | None = 1e-4,
+        verbose: int = 0,
+        warm_start: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        dropout: float = 0.0,
+        class_weight: Any = None,
+    ) -> None:
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.solver = solver
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.tol = tol
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.dropout = dropout
+        self.class_weight = class_weight
+
+    def _all_settings(self, importance: float | None) -> dict[str, Any]:
+        batch = plain_number(self.batch_size)
+        if batch == "auto":
+            batch = USUAL_BATCH
+        alpha = plain_number(self.alpha)
+        if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha < np.inf:
+            raise SettingsError("alpha", f"must be a number of at least 0, not {self.alpha!r}")
+        if not isinstance(batch, int):
+            raise SettingsError("batch_size", f"must be 'auto' or a whole number, not {self.batch_size!r}")
+        return {
+            **self._pass_settings(),
+            "rule": "mlp",
+            "hidden": sizes_of(self.hidden_layer_sizes),
+            "activation": ACTIVATIONS[one_of("activation", self.activation, ACTIVATIONS)],
+            "optimizer": one_of("solver", self.solver, SOLVERS),
+            "eta": self.learning_rate_init,
+            "penalty": "l2" if alpha > 0 else None,
+            "strength": alpha / max(1, batch),
+            "batch": batch,
+            "dropout": self.dropout,
+        }
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from the rows of X and their labels y.
+
+        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
+        share `validation_fraction` of the rows, taken at random.
+        """
+        return self._fit(X, y, sample_weight, X_val, y_val)
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more rows, once each, in the order given.
+
+        Unlike with scikit-learn's class, new labels may come with any call; `classes` announces those known beforehand.
+        The parameters are those of the first call.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    def _network(self) -> Multilayer:
+        assert isinstance(self._learner, Multilayer)  # the rule has no other
+        return self._learner
+
+    def _go_on(self, settings: Settings) -> Learner:
+        try:
+            return self._network().with_settings(settings)
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
+
+    # ---- using
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
+        scores = self._scores(X).astype(np.float64)
+        if len(self.classes_) < 2:
+            return np.zeros_like(scores)
+        if scores.shape[1] == 1:
+            scores = np.hstack([np.zeros_like(scores), scores])
+        scores = scores - scores.max(axis=1, keepdims=True)
+        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
+
+    @property
+    def coefs_(self) -> list[NDArray[np.float32]]:
+        """The weights of each layer, inputs × outputs."""
+        return [weights for weights, _ in self._layers()]
+
+    @property
+    def intercepts_(self) -> list[NDArray[np.float32]]:
+        """The biases of each layer."""
+        return [bias for _, bias in self._layers()]
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        """The mean loss of each pass, without the penalty."""
+        self._need("loss_curve_")
+        return [one.loss for one in self.history_ if one.loss is not None]
+
+    @property
+    def loss_(self) -> float:
+        """The mean loss of the last pass."""
+        return self.loss_curve_[-1]
+
+    def _layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        self._need("coefs_")
+        return self._network().layers()
+
+    def _need(self, name: str) -> None:
+        if "_learner" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has no {name} before fit or partial_fit")
+
+
+def sizes_of(sizes: Any) -> Any:
+    """What scikit-learn takes for sizes of layers, as a tuple of Python's numbers or else as it is."""
+    if isinstance(sizes, np.ndarray | list | tuple):
+        return tuple(plain_number(size) for size in np.asarray(sizes).reshape(-1))
+    return plain_number(sizes)
+
+
+def one_of(name: str, value: Any, known: Any) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise SettingsError(
+            name, f"must be one of {', '.join(map(repr, known))}, not {value!r}." + did_you_mean(str(value), known)
+        )
+    return value

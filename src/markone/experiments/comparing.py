@@ -1,0 +1,439 @@
+"""Comparing: all rules and some contrasts on the same rows, what the numbers show, and which one to use."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import Label
+from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
+from markone.experiments.contrasts import contrasts as all_contrasts
+from markone.experiments.progress import Progress, watching
+from markone.experiments.samples import FoldRows, Sample, open_sample
+from markone.experiments.splits import Method, Plan, Split
+from markone.experiments.statistics import Calibration, PairTest, log_loss
+from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result, validated
+from markone.experiments.verdict import p_in_words, pair_test, verdict_of
+from markone.experiments.ways import ByRule, Way, by_rule
+from markone.features.map import FeatureMap
+from markone.features.spec import Features, Function
+from markone.model.grids import Grid
+
+WAYS: dict[str, dict[str, Any]] = {
+    "perceptron": {"rule": "perceptron", "average": False},
+    "averaged-perceptron": {"rule": "perceptron"},
+    "mira": {"rule": "mira"},
+    "hinge": {"rule": "hinge"},
+    "logistic": {"rule": "logistic"},
+    "logistic-newton": {"rule": "logistic", "solver": "newton"},
+    "svm": {"rule": "svm"},
+    "naive-bayes": {"rule": "naive-bayes"},
+    "mlp": {"rule": "mlp"},
+}
+"""The rules as they are compared: the perceptron both as the lectures have it first and averaged, and logistic
+regression both by a step at each example and to its optimum."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What one way to learn came to."""
+
+    name: str
+    rule: str | None
+    """The rule, where it is one of Markone's."""
+    validation: Validation
+    seconds: float
+    """How long learning took, as the mean of the folds, features not counted."""
+    passes: float | None
+    """How many passes were made, likewise."""
+    bytes: int | None
+    """The size of the model's file."""
+    has_probabilities: bool
+    calibration: Calibration | None
+    """How far its probabilities are off."""
+    log_loss: float | None
+
+    @cached_property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each row was classified rightly, in their order, when it was tested first."""
+        folds = [fold for fold in self.validation.folds if fold.repeat == 1]
+        order = np.argsort(np.concatenate([fold.rows for fold in folds]))
+        return np.concatenate([fold.predicted == fold.truth for fold in folds])[order]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "rule": self.rule,
+            "seconds": self.seconds,
+            "passes": self.passes,
+            "bytes": self.bytes,
+            "has_probabilities": self.has_probabilities,
+            "calibration": None if self.calibration is None else self.calibration.as_dict(),
+            "log_loss": self.log_loss,
+            "validation": self.validation.as_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A way that cannot learn from these data."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ways to learn, side by side. Printed, it is a table and a verdict."""
+
+    source: str
+    """What the rows are from."""
+    rows: int
+    classes: list[Label]
+    design: str
+    """How rows were divided, in words."""
+    contenders: list[Contender]
+    """The most accurate first."""
+    tests: list[PairTest]
+    """Of each contender and the next, by exact McNemar tests."""
+    verdict: str
+    """Which one to use, in plain words."""
+    failures: list[Failure]
+    """Those that could not learn from these data, and why."""
+    seconds: float
+    """How long all of it took."""
+    feature_seconds: float
+    """How long making features took, as the mean of the folds."""
+    remarks: list[str] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> Contender:
+        """The contender of this name."""
+        for contender in self.contenders:
+            if contender.name == name:
+                return contender
+        known = [contender.name for contender in self.contenders]
+        raise KeyError(f"there is no contender {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the single predictions, as JSON has it."""
+        return {
+            "source": self.source,
+            "rows": self.rows,
+            "classes": self.classes,
+            "design": self.design,
+            "contenders": [contender.as_dict() for contender in self.contenders],
+            "tests": [test.as_dict() for test in self.tests],
+            "failures": [asdict(failure) for failure in self.failures],
+            "verdict": self.verdict,
+            "seconds": self.seconds,
+            "feature_seconds": self.feature_seconds,
+            "remarks": self.remarks,
+        }
+
+    def __str__(self) -> str:
+        from textwrap import fill
+
+        lines = [f"{self.heading()}.", "", str(self.grid(with_loss=False)), ""]
+        if self.tests:
+            lines += [str(self.test_grid()), ""]
+        lines += [f"{failure.name} took no part: {failure.reason}" for failure in self.failures]
+        lines += self.remarks
+        if self.failures or self.remarks:
+            lines.append("")
+        return "\n".join([*lines, fill(self.verdict, 80)])
+
+    def html(self) -> str:
+        """One page that is complete in itself, with pictures where matplotlib is installed."""
+        from markone.experiments.page import page_of
+
+        return page_of(self)
+
+    def heading(self) -> str:
+        """What was done, in a few words."""
+        return (
+            f"{len(self.contenders)} ways to learn from {self.rows:,} rows of {len(self.classes):,} classes, by "
+            f"{self.design}"
+        )
+
+    def grid(self, *, with_loss: bool = True) -> Grid:
+        """A row for each contender."""
+        heads = [
+            "",
+            "accuracy",
+            "interval",
+            "seconds",
+            "passes",
+            "size",
+            "off by",
+            *(["log-loss"] if with_loss else []),
+        ]
+        return Grid([heads], [self._row(contender)[: len(heads)] for contender in self.contenders])
+
+    def _row(self, contender: Contender) -> list[str]:
+        low, high = contender.validation.interval
+        passes = contender.passes
+        return [
+            contender.name,
+            f"{contender.validation.mean:.2%}",
+            f"{low * 100:.1f}-{high * 100:.1f}%",
+            f"{contender.seconds:.3f}",
+            "-" if passes is None else f"{passes:.0f}" if passes == round(passes) else f"{passes:.1f}",
+            "-" if contender.bytes is None else size_in_words(contender.bytes),
+            "-" if contender.calibration is None else f"{contender.calibration.error:.1%}",
+            "-" if contender.log_loss is None else f"{contender.log_loss:.4f}",
+        ]
+
+    def test_grid(self) -> Grid:
+        """A row for each pair of neighbours."""
+        return Grid(
+            [["better, and next best", "only it right", "only next right", "p"]],
+            [
+                [f"{test.better}, {test.worse}", f"{test.wins:,}", f"{test.losses:,}", p_in_words(test.p)]
+                for test in self.tests
+            ],
+        )
+
+
+def size_in_words(size: int) -> str:
+    """
+    >>> size_in_words(820), size_in_words(4321), size_in_words(12_345_678)
+    ('820 B', '4.3 kB', '12.3 MB')
+    """
+    for unit, of in (("B", 1), ("kB", 10**3), ("MB", 10**6), ("GB", 10**9)):
+        if size < 1000 * of or unit == "GB":
+            break
+    return f"{size / of:,.0f} {unit}" if of == 1 else f"{size / of:,.1f} {unit}"
+
+
+def compare(
+    source: Any,
+    *,
+    target: Any = None,
+    rules: Iterable[str] | None = None,
+    contrasts: bool = True,
+    method: Method = "kfold",
+    folds: int = 5,
+    repeats: int = 1,
+    share: float = 0.3,
+    tune: bool = False,
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | bool | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """Puts all rules, and some ways to learn that are no rules, to the test on the same rows, and says which to use.
+
+    Features are learned within each fold, once for all rules that use the same.
+
+    Parameters
+    ----------
+    source
+        A source, or what `markone.read` takes. Its rows are held in memory.
+    target
+        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+    rules
+        The names of the rules to compare, all by default: `perceptron`, which is not averaged, `averaged-perceptron`,
+        `mira`, `hinge`, `logistic`, `logistic-newton`, which goes to the optimum, `svm`, `naive-bayes` and `mlp`.
+    contrasts
+        Also test the commonest class, 1-nearest-neighbour and a decision tree, from scikit-learn.
+    method
+        How rows are divided, as for `validate`: `kfold`, `holdout` or `loo`.
+    folds
+        How many folds `kfold` has.
+    repeats
+        How often `kfold` or `holdout` is done, each time with other divisions.
+    share
+        The share of rows that `holdout` tests.
+    tune
+        Choose each rule's settings in each fold, by rows held out from those to learn from. The tested rows choose
+        nothing.
+    features
+        The spec of the features, as for `train`.
+    functions
+        Python functions that make more features, by name.
+    threads
+        How many threads make features; as many as there are cores by default. The result is the same.
+    memory
+        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    progress
+        True for a bar on a terminal and lines elsewhere; or an object that is told of each training.
+    seed
+        Makes everything random repeatable.
+
+    Examples
+    --------
+    >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"] * 5
+    >>> labels = ["spam", "spam", "spam", "ham", "ham", "ham"] * 5
+    >>> comparison = compare(texts, target=labels, rules=["perceptron", "mira"], folds=3)
+    >>> comparison["mira"].validation.mean
+    1.0
+    """
+    begun = time.perf_counter()
+    plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
+    ways: list[Way] = [by_rule(name, WAYS[name], seed, features, functions) for name in names_of(rules)]
+    if contrasts:
+        ways += all_contrasts(Features.of(features, functions), seed)
+    sample = open_sample(source, target, threads, memory)
+    contest = Contest(sample, plan, ways, Tuner(features, functions, seed) if tune else None)
+    contest.hold(progress)
+    return contest.comparison(time.perf_counter() - begun)
+
+
+def names_of(rules: Iterable[str] | None) -> list[str]:
+    if rules is None:
+        return list(WAYS)
+    names = [rules] if isinstance(rules, str) else list(dict.fromkeys(rules))
+    for name in names:
+        if name not in WAYS:
+            known = ", ".join(WAYS)
+            raise SettingsError("rules", f"must be among {known}, not {name!r}.{did_you_mean(str(name), WAYS)}")
+    if not names:
+        raise SettingsError("rules", "must name one at least")
+    return names
+
+
+class Contest:
+    """Ways to learn, fold after fold on the same rows."""
+
+    def __init__(self, sample: Sample, plan: Plan, ways: list[Way], tuner: Tuner | None) -> None:
+        self.sample, self.plan, self.tuner = sample, plan, tuner
+        # Those with the same features follow each other, so that a fold has only one kind of rows at a time.
+        keys = {way.name: key_of(way.spec, sample) for way in ways}
+        first = {key: place for place, key in reversed([*enumerate(keys.values())])}
+        self.ways = sorted(ways, key=lambda way: first[keys[way.name]])
+        self.order = [way.name for way in ways]
+        self.validations: dict[str, Validation] = {}
+        self.folds: dict[str, list[Fold]] = {way.name: [] for way in ways}
+        self.failures: dict[str, str] = {}
+        self.remarks: list[str] = []
+        self.feature_seconds = 0.0
+        self._made: tuple[str, FoldRows] | None = None
+
+    def hold(self, progress: Progress | bool | None) -> None:
+        splits, self.remarks = self.plan.divide(len(self.sample), self.sample.strata)
+        if self.plan.method == "loo":
+            self.leave_out(progress)
+            return
+        with watching(progress, len(splits) * len(self.ways)) as told:
+            for number, split in enumerate(splits, 1):
+                self._made = None
+                for way in self.ways:
+                    told.step(f"fold {number} of {len(splits)}: {way.name}")
+                    if way.name not in self.failures:
+                        self.test(way, split, weigh=number == 1)
+        self._made = None
+        self.feature_seconds /= len(splits)
+        for way in self.ways:
+            if way.name not in self.failures:
+                self.validations[way.name] = result(self.sample, self.plan, way, self.folds[way.name], [])
+
+    def test(self, way: Way, split: Split, *, weigh: bool) -> None:
+        """One way on one division. A rule that cannot learn from these data takes no further part."""
+        # What scikit-learn cannot learn from is a plain ValueError.
+        refusals = MarkoneError if isinstance(way, ByRule) else ValueError
+        try:
+            if self.tuner is not None and isinstance(way, ByRule):
+                way = self.tuner.tuned(way, self.sample, split)
+            answer = way.answer(self.rows(split, way.spec), weigh=weigh)
+        except refusals as error:
+            self.failures[way.name] = str(error)
+            return
+        if answer.remark is not None and answer.remark not in self.remarks:
+            self.remarks.append(answer.remark)
+        self.folds[way.name].append(fold_of(self.sample, split, answer))
+
+    def rows(self, split: Split, spec: Features) -> FoldRows:
+        """The rows of a division, made once for all that have the same features."""
+        key = key_of(spec, self.sample)
+        if self._made is None or self._made[0] != key:
+            start = time.perf_counter()
+            self._made = None
+            self._made = key, self.sample.divided(split, spec)
+            self.feature_seconds += time.perf_counter() - start
+        return self._made[1]
+
+    def leave_out(self, progress: Progress | bool | None) -> None:
+        for way in self.ways:
+            try:
+                self.validations[way.name] = validated(self.sample, self.plan, way, progress)
+            except ValueError as error:
+                self.failures[way.name] = str(error)
+
+    def comparison(self, seconds: float) -> Comparison:
+        contenders = [
+            contender_of(name, self.rule_of(name), self.validations[name])
+            for name in self.order
+            if name in self.validations
+        ]
+        if not contenders:
+            raise DataError(f"nothing can be learned from these data: {next(iter(self.failures.values()))}")
+        contenders.sort(key=lambda contender: -contender.validation.mean)
+        return Comparison(
+            source=self.sample.held.name,
+            rows=len(self.sample),
+            classes=self.sample.classes,
+            design=self.plan.in_words(),
+            contenders=contenders,
+            tests=[pair_test(better, worse) for better, worse in pairwise(contenders)],
+            verdict=verdict_of(contenders),
+            failures=[Failure(name, self.failures[name]) for name in self.order if name in self.failures],
+            seconds=seconds,
+            feature_seconds=self.feature_seconds,
+            remarks=[*self.remarks, *about_rows(self.sample)],
+        )
+
+    def rule_of(self, name: str) -> str | None:
+        return next(way.rule for way in self.ways if way.name == name)
+
+
+def contender_of(name: str, rule: str | None, validation: Validation) -> Contender:
+    truth, probabilities = validation.truth, validation.probabilities
+    return Contender(
+        name=name,
+        rule=rule,
+        validation=validation,
+        seconds=validation.seconds,
+        passes=validation.passes,
+        bytes=validation.folds[0].bytes,
+        has_probabilities=probabilities is not None,
+        calibration=validation.calibration,
+        log_loss=None if probabilities is None else log_loss(truth, probabilities),
+    )
+
+
+def key_of(spec: Features, sample: Sample) -> str:
+    """What is the same for specs that make the same rows."""
+    columns = sample.held.columns
+    facts = [
+        [(column.name, spec.for_column(column).as_dict(full=True)) for column in columns],
+        spec.conjunctions,
+        spec.degree,
+        FeatureMap(spec, columns).unit,
+        [(name, id(function)) for name, function in spec.functions.items()],
+    ]
+    return json.dumps(facts, default=str)
+
+
+@dataclass(frozen=True)
+class Tuner:
+    """Chooses settings in each fold, from rows to learn from alone."""
+
+    features: Any
+    functions: Mapping[str, Function] | None
+    seed: int
+
+    def tuned(self, way: ByRule, sample: Sample, split: Split) -> ByRule:
+        from markone.experiments.tuning import tuned
+
+        found = tuned(sample.part(split.learned), WAYS[way.name], self.features, self.functions, self.seed)
+        return replace(by_rule(way.name, found.settings, self.seed, found.features, None), chosen=found.settings)

@@ -1,0 +1,172 @@
+"""Samples: rows with what is to be predicted of them, which can be divided, and made into features there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.budget import memory_budget
+from markone.data.labels import plain
+from markone.data.read import read
+from markone.data.source import Label, Source
+from markone.data.store import stack
+from markone.errors import DataError, SettingsError
+from markone.experiments.splits import Split
+from markone.experiments.subsets import Held, Subset, Without
+from markone.features.map import FeatureMap
+from markone.features.part import Matrix
+from markone.features.spec import Features
+from markone.learning.filling import in_good_order
+from markone.learning.training import opened
+from markone.model.model import as_array
+from markone.parallel import count_threads, in_order
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All rows of a source that have a label or, for a regression, a number."""
+
+    held: Held
+    classes: list[Label]
+    """In good order; none for a regression."""
+    truth: NDArray[Any]
+    """The number of each row's class, or the number that is to be predicted."""
+    threads: int
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def is_regression(self) -> bool:
+        return not self.classes
+
+    @property
+    def strata(self) -> NDArray[Any] | None:
+        """What is to have the same share in every division."""
+        return None if self.is_regression else self.truth
+
+    def part(self, rows: NDArray[np.int64]) -> Sample:
+        """Some of the rows, as if there were no others."""
+        return Sample(Held(Subset(self.held, rows)), self.classes, self.truth[rows], self.threads)
+
+    def divided(self, split: Split, spec: Features) -> FoldRows:
+        """The rows of a division, with features that were learned only from the rows to learn from."""
+        features = FeatureMap(spec, self.held.columns)
+        learned, importance = self.fitted(features, split.learned)
+        return FoldRows(
+            features=features,
+            classes=self.classes,
+            learned=learned,
+            truth=self.truth[split.learned],
+            importance=importance,
+            tested=self.transformed(features, split.tested),
+            tested_truth=self.truth[split.tested],
+        )
+
+    def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
+        """Teaches the features these rows, which are read once, and makes rows of features of them."""
+        drafts, importance = [], []
+        for batch, collected in features.collected(Subset(self.held, rows), self.threads):
+            drafts.append(features.absorb(collected, batch.labels))
+            importance.append(np.ones(len(batch)) if batch.importance is None else batch.importance)
+        features.finish()
+        matrix = stack(list(in_order(features.refine, drafts, self.threads)))
+        features.settle()
+        weights = np.concatenate(importance)
+        return matrix, None if (weights == 1).all() else weights
+
+    def transformed(self, features: FeatureMap, rows: NDArray[np.int64]) -> Matrix:
+        return stack(list(in_order(features.transform, self.held.some(rows), self.threads)))
+
+
+@dataclass(frozen=True)
+class FoldRows:
+    """Rows of features to learn from and to be tested."""
+
+    features: FeatureMap
+    classes: list[Label]
+    learned: Matrix
+    truth: NDArray[Any]
+    importance: NDArray[np.float64] | None
+    tested: Matrix
+    tested_truth: NDArray[Any]
+
+    @cached_property
+    def block(self) -> Block:
+        """What is learned from."""
+        return Block(as_rows(self.learned), self.learned, self.truth.astype(np.int32), self.importance)
+
+    @cached_property
+    def tested_block(self) -> Block:
+        """What is tested, each row counting the same."""
+        return Block(as_rows(self.tested), self.tested, self.tested_truth.astype(np.int32))
+
+    @cached_property
+    def names(self) -> NDArray[Any]:
+        """The classes as scikit-learn can have them: their labels, or their numbers where labels are of many types."""
+        labels = as_array(self.classes)
+        return np.arange(len(labels)) if labels.dtype == object else labels
+
+
+def as_scipy(matrix: Matrix) -> Any:
+    """A dense array, or SciPy's CSR matrix."""
+    if not isinstance(matrix, Sparse):
+        return matrix
+    from scipy.sparse import csr_matrix
+
+    narrow = len(matrix.indices) < 2**31 and matrix.width < 2**31
+    kind = np.int32 if narrow else np.int64  # scikit-learn is quicker with the narrow ones
+    return csr_matrix((matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)), shape=matrix.shape)
+
+
+# ---- from whatever holds examples
+
+
+def open_sample(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
+    """What is to be classified."""
+    workers, budget = count_threads(threads), memory_budget(memory)
+    held = Held(opened(source, target, threads), budget)
+    numbers = held.label_numbers()
+    met = [held.labels[number] for number in np.unique(numbers)]
+    classes = in_good_order(met)
+    if len(classes) < 2:
+        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+    place = {id(label): i for i, label in enumerate(classes)}
+    of_label = np.array([place.get(id(label), -1) for label in held.labels], np.int64)
+    return Sample(held, classes, of_label[numbers], workers)
+
+
+def open_regression(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
+    """What has numbers that are to be predicted: a column by its name, or the numbers themselves."""
+    workers, budget = count_threads(threads), memory_budget(memory)
+    if isinstance(source, Source):
+        if target is not None:
+            raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+        if source.target is None:
+            raise DataError("there is nothing to predict; say which column is the target: target=...")
+        held = Held(source, budget)
+        values = np.array([as_number(label) for label in held.labels])[held.label_numbers()]
+    elif isinstance(target, str):
+        without = Without(read(source, threads=threads), target)
+        held = Held(without, budget)
+        values = np.concatenate(without.values)
+    elif target is not None:
+        held = Held(read(source, threads=threads), budget)
+        values = np.array([as_number(plain(one)) for one in target], np.float64)
+        if len(values) != len(held):
+            raise DataError(f"there are {len(held):,} rows but {len(values):,} values in target")
+    else:
+        raise DataError("there is nothing to predict; say which column is the target: target=...")
+    return Sample(held, [], values, workers)
+
+
+def as_number(label: Label | None) -> float:
+    try:
+        return float(label)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise DataError(f"a regression needs a target of numbers, and {label!r:.60} is none") from None

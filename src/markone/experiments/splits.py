@@ -1,0 +1,128 @@
+"""Splits: which rows are tested by what was learned from the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.errors import DataError, SettingsError, did_you_mean
+
+Method = Literal["holdout", "kfold", "loo"]
+FEWEST_ROWS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One division of the rows."""
+
+    repeat: int
+    """From 1."""
+    number: int
+    """From 1, in its repeat."""
+    tested: NDArray[np.int64]
+    """The rows that are tested, in their order."""
+    rows: int
+    """How many there are in all."""
+
+    @property
+    def learned(self) -> NDArray[np.int64]:
+        """The rows that are learned from: all others."""
+        others = np.ones(self.rows, np.bool_)
+        others[self.tested] = False
+        return np.flatnonzero(others)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """How rows are divided: checked before any work.
+
+    `holdout` tests a share of them once (30 % as in the lectures), `kfold` each of them once in each repeat, together
+    with others, and `loo` each of them alone. Classes have the same share of the tested rows as of all, as nearly as
+    can be.
+    """
+
+    method: Method = "kfold"
+    folds: int = 10
+    repeats: int = 1
+    share: float = 0.3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            known = ", ".join(map(repr, get_args(Method)))
+            raise SettingsError(
+                "method",
+                f"must be one of {known}, not {self.method!r}.{did_you_mean(str(self.method), get_args(Method))}",
+            )
+        for name, least in (("folds", 2), ("repeats", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise SettingsError(name, f"must be a whole number of at least {least}, not {value!r}")
+        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
+            raise SettingsError("share", f"must be greater than 0 and less than 1, not {self.share!r}")
+        if self.method == "loo" and self.repeats > 1:
+            raise SettingsError("repeats", "would change nothing where each row is left out alone; leave it out")
+
+    def in_words(self) -> str:
+        """
+        >>> Plan(folds=5, repeats=2).in_words(), Plan(method="holdout").in_words(), Plan(method="loo").in_words()
+        ('5 folds, 2 times', 'hold-out of 30%', 'leave-one-out')
+        """
+        if self.method == "loo":
+            return "leave-one-out"
+        what = f"{self.folds} folds" if self.method == "kfold" else f"hold-out of {self.share:.0%}"
+        return what if self.repeats == 1 else f"{what}, {self.repeats} times"
+
+    def divide(self, rows: int, classes: NDArray[Any] | None = None) -> tuple[list[Split], list[str]]:
+        """The divisions of so many rows, with the number of each one's class where there are classes; and sentences
+        about what turned out otherwise than it was asked for."""
+        if rows < FEWEST_ROWS:
+            raise DataError(f"of {rows} row nothing can be both learned and tested; there must be two at least")
+        if self.method == "loo":
+            return [Split(1, row + 1, np.array([row]), rows) for row in range(rows)], []
+        if self.method == "kfold" and rows < self.folds:
+            raise DataError(f"{rows} rows cannot be divided into {self.folds} folds; take fewer, or the method 'loo'")
+        if self.method == "holdout" and not 0 < self._tested(rows) < rows:
+            raise DataError(f"{rows} rows are too few to hold out a share of {self.share:g} of them")
+        problem = None if classes is None else self._against_strata(rows, classes)
+        splitter = self._splitter(rows, classes is not None and problem is None)
+        each = self.folds if self.method == "kfold" else 1
+        found = []
+        for i, (_, tested) in enumerate(splitter.split(np.zeros((rows, 1)), classes)):
+            repeat, number = divmod(i, each)
+            found.append(Split(repeat + 1, number + 1, np.sort(tested).astype(np.int64), rows))
+        return found, [] if problem is None else [problem]
+
+    def _tested(self, rows: int) -> int:
+        return round(self.share * rows)
+
+    def _splitter(self, rows: int, stratified: bool) -> Any:
+        from sklearn.model_selection import (
+            RepeatedKFold,
+            RepeatedStratifiedKFold,
+            ShuffleSplit,
+            StratifiedShuffleSplit,
+        )
+
+        if self.method == "kfold":
+            kind = RepeatedStratifiedKFold if stratified else RepeatedKFold
+            return kind(n_splits=self.folds, n_repeats=self.repeats, random_state=self.seed)
+        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
+        return kind(n_splits=self.repeats, test_size=self._tested(rows), random_state=self.seed)
+
+    def _against_strata(self, rows: int, classes: NDArray[Any]) -> str | None:
+        """Why the classes cannot each have their share."""
+        counts = np.unique(classes, return_counts=True)[1]
+        least = int(counts.min())
+        if self.method == "kfold" and least < self.folds:
+            return (
+                f"A class has {least:,} {'row' if least == 1 else 'rows'}, fewer than the {self.folds} folds: rows "
+                "were divided at random, whatever their class."
+            )
+        tested = self._tested(rows)
+        if self.method == "holdout" and (least < 2 or min(tested, rows - tested) < len(counts)):
+            return "A class has too few rows to be divided: rows were held out at random, whatever their class."
+        return None

@@ -1,0 +1,439 @@
+"""Tuning: settings chosen by rows that are held out from those to learn from. Whatever is tested later is not read."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from markone.data.blocks import Block, as_rows
+from markone.errors import DataError, MarkoneError, SettingsError
+from markone.experiments.progress import Progress, watching
+from markone.experiments.samples import FoldRows, Sample, open_sample
+from markone.experiments.splits import Plan
+from markone.experiments.ways import settings_for, taught
+from markone.features.map import FeatureMap
+from markone.features.spec import Features, Function
+from markone.learning.training import new_learner, spec_of
+from markone.model.grids import Grid
+from markone.model.rules import Rule
+from markone.model.settings import Settings
+
+SHARE = 0.2
+"""Of the rows, held out to choose by."""
+NARROWING = 3
+"""Each round has so many times more rows than the one before, and so many times fewer candidates."""
+ROUNDS = 3
+FINALISTS = 3
+"""So many learn from all rows."""
+FEWEST_ROWS = 500
+"""A round has no fewer: what is best on them would be mostly chance."""
+MORE_PASSES = 2
+"""So many times more passes are tried than are usual."""
+TRIALS_SHOWN = 10
+
+C_OF_MIRA = (0.3, 0.01, 0.03, 0.1, 1.0, 3.0)
+C_OF_SVM = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0, 10.0)
+K = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0)
+ALPHA = (0.5, 0.8, 0.9, 0.99)
+ETA = (1.0, 0.03, 0.1, 0.3, 3.0)
+PENALTIES: tuple[dict[str, Any], ...] = (
+    {},
+    *({"penalty": "l2", "strength": strength} for strength in (1e-6, 1e-5, 1e-4)),
+    *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
+)
+STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
+HIDDEN = ((32,), (64, 64), (256,))
+ETA_TIMES = (1.0, 0.3, 3.0)
+WORDS = ([1, 1], [1, 2], [1, 3])
+
+Choice = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate in one round."""
+
+    round: int
+    """From 1."""
+    settings: Choice
+    """What it varies."""
+    words: list[int] | None
+    """The lengths of n-grams, where they are varied."""
+    rows: int
+    """How many rows it learned from."""
+    passes: int
+    """After how many passes it was best; where they are not tuned, how many it made."""
+    score: float
+    """Its accuracy on the rows held out."""
+    seconds: float
+    reason: str | None = None
+    """Why it could not learn, where it could not."""
+
+    def in_words(self) -> str:
+        words = {} if self.words is None else {"words": f"{self.words[0]}-{self.words[1]}"}
+        return ", ".join(f"{name} {plain(value)}" for name, value in {**self.settings, **words}.items()) or "as usual"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "round": self.round,
+            "settings": {name: jsonable(value) for name, value in self.settings.items()},
+            "words": self.words,
+            "rows": self.rows,
+            "passes": self.passes,
+            "accuracy": self.score if self.reason is None else None,
+            "seconds": self.seconds,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was chosen, and how. Printed, it is a table.
+
+    `train(source, features=tuning.features, **tuning.settings)` learns with it from all rows.
+    """
+
+    rule: Rule
+    settings: Choice
+    """The rule, what was given, and what was chosen."""
+    features: Features
+    """The spec of the features, with the n-grams that were chosen."""
+    trials: list[Trial]
+    """All of them, in the order made."""
+    score: float
+    """The accuracy of what was chosen on the rows held out. It was chosen by them, and so is a little too good."""
+    rows: int
+    """How many rows there were to learn from."""
+    held_out: int
+    """How many were held out to choose by; 1 where each was, in its turn."""
+    chosen: Trial
+    """The one that was best in the last round."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rule": self.rule,
+            "settings": {name: jsonable(value) for name, value in self.settings.items()},
+            "features": self.features.as_dict(),
+            "accuracy": self.score,
+            "rows": self.rows,
+            "held_out": self.held_out,
+            "trials": [trial.as_dict() for trial in self.trials],
+        }
+
+    def __str__(self) -> str:
+        last = self.trials[-1].round
+        ranked = sorted(self.trials, key=lambda trial: (-trial.round, trial is not self.chosen, -trial.score))
+        rows = [
+            [
+                trial.in_words(),
+                str(trial.round),
+                f"{trial.rows:,}",
+                str(trial.passes),
+                "-" if trial.reason else f"{trial.score:.2%}",
+                f"{trial.seconds:.3f}",
+            ]
+            for trial in ranked[:TRIALS_SHOWN]
+        ]
+        rounds = "one round" if last == 1 else f"{last} rounds"
+        chosen = [f"{name} {plain(value)}" for name, value in self.settings.items() if name != "rule"]
+        words = self.chosen.words
+        if words is not None:
+            chosen.append(f"words {words[0]}-{words[1]}")
+        everything = f"{self.rows + self.held_out:,}"
+        by = f"{self.held_out:,} rows held out from the {everything} to learn from"
+        if self.held_out == 1:
+            by = f"leaving out each of the {everything} rows to learn from"
+        lines = [
+            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, by {by}.",
+            "",
+            str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)),
+        ]
+        more = len(self.trials) - TRIALS_SHOWN
+        if more > 0:
+            lines.append(f"... and {more:,} more")
+        return "\n".join([*lines, "", f"Chosen: {', '.join(chosen) or 'what is usual'}. No test data were read."])
+
+
+def plain(value: Any) -> str:
+    """
+    >>> plain(0.30000000000000004), plain((64, 64)), plain("l2")
+    ('0.3', '64x64', 'l2')
+    """
+    if isinstance(value, tuple):
+        return "x".join(map(str, value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def jsonable(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def tune(
+    source: Any,
+    *,
+    target: Any = None,
+    rule: Rule | None = None,
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | bool | None = None,
+    seed: int = 0,
+    **settings: Any,
+) -> Tuning:
+    """Chooses settings of a rule, by one row of five that is held out; of `naive-bayes`, by leaving out each row.
+
+    Candidates learn from few rows and in few passes first; a third of them, the best, go on with three times as many,
+    and so on. The number of passes is chosen where there is a curve of them, n-grams where there are texts and no
+    `features` are given. What is given in `settings` is kept. The same seed chooses the same.
+
+    Parameters
+    ----------
+    source
+        A source, or what `markone.read` takes: the rows to learn from. Its rows are held in memory.
+    target
+        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+    rule
+        A rule, as for `train`. `mira` by default.
+    features
+        The spec of the features, as for `train`; given, it is kept.
+    functions
+        Python functions that make more features, by name.
+    threads
+        How many threads make features; as many as there are cores by default. The result is the same.
+    memory
+        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    progress
+        True for a bar on a terminal and lines elsewhere; or an object that is told of each trial.
+    seed
+        Makes everything random repeatable.
+    settings
+        Settings that are not tuned, as in `markone.Settings`.
+
+    Examples
+    --------
+    >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"] * 20
+    >>> labels = ["spam", "spam", "spam", "ham", "ham", "ham"] * 20
+    >>> tuning = tune(texts, target=labels, rule="perceptron")
+    >>> tuning.settings
+    {'rule': 'perceptron', 'epochs': 1}
+    """
+    given = settings if rule is None else {"rule": rule, **settings}
+    check_given(given)
+    settings_for(given, seed)  # before anything is read
+    sample = open_sample(source, target, threads, memory)
+    return tuned(sample, given, features, functions, seed, progress)
+
+
+def check_given(given: Choice) -> None:
+    for name in ("patience", "holdout"):
+        if given.get(name):
+            raise SettingsError(name, "and tuning both choose by rows held out; leave one of them out")
+
+
+def tuned(
+    sample: Sample,
+    given: Choice,
+    features: Any,
+    functions: Mapping[str, Function] | None,
+    seed: int,
+    progress: Progress | bool | None = None,
+) -> Tuning:
+    """What suits the rows of a sample."""
+    return Search(sample, given, features, functions, seed).run(progress)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may be chosen."""
+
+    choice: Choice
+    words: list[int] | None
+    settings: Settings
+    spec: Features
+
+
+class Search:
+    """Rounds of trials, each with fewer candidates, more rows and more passes."""
+
+    def __init__(
+        self, sample: Sample, given: Choice, features: Any, functions: Mapping[str, Function] | None, seed: int
+    ) -> None:
+        self.sample, self.given, self.seed = sample, given, seed
+        self.usual = usual = settings_for(given, seed)
+        self.rule: Rule = usual.rule
+        self.tunes_passes = "epochs" not in given and (usual.traits.online or usual.rule == "mlp")
+        self.passes = (usual.epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
+        plan = Plan(method="holdout", share=SHARE, seed=seed)
+        [[self.split], _] = plan.divide(len(sample), sample.strata)
+        self.order = np.random.default_rng([seed, 2]).permutation(len(self.split.learned))
+        self.candidates = list(self.all_candidates(features, functions))
+        self.trials: list[Trial] = []
+        self._rows: dict[int, FoldRows] = {}
+
+    def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
+        specs: dict[str, tuple[list[int] | None, Features]] = {}
+        varied = features is None and any(column.kind == "text" for column in self.sample.held.columns)
+        usual = spec_of(features, functions, None, countable=self.usual.traits.counts)
+        for words in sorted(WORDS, key=lambda words: tuple(words) != usual.text.words) if varied else [None]:
+            spec = usual if words is None else replace(usual, text=replace(usual.text, words=(words[0], words[1])))
+            specs[str(words)] = words, spec
+        seen: list[Choice] = []
+        for choice in choices_for(self.rule, self.usual):
+            kept = {name: value for name, value in choice.items() if name not in self.given}
+            if kept in seen:
+                continue
+            seen.append(kept)
+            try:
+                settings = settings_for({**self.given, **kept}, self.seed)
+            except SettingsError:  # it does not go together with what is given
+                continue
+            for words, spec in specs.values():
+                yield Candidate(kept, words, settings, spec)
+
+    def run(self, progress: Progress | bool | None) -> Tuning:
+        ranked = self.leave_out(progress) if self.usual.traits.counts else self.narrow_down(progress)
+        best, chosen = ranked[0]
+        if best.reason is not None:
+            raise DataError(best.reason)
+        epochs = {"epochs": best.passes} if self.tunes_passes else {}
+        return Tuning(
+            rule=self.rule,
+            settings={"rule": self.rule, **self.given, **chosen.choice, **epochs},
+            features=chosen.spec,
+            trials=self.trials,
+            score=best.score,
+            rows=best.rows,
+            held_out=len(self.sample) - best.rows,
+            chosen=best,
+        )
+
+    def leave_out(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+        """Of what counts, each row can be left out by taking its counts away: so all of them choose, and at once."""
+        ranked: list[tuple[Trial, Candidate]] = []
+        specs = list({id(candidate.spec): candidate.spec for candidate in self.candidates}.values())
+        with watching(progress, len(specs)) as told:
+            for spec in specs:
+                told.step(f"{self.rule}, each row left out")
+                candidates = [candidate for candidate in self.candidates if candidate.spec is spec]
+                ranked += zip(self.left_out(spec, candidates), candidates, strict=True)
+        self.trials += [trial for trial, _ in ranked]
+        place = {id(candidate): i for i, candidate in enumerate(self.candidates)}
+        return sorted(ranked, key=lambda one: (-one[0].score, place[id(one[1])]))
+
+    def left_out(self, spec: Features, candidates: list[Candidate]) -> list[Trial]:
+        from markone.learning.counting import Counting, leave_one_out, smoothing_of
+
+        start = time.perf_counter()
+        found: list[float] = []
+        reason = None
+        try:
+            features = FeatureMap(spec, self.sample.held.columns)
+            matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
+            counting = new_learner(self.usual, features, self.sample.classes)
+            assert isinstance(counting, Counting)  # it is what counts
+            labels = self.sample.truth.astype(np.int32)
+            block = counting.ready(Block(as_rows(matrix), matrix, labels, importance))
+            counting.learn(block)
+            smoothings = [smoothing_of(candidate.settings) for candidate in candidates]
+            found = [one.right / len(block) for one in leave_one_out(counting, block, smoothings)]
+        except MarkoneError as error:
+            reason, found = str(error), [-1.0] * len(candidates)
+        seconds = (time.perf_counter() - start) / len(candidates)
+        return [
+            Trial(1, candidate.choice, candidate.words, len(self.sample) - 1, 1, score, seconds, reason)
+            for candidate, score in zip(candidates, found, strict=True)
+        ]
+
+    def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+        """In each round the best of the round before."""
+        sizes = self.sizes()
+        most = len(self.candidates)
+        counts = [max(min(FINALISTS, most), math.ceil(most / NARROWING**i)) for i in range(len(sizes))]
+        place = {id(candidate): i for i, candidate in enumerate(self.candidates)}
+        left = self.candidates
+        ranked: list[tuple[Trial, Candidate]] = []
+        with watching(progress, sum(counts)) as told:
+            for number, (size, count) in enumerate(zip(sizes, counts, strict=True), 1):
+                left = left[:count]
+                ranked = []
+                for candidate in left:
+                    told.step(f"round {number} of {len(sizes)}: {self.rule}")
+                    trial = self.trial(candidate, number, size, self.passes_in(number, len(sizes)))
+                    self.trials.append(trial)
+                    ranked.append((trial, candidate))
+                ranked.sort(key=lambda one: (-one[0].score, place[id(one[1])]))  # of equals, the more usual first
+                left = [candidate for _, candidate in ranked]
+        return ranked
+
+    def sizes(self) -> list[int]:
+        """How many rows each round has: all in the last one."""
+        rows = len(self.split.learned)
+        sizes = [rows // NARROWING**i for i in reversed(range(ROUNDS))]
+        return [size for size in sizes if size >= min(rows, FEWEST_ROWS)] if len(self.candidates) > 1 else [rows]
+
+    def passes_in(self, number: int, rounds: int) -> int:
+        """Half of those of the next round, where they are tuned."""
+        return max(1, self.passes // 2 ** (rounds - number)) if self.tunes_passes else self.passes
+
+    def trial(self, candidate: Candidate, number: int, size: int, passes: int) -> Trial:
+        start = time.perf_counter()
+
+        def told(passes: int, score: float, reason: str | None = None) -> Trial:
+            seconds = time.perf_counter() - start
+            return Trial(number, candidate.choice, candidate.words, size, passes, score, seconds, reason)
+
+        try:
+            rows = some_of(self.rows(candidate.spec), self.order[:size])
+            learner = new_learner(replace(candidate.settings, epochs=passes), rows.features, rows.classes)
+            history, _ = taught(learner, rows)
+        except MarkoneError as error:  # a rate at which weights grow beyond all numbers, or what cannot be counted
+            return told(0, -1.0, str(error))
+        found = [(one.holdout, one.epoch) for one in history if one.holdout is not None]
+        if self.tunes_passes:
+            score, epoch = max(found, key=lambda one: (one[0], -one[1]))
+        else:
+            score, epoch = found[-1]
+        return told(epoch, score)
+
+    def rows(self, spec: Features) -> FoldRows:
+        """The rows to learn from and those held out, with features of the first."""
+        if id(spec) not in self._rows:
+            self._rows[id(spec)] = self.sample.divided(self.split, spec)
+        return self._rows[id(spec)]
+
+
+def some_of(rows: FoldRows, which: Any) -> FoldRows:
+    """With some of the rows to learn from."""
+    if len(which) == len(rows.truth):
+        return rows
+    which = np.sort(which)
+    importance = None if rows.importance is None else rows.importance[which]
+    return replace(rows, learned=rows.learned[which], truth=rows.truth[which], importance=importance)
+
+
+def choices_for(rule: Rule, usual: Settings) -> Iterator[Choice]:
+    """What is tried, the usual first: of two that are as good, the first is taken."""
+    if rule == "perceptron":
+        yield {}
+    elif rule == "mira":
+        yield from ({"C": C} for C in C_OF_MIRA)
+    elif rule == "svm":
+        yield from ({"C": C} for C in C_OF_SVM)
+    elif rule == "naive-bayes":
+        yield from ({"k": k} for k in K)
+        yield from ({"alpha": alpha} for alpha in ALPHA)
+    elif rule == "mlp":
+        eta = usual.eta or 0.001
+        sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
+        yield from ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
+    elif usual.traits.nears_an_optimum:
+        yield from ({"strength": strength} for strength in STRENGTHS)
+    else:
+        yield from ({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA))

@@ -1,0 +1,470 @@
+"""Validation: how good a way to learn is on rows that it has not learned from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import Label
+from markone.errors import SettingsError
+from markone.experiments.progress import Progress, watching
+from markone.experiments.samples import Sample, open_regression, open_sample
+from markone.experiments.splits import Method, Plan, Split
+from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
+from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
+from markone.features.spec import Features, Function
+from markone.learning.training import USUAL_RULE
+from markone.model.grids import Grid, plain_number
+from markone.model.history import History
+from markone.model.rules import Rule
+
+Metric = Literal["accuracy", "mean squared error"]
+FOLDS_SHOWN = 20
+ALL_SHOWN = 12
+IN_WORDS: dict[Method, str] = {"holdout": "hold-out", "kfold": "k-fold", "loo": "leave-one-out"}
+
+
+class CurvePoint(NamedTuple):
+    """How good the weights were after a pass."""
+
+    epoch: int
+    last: float
+    """The accuracy of the last weights on the tested rows, as the mean of the folds."""
+    averaged: float | None
+    """That of the averaged weights, where there are any."""
+
+    @property
+    def used(self) -> float:
+        """That of the weights which are used."""
+        return self.last if self.averaged is None else self.averaged
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What came of one division of the rows. Of leave-one-out, all rows are one fold."""
+
+    number: int
+    """From 1, in its repeat."""
+    repeat: int
+    """From 1."""
+    learned: int
+    """How many rows were learned from."""
+    rows: NDArray[np.int64]
+    """The numbers of the tested rows in the source."""
+    truth: NDArray[Any]
+    """Their classes by number; for a regression, numbers."""
+    predicted: NDArray[Any]
+    """What was said, likewise."""
+    probabilities: NDArray[np.float64] | None
+    """One for each row and class, where there are any."""
+    score: float
+    """Accuracy, or mean squared error."""
+    seconds: float
+    """How long learning took, features and tests not counted."""
+    history: History | None
+    """The passes; held-out accuracy is that of the tested rows."""
+    bytes: int | None = None
+    """The size of the model's file, where it was asked for."""
+    settings: dict[str, Any] | None = None
+    """What was chosen for this fold, where it was tuned."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How good a way to learn is. Printed, it is a table."""
+
+    method: Method
+    name: str
+    """The rule, or the class of an estimator."""
+    metric: Metric
+    classes: list[Label]
+    folds: list[Fold]
+    trained: int
+    """How many trainings were made; exact leave-one-out needs fewer than there are rows."""
+    remarks: list[str] = field(default_factory=list)
+    """What one should know about it, in sentences."""
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """The score of each fold."""
+        return np.array([fold.score for fold in self.folds])
+
+    @cached_property
+    def tested(self) -> int:
+        """How many tests were made."""
+        return sum(len(fold.rows) for fold in self.folds)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of the folds' scores."""
+        return float(self.scores.mean())
+
+    @cached_property
+    def std(self) -> float | None:
+        """The standard deviation of the folds' scores; None for a single fold."""
+        return float(self.scores.std(ddof=1)) if len(self.folds) > 1 else None
+
+    @cached_property
+    def interval(self) -> Interval:
+        """Where the score lies on all rows of this kind, with a probability of 95 %.
+
+        A single hold-out and leave-one-out give a share of rows, each tested once: its interval is Wilson's; a mean
+        squared error has Student's, for the mean of the rows' errors. Several folds give a mean of scores. Its interval
+        is by Nadeau and Bengio's corrected t, for folds learn from much the same rows, and Student's would be too
+        narrow; or Wilson's for as many rows as were tested, where that is wider: a few folds, each with its share of
+        every class, may be alike by chance.
+        """
+        accuracy = self.metric == "accuracy"
+        if len(self.folds) == 1:
+            if not accuracy:
+                return max(0.0, (found := interval_of_mean((self.predicted - self.truth) ** 2))[0]), found[1]
+            return wilson(int((self.predicted == self.truth).sum()), self.tested)
+        low, high = corrected_interval(self.scores, self._tested_to_learned)
+        if accuracy:
+            rows = sum(len(fold.rows) for fold in self.folds if fold.repeat == 1)
+            least, most = wilson(round(self.mean * rows), rows)
+            low, high = min(low, least), min(1.0, max(high, most))
+        return max(0.0, low), high
+
+    @cached_property
+    def truth(self) -> NDArray[Any]:
+        """Of all tests, fold after fold."""
+        return np.concatenate([fold.truth for fold in self.folds])
+
+    @cached_property
+    def predicted(self) -> NDArray[Any]:
+        """Of all tests, fold after fold."""
+        return np.concatenate([fold.predicted for fold in self.folds])
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Of all tests, fold after fold; None where a fold has none."""
+        found = [fold.probabilities for fold in self.folds if fold.probabilities is not None]
+        return np.concatenate(found) if len(found) == len(self.folds) else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Whether the probabilities are what they say; None where there are none."""
+        return None if self.probabilities is None else Calibration.of(self.truth, self.probabilities)
+
+    @cached_property
+    def seconds(self) -> float:
+        """How long learning took, as the mean of the folds."""
+        return float(np.mean([fold.seconds for fold in self.folds]))
+
+    @cached_property
+    def passes(self) -> float | None:
+        """How many passes were made, as the mean of the folds; None of what makes none."""
+        found = [len(fold.history) for fold in self.folds if fold.history is not None]
+        return float(np.mean(found)) if found else None
+
+    def curve(self) -> list[CurvePoint]:
+        """The accuracy on tested rows after each pass, as the mean of all folds.
+
+        A fold that has stopped stays as it was then, until the last one has; passes at which one of those that go on
+        was not measured are left out.
+        """
+        histories = [fold.history for fold in self.folds if fold.history is not None and len(fold.history)]
+        points = []
+        for epoch in range(1, max(map(len, histories), default=0) + 1):
+            found = [history[min(epoch, len(history)) - 1] for history in histories]
+            last = [one.holdout_last for one in found if one.holdout_last is not None]
+            averaged = [one.holdout_averaged for one in found if one.holdout_averaged is not None]
+            if len(last) == len(found):
+                both = len(averaged) == len(found)
+                points.append(CurvePoint(epoch, float(np.mean(last)), float(np.mean(averaged)) if both else None))
+        return points
+
+    @cached_property
+    def over_training(self) -> int | None:
+        """The pass with the best tested accuracy, where what came after it made things worse; None where it did not.
+
+        What is lost from there to the last pass must be more than chance may take, or the pass would only be called the
+        best because there are so many.
+        """
+        points = self.curve()
+        if not points:
+            return None
+        best = max(points, key=lambda point: (point.used, -point.epoch))
+        return best.epoch if self._least_loss(best.epoch, best.used - points[-1].used) > 0 else None
+
+    def _least_loss(self, epoch: int, lost: float) -> float:
+        """What is surely lost after a pass: the lower end of the 95 % interval."""
+        losses = [
+            (history[min(epoch, len(history)) - 1].holdout or 0.0) - (history[len(history) - 1].holdout or 0.0)
+            for history in (fold.history for fold in self.folds)
+            if history is not None
+        ]
+        if len(losses) > 1:
+            return corrected_interval(losses, self._tested_to_learned)[0]
+        # Of one fold it is not known which rows changed; they are at least so many as were lost.
+        return lost - 2 * math.sqrt(max(lost, 0.0) / self.tested)
+
+    @property
+    def _tested_to_learned(self) -> float:
+        return self.tested / sum(fold.learned for fold in self.folds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the single predictions, as JSON has it."""
+        return {
+            "method": self.method,
+            "name": self.name,
+            "metric": self.metric,
+            "mean": self.mean,
+            "std": self.std,
+            "interval": [one if math.isfinite(one) else None for one in self.interval],
+            "tested": self.tested,
+            "trained": self.trained,
+            "classes": self.classes,
+            "folds": [
+                {
+                    "repeat": fold.repeat,
+                    "fold": fold.number,
+                    "learned": fold.learned,
+                    "tested": len(fold.rows),
+                    "score": fold.score,
+                    "seconds": fold.seconds,
+                    "passes": None if fold.history is None else len(fold.history),
+                    **({} if fold.settings is None else {"settings": fold.settings}),
+                }
+                for fold in self.folds
+            ],
+            "curve": [point._asdict() for point in self.curve()],
+            "over_training": self.over_training,
+            "remarks": self.remarks,
+        }
+
+    def __str__(self) -> str:
+        low, high = map(self._shown, self.interval)
+        spread = "" if self.std is None else f", standard deviation {self._shown(self.std)}"
+        lines = [
+            f"{self.name}: {self.metric} {self._shown(self.mean)}, 95% interval {low} to {high}{spread}.",
+            f"{self._tests_in_words()}.",
+        ]
+        if len(self.folds) > 1:
+            lines += ["", *str(self._grid()).split("\n")]
+        lines += [*([""] if self.curve() else []), *self._curve_lines()]
+        return "\n".join([*lines, *([""] if self.remarks else []), *self.remarks])
+
+    def _shown(self, score: float) -> str:
+        return f"{score:.2%}" if self.metric == "accuracy" else plain_number(score)
+
+    def _tests_in_words(self) -> str:
+        name = IN_WORDS[self.method]
+        if self.method == "loo":
+            return (
+                f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {self.trained:,} trainings"
+            )
+        first = self.folds[0]
+        if len(self.folds) == 1:
+            return f"Hold-out: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
+        repeats = max(fold.repeat for fold in self.folds)
+        each = len(self.folds) // repeats
+        if self.method == "holdout":
+            return f"Hold-out, {repeats} times: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
+        again = "" if repeats == 1 else f", {repeats} times"
+        return f"{each}-fold{again}: {self.tested // repeats:,} rows, each tested once{' in turn' if again else ''}"
+
+    def _grid(self) -> Grid:
+        several = self.folds[-1].repeat > 1
+        rows = [
+            [
+                f"{fold.repeat}.{fold.number}" if several else str(fold.number),
+                f"{fold.learned:,}",
+                f"{len(fold.rows):,}",
+                self._shown(fold.score),
+                "-" if fold.history is None else str(len(fold.history)),
+                f"{fold.seconds:.3f}",
+            ]
+            for fold in self.folds[:FOLDS_SHOWN]
+        ]
+        if len(self.folds) > FOLDS_SHOWN:
+            rows.append(["...", "", "", "", "", ""])
+        return Grid([["fold", "learned", "tested", "accuracy" if self.classes else "error", "passes", "seconds"]], rows)
+
+    def _curve_lines(self) -> list[str]:
+        points = self.curve()
+        if len(points) < 2:
+            return []
+        shown = points if len(points) <= ALL_SHOWN else [points[i] for i in thinned(len(points))]
+        averaged = any(point.averaged is not None for point in points)
+        head = ["after pass", *(["last", "averaged"] if averaged else ["accuracy"])]
+        rows = []
+        for point in shown:
+            values = [point.last, *([point.averaged] if averaged else [])]
+            rows.append([str(point.epoch), *("-" if value is None else f"{value:.2%}" for value in values)])
+        lines = str(Grid([head], rows)).split("\n")
+        if self.over_training is not None:
+            lines.append(f"Over-training: accuracy falls after pass {self.over_training}.")
+        return lines
+
+
+def thinned(count: int) -> list[int]:
+    """The first, the last, and some between."""
+    return sorted({round(place) for place in np.linspace(0, count - 1, ALL_SHOWN)})
+
+
+def validate(
+    source: Any,
+    *,
+    target: Any = None,
+    method: Method = "kfold",
+    folds: int = 10,
+    repeats: int = 1,
+    share: float = 0.3,
+    estimator: Any = None,
+    rule: Rule | None = None,
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress | bool | None = None,
+    seed: int = 0,
+    **settings: Any,
+) -> Validation:
+    """Tests a way to learn on rows that it has not learned from.
+
+    Features are learned anew in each fold from its rows to learn from, so that nothing of the tested rows leaks into
+    them: neither their words nor how often a word goes with a class.
+
+    Parameters
+    ----------
+    source
+        A source, or what `markone.read` takes. Its rows are held in memory.
+    target
+        What is to be predicted, as for `markone.read`, where `source` is not yet a source. For a regression it is a
+        column of numbers, or the numbers.
+    method
+        `holdout` tests a share of the rows, `kfold` each row once, together with a fold of others, and `loo` each row
+        alone. All classes have their share of every test.
+    folds
+        How many folds `kfold` has.
+    repeats
+        How often `kfold` or `holdout` is done, each time with other divisions.
+    share
+        The share of rows that `holdout` tests.
+    estimator
+        Instead of a rule: any estimator of scikit-learn's kind. It is cloned for each fold, and learns from the same
+        features. A regressor is measured by its mean squared error.
+    rule
+        A rule, as for `train`. `mira` by default.
+    features
+        The spec of the features, as for `train`.
+    functions
+        Python functions that make more features, by name.
+    threads
+        How many threads make features; as many as there are cores by default. The result is the same.
+    memory
+        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    progress
+        True for a bar on a terminal and lines elsewhere; or an object that is told of each training.
+    seed
+        Makes everything random repeatable, the divisions included.
+    settings
+        All else is as in `markone.Settings`: `epochs`, `C` and so on. With `patience`, a share of the rows to learn
+        from is held out for it: the tested rows never choose anything.
+
+    Examples
+    --------
+    >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"] * 5
+    >>> validation = validate(texts, target=["spam", "spam", "spam", "ham", "ham", "ham"] * 5, folds=3)
+    >>> [len(fold.rows) for fold in validation.folds], validation.mean
+    ([10, 10, 10], 1.0)
+    """
+    plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
+    given = settings if rule is None else {"rule": rule, **settings}
+    if estimator is not None:
+        check_estimator(estimator, given)
+        way: Way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))
+    else:
+        way = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)
+    regression = estimator is not None and is_regressor(estimator)
+    sample = (open_regression if regression else open_sample)(source, target, threads, memory)
+    return validated(sample, plan, way, progress)
+
+
+def check_estimator(estimator: Any, given: Mapping[str, Any]) -> None:
+    if isinstance(estimator, type):
+        raise SettingsError("estimator", f"must be an object, not a class: {estimator.__name__}()")
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and hasattr(estimator, "get_params")):
+        raise SettingsError("estimator", f"must have the methods of scikit-learn's, and {estimator!r:.60} has not")
+    for name in given:
+        raise SettingsError(name, "is for rules; an estimator has its settings in itself: leave it out")
+
+
+def is_regressor(estimator: Any) -> bool:
+    from sklearn.base import is_regressor as says_so
+
+    return bool(says_so(estimator))
+
+
+def validated(sample: Sample, plan: Plan, way: Way, progress: Progress | bool | None = None) -> Validation:
+    """One way to learn, put to the test."""
+    splits, remarks = plan.divide(len(sample), sample.strata)
+    if plan.method == "loo":
+        from markone.experiments.left_out import left_out
+
+        return left_out(sample, way, splits, progress)
+    tests = []
+    with watching(progress, len(splits)) as told:
+        for split in splits:
+            told.step(f"{way.name}, fold {number_of(split, plan)} of {len(splits)}")
+            tests.append(fold_of(sample, split, way.answer(sample.divided(split, way.spec))))
+    return result(sample, plan, way, tests, [*remarks, *about_rows(sample)])
+
+
+def number_of(split: Split, plan: Plan) -> int:
+    return (split.repeat - 1) * (plan.folds if plan.method == "kfold" else 1) + split.number
+
+
+def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:
+    """What an answer to a division is worth."""
+    truth = sample.truth[split.tested]
+    return Fold(
+        number=split.number,
+        repeat=split.repeat,
+        learned=len(sample) - len(split.tested),
+        rows=sample.held.numbers[split.tested],
+        truth=truth,
+        predicted=answer.predicted,
+        probabilities=answer.probabilities,
+        score=score_of(truth, answer.predicted, sample.is_regression),
+        seconds=answer.seconds,
+        history=answer.history,
+        bytes=answer.bytes,
+        settings=answer.settings,
+    )
+
+
+def score_of(truth: NDArray[Any], predicted: NDArray[Any], regression: bool) -> float:
+    from sklearn import metrics
+
+    measure: Callable[..., Any] = metrics.mean_squared_error if regression else metrics.accuracy_score
+    return float(measure(truth, predicted))
+
+
+def result(
+    sample: Sample, plan: Plan, way: Way, folds: list[Fold], remarks: list[str], trained: int | None = None
+) -> Validation:
+    return Validation(
+        method=plan.method,
+        name=way.name,
+        metric="mean squared error" if sample.is_regression else "accuracy",
+        classes=sample.classes,
+        folds=folds,
+        trained=len(folds) if trained is None else trained,
+        remarks=remarks,
+    )
+
+
+def about_rows(sample: Sample) -> list[str]:
+    count = sample.held.unlabelled
+    if not count:
+        return []
+    return [f"{count:,} {'row has' if count == 1 else 'rows have'} no label, and took no part."]

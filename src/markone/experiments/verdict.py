@@ -1,0 +1,193 @@
+"""The verdict on a comparison, in plain words: only what the numbers show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from markone.experiments.statistics import PairTest, mcnemar
+
+if TYPE_CHECKING:
+    from markone.experiments.comparing import Contender
+
+SIGNIFICANT = 0.05
+MUCH_FASTER = 3.0
+LITTLE_WORSE = 0.02
+EQUALS_NAMED = 3
+
+
+def verdict_of(contenders: Sequence[Contender]) -> str:
+    """Which rule to use, what speaks for others, and what the data look like. The best contender comes first."""
+    rules = [contender for contender in contenders if contender.rule is not None]
+    others = [contender for contender in contenders if contender.rule is None]
+    if not rules:
+        return "None of the rules could learn from these data."
+    return " ".join(
+        [
+            *which_to_use(rules, others),
+            *about_equals(rules),
+            *about_speed(rules),
+            *about_contrasts(rules, others),
+            *about_layers(rules),
+            *about_separability(rules),
+            *about_over_training(rules),
+        ]
+    )
+
+
+def pair_test(better: Contender, worse: Contender) -> PairTest:
+    """Whether the difference may be chance: an exact McNemar test on the rows that both were tested on."""
+    wins = int((better.right & ~worse.right).sum())
+    losses = int((worse.right & ~better.right).sum())
+    return PairTest(better.name, worse.name, wins, losses, mcnemar(wins, losses))
+
+
+def may_be_chance(better: Contender, worse: Contender) -> bool:
+    return pair_test(better, worse).p >= SIGNIFICANT
+
+
+def p_in_words(p: float) -> str:
+    """
+    >>> p_in_words(0.3127), p_in_words(0.0401), p_in_words(1e-9)
+    ('0.31', '0.040', '< 0.001')
+    """
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.0995 else f"{p:.2f}"
+
+
+def with_p(p: float) -> str:
+    return f"p {p_in_words(p)}" if p < 0.001 else f"p = {p_in_words(p)}"
+
+
+def which_to_use(rules: Sequence[Contender], others: Sequence[Contender]) -> Iterator[str]:
+    best = rules[0]
+    low, high = best.validation.interval
+    right = f"{best.validation.mean:.1%} of the tested rows (95% interval {low:.1%} to {high:.1%})"
+    majority = next((contender for contender in others if contender.name == "majority class"), None)
+    if majority is not None and may_be_chance(best, majority):
+        yield (
+            f"No rule is surely better than always saying the commonest class, which is right on "
+            f"{majority.validation.mean:.1%}; the best of them, {best.name}, is right on {right}."
+        )
+        return
+    against = "" if majority is None else f"; always saying the commonest class is on {majority.validation.mean:.1%}"
+    yield f"Use {best.name}: it is right on {right}{against}."
+    if best.calibration is not None:
+        yield f"Its probabilities are off by {best.calibration.error:.1%} on average."
+
+
+def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
+    """Those that may be as good, and what they have that the best has not."""
+    best = rules[0]
+    tests = [(contender, pair_test(best, contender)) for contender in rules[1:]]
+    equals = [(contender, test) for contender, test in tests if test.p >= SIGNIFICANT]
+    if not equals:
+        return
+    named = [f"{contender.name} ({with_p(test.p)})" for contender, test in equals[:EQUALS_NAMED]]
+    more = len(equals) - len(named)
+    yield f"Its lead over {listed([*named, *([f'{more} more'] if more > 0 else [])])} may be chance."
+    for contender, _ in equals:
+        gains = list(advantages(contender, best))
+        if gains:
+            yield f"{contender.name[0].upper()}{contender.name[1:]} {listed(gains)}."
+            return
+
+
+def advantages(contender: Contender, best: Contender) -> Iterator[str]:
+    if contender.has_probabilities and not best.has_probabilities:
+        off = "" if contender.calibration is None else f", off by {contender.calibration.error:.1%} on average"
+        yield f"also has probabilities{off}"
+    times = best.seconds / contender.seconds if contender.seconds > 0 else 0.0
+    if times >= MUCH_FASTER:
+        yield f"learns {times:.0f} times as fast"
+    if contender.bytes and best.bytes and best.bytes / contender.bytes >= MUCH_FASTER:
+        yield f"has a model {best.bytes / contender.bytes:.0f} times smaller"
+
+
+def about_speed(rules: Sequence[Contender]) -> Iterator[str]:
+    """The fastest of those that are surely worse, but not by much."""
+    best = rules[0]
+    near = [
+        contender
+        for contender in rules[1:]
+        if best.validation.mean - contender.validation.mean <= LITTLE_WORSE
+        and 0 < contender.seconds * MUCH_FASTER <= best.seconds
+        and not may_be_chance(best, contender)
+    ]
+    if near:
+        fastest = min(near, key=lambda contender: contender.seconds)
+        points = 100 * (best.validation.mean - fastest.validation.mean)
+        yield (
+            f"If time counts: {fastest.name} learns {best.seconds / fastest.seconds:.0f} times as fast, and is "
+            f"{points:.1f} points less accurate."
+        )
+
+
+def about_contrasts(rules: Sequence[Contender], others: Sequence[Contender]) -> Iterator[str]:
+    best = rules[0]
+    if not others or others[0].validation.mean <= best.validation.mean:
+        return
+    first, test = others[0], pair_test(others[0], best)
+    if test.p >= SIGNIFICANT:
+        yield f"The {first.name} is a little ahead, which may be chance ({with_p(test.p)})."
+    else:
+        yield (
+            f"But the {first.name} does better than every rule, {first.validation.mean:.1%} ({with_p(test.p)}): the "
+            "features do not speak for themselves one by one. Conjunctions of columns may help."
+        )
+
+
+def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
+    """Whether a hidden layer finds what weights alone do not."""
+    best = rules[0]
+    linear = [contender for contender in rules if contender.rule != "mlp"]
+    if best.rule == "mlp" and linear:
+        test = pair_test(best, linear[0])
+        if test.p < SIGNIFICANT:
+            points = 100 * (best.validation.mean - linear[0].validation.mean)
+            yield (
+                f"Its hidden layer pays: the best rule without one, {linear[0].name}, is {points:.1f} points less "
+                f"accurate ({with_p(test.p)})."
+            )
+
+
+def about_separability(rules: Sequence[Contender]) -> Iterator[str]:
+    """What the mistakes of a perceptron say, which stops when it makes none."""
+    plain = next((contender for contender in rules if contender.rule == "perceptron"), None)
+    if plain is None:
+        return
+    histories = [fold.history for fold in plain.validation.folds if fold.history is not None and len(fold.history)]
+    if not histories:
+        return
+    separated = sum(history.stopped == "converged" for history in histories)
+    if separated:
+        folds = "every fold" if separated == len(histories) else f"{separated} of {len(histories)} folds"
+        yield f"The rows can be separated: in {folds} the perceptron came to make no mistake on those it learns from."
+        return
+    shares = [
+        (history[len(history) - 1].mistakes or 0) / fold.learned
+        for fold, history in zip(plain.validation.folds, histories, strict=True)
+    ]
+    yield (
+        f"The perceptron was still mistaken on {np.mean(shares):.1%} of the rows it learns from in its last pass: they "
+        "cannot be separated by weights, or not in so few passes."
+    )
+
+
+def about_over_training(rules: Sequence[Contender]) -> Iterator[str]:
+    found = [
+        f"{contender.name} (best after pass {contender.validation.over_training} of {contender.passes:.0f})"
+        for contender in rules
+        if contender.validation.over_training is not None and contender.passes is not None
+    ]
+    if found:
+        yield f"Later passes made it worse for {listed(found)}."
+
+
+def listed(words: Sequence[str]) -> str:
+    """
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

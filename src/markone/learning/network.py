@@ -1,0 +1,301 @@
+"""The multi-layer perceptron: one or two hidden layers, taught by mini-batches.
+
+All arithmetic is done by the core, each sum in one fixed order, and not by NumPy's BLAS, whose bits depend on the
+machine, on the number of threads and on its version: the same seed gives the same network everywhere. Rows that are
+mostly 0, as images and texts are, cost only what is not 0 in them, be they sparse or dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block, Rows, as_matrix, as_rows
+from markone.errors import DataError, SettingsError
+from markone.learning.examples import Examples
+from markone.learning.learner import Counted, Course, State, Tally
+from markone.model.network import Floats, Network, padded, zeros
+from markone.model.settings import Settings
+
+COLUMNS_OF_UNIT = 1 / 16
+"""What a hidden unit costs, of what a weight vector costs that learns from one example at a time."""
+WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
+REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
+"""What an optimizer remembers of each weight."""
+USUAL_HIDDEN, HIDDEN_OF_MANY, MANY_FEATURES = (128,), (32,), 2**15
+"""Of texts the first layer is nearly all of the network: with a million features each unit takes 12 MB to learn."""
+USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
+"""Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
+STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
+"""The settings that say what a step is."""
+
+
+class Multilayer:
+    """A network that learns, and what is needed to go on learning.
+
+    A step goes against the mean gradient of a batch. A feature that no row of the batch has is left alone: its weights
+    neither move nor shrink, and Adam counts its steps apart. So a step costs what the batch's features cost, however
+    many there are besides.
+    """
+
+    def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float32) -> None:
+        """Rows of any `dtype` are learned as 32-bit floats."""
+        usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
+        self.settings = replace(settings.spelled_out(), hidden=settings.hidden or usual)
+        self.dtype = np.dtype(np.float32)
+        self.features = features
+        self.classes = classes
+        self._steps = 0
+        self._batch = self.settings.batch or USUAL_BATCH
+        self._make_arrays()
+        self._ready_to_teach()
+
+    @property
+    def columns(self) -> int:
+        return 1 if self.classes <= 2 else self.classes
+
+    @property
+    def _optimizer(self) -> str:
+        return str(self.settings.optimizer)
+
+    # ---- learning
+
+    def ready(self, block: Block) -> Block:
+        if isinstance(block.rows, _core.SparseRows32 | _core.DenseRows32):
+            return block
+        matrix = as_matrix(block.matrix, self.dtype)
+        return Block(as_rows(matrix), matrix, block.labels, block.importance)
+
+    def begin(self, examples: Examples) -> None:
+        self._batch = self.settings.batch or max(SMALLEST_BATCH, min(USUAL_BATCH, examples.rows // ENOUGH_STEPS))
+
+    def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
+        size = examples.between_looks(max(1, round(self.widths[1] * COLUMNS_OF_UNIT)))
+        for block, order in examples.visits(self.settings, epoch, skip):
+            ends = self._ends(len(block) if order is None else len(order))
+            start = 0
+            while len(ends):
+                some = max(1, int(ends.searchsorted(start + size, "right")))
+                piece = np.arange(start, ends[some - 1]) if order is None else order[start : ends[some - 1]]
+                yield self._teach(block, piece, ends[:some] - start), len(piece)
+                start, ends = int(ends[some - 1]), ends[some:]
+            del block, order  # or this window would stay while the next one is read
+
+    def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally:
+        """Visits the block's rows once, all or those that `order` names, and says what happened."""
+        return self._teach(block, order, self._ends(len(block) if order is None else len(order)))
+
+    def _ends(self, visits: int) -> NDArray[np.int64]:
+        """Where batches end. A rest of less than half a batch joins the last one: few rows make a wild step.
+
+        Whoever skips whole batches finds the same ends.
+        """
+        batch = self._batch
+        whole = np.arange(batch, visits + 1, batch, dtype=np.int64)
+        rest = visits - batch * len(whole)
+        if len(whole) and 2 * rest < batch:
+            whole = whole[:-1]
+        return np.append(whole, visits).astype(np.int64)
+
+    def _teach(self, block: Block, order: NDArray[np.int64] | None, ends: NDArray[np.int64]) -> Tally:
+        if self.classes < 2:
+            return Counted(0, 0, 0.0, 0.0)
+        assert isinstance(block.rows, _core.SparseRows32 | _core.DenseRows32)  # it was made ready
+        tally = self._teaching.teach(block.rows, block.labels, block.importance, order, ends)
+        self._steps = self._teaching.steps
+        return tally
+
+    def course(self) -> Course:
+        return Course()
+
+    # ---- using
+
+    def scores(self, rows: Rows, averaged: bool | None = None) -> Floats:
+        return self._network.scores(rows)
+
+    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
+        if self.classes < 2:
+            return np.zeros(len(rows), np.int64)
+        return _core.winners(self.scores(rows), _core.Tie[self.settings.tie])
+
+    def norm2(self) -> float:
+        return float(sum(np.square(a, dtype=np.float64).sum() for layer in self._tables[WEIGHTS] for a in layer))
+
+    def layers(self) -> list[tuple[Floats, Floats]]:
+        """Of each layer the weights, inputs × outputs, and the bias."""
+        return [
+            (w[:, :width].copy(), b[:width].copy())
+            for (w, b), width in zip(self._tables[WEIGHTS], self.widths[1:], strict=True)
+        ]
+
+    def scorer(self) -> Network:
+        return Network(self.layers(), str(self.settings.activation), self.classes)
+
+    # ---- state
+
+    def get_state(self) -> State:
+        state: State = {"met": self._met.copy(), "steps": np.array([self._steps], np.uint64)}
+        for name, array, width in self._arrays():
+            state[name] = array[..., :width].copy()
+        return state
+
+    def set_state(self, state: State) -> None:
+        self._met = np.array(state["met"])
+        self._steps = int(state["steps"][0])
+        for name, array, width in self._arrays():
+            array[..., :width] = state[name]
+        self._ready_to_teach()
+
+    def check_state(self, state: State) -> None:
+        like = self.get_state()
+        need(state.keys() == like.keys(), "it has other arrays than it should")
+        for name, array in state.items():
+            fits = array.dtype == like[name].dtype and array.shape == like[name].shape
+            need(fits, f"the array {name} has another form than it should")
+            need(bool(np.isfinite(array).all()), f"the array {name} has numbers that are none")
+            if name.startswith(SQUARES):
+                need(bool((array >= 0).all()), f"the array {name} has negative numbers")
+        need(bool(state["met"].max(initial=0) <= state["steps"][0]), "a feature was in more batches than there were")
+
+    def _arrays(self) -> Iterator[tuple[str, Floats, int]]:
+        """Each array of floats that learning changes, its name, and how many of its columns are no padding."""
+        for kind, layers in self._tables.items():
+            for number, (layer, width) in enumerate(zip(layers, self.widths[1:], strict=True)):
+                for what, array in zip(("", "_bias"), layer, strict=True):
+                    yield f"{kind}{what}{number}", array, width
+
+    def _make_arrays(self) -> None:
+        self.widths = [self.features, *self.settings.hidden, self.columns]
+        self._met = np.zeros(self.features, np.uint32)
+        self._tables = {WEIGHTS: [self._first_weights(layer) for layer in range(len(self.widths) - 1)]}
+        for kind in REMEMBERED[self._optimizer]:
+            self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
+
+    def _ready_to_teach(self) -> None:
+        """Shows the arrays to the core."""
+        bend = _core.Bend[str(self.settings.activation)]
+
+        def both(kind: str) -> tuple[list[Floats], list[Floats]]:
+            layers = self._tables.get(kind, [])
+            return [weights for weights, _ in layers], [bias for _, bias in layers]
+
+        weights, biases = both(WEIGHTS)
+        means, mean_biases = both(MEANS)
+        squares, square_biases = both(SQUARES)
+        self._network = _core.Network(bend, self.widths, weights, biases)
+        self._teaching = _core.Teaching(
+            bend=bend,
+            widths=self.widths,
+            weights=weights,
+            biases=biases,
+            means=means,
+            mean_biases=mean_biases,
+            squares=squares,
+            square_biases=square_biases,
+            met=self._met,
+            steps=self._steps,
+            optimizer=_core.Optimizer[self._optimizer],
+            eta=float(self.settings.eta or 0),
+            strength=self.settings.strength if self.settings.penalty == "l2" else 0.0,
+            dropout=float(self.settings.dropout or 0),
+            seed=int(np.random.SeedSequence([self.settings.seed, 2]).generate_state(1, np.uint64)[0]),
+            bound=float(self._bound(0)),
+        )
+
+    def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
+        """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
+        inputs, outputs = self.widths[layer : layer + 2]
+        weights = zeros(inputs, padded(outputs))
+        if layer > 0:
+            random = np.random.default_rng([self.settings.seed, 2, layer])
+            bound = self._bound(layer)
+            weights[:, :outputs] = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
+        return weights, zeros(padded(outputs))
+
+    def _bound(self, layer: int) -> np.float32:
+        """How large weights may start: so that sums neither vanish nor explode from layer to layer.
+
+        He et al. (2015) for what goes into a relu, Glorot and Bengio (2010) for all else.
+        """
+        inputs, outputs = self.widths[layer : layer + 2]
+        into_relu = self.settings.activation == "relu" and layer < len(self.widths) - 2
+        return np.float32(np.sqrt(6 / (inputs if into_relu else inputs + outputs)))
+
+    # ---- going on from elsewhere
+
+    def start_at(self, layers: Sequence[tuple[Floats, Floats]], places: NDArray[np.int64] | None = None) -> None:
+        """Puts the weights where learning is to start; feature i of these layers is feature `places[i]` here."""
+        found = [weights.shape for weights, _ in layers]
+        (features, units), *others = found
+        if [units, *(shape[1] for shape in others)] != self.widths[1:] or features > self.features:
+            raise DataError(
+                f"a network with hidden layers of {[shape[1] for shape in found[:-1]]} units cannot start from layers "
+                f"of the shapes {found}"
+            )
+        rows = np.arange(features) if places is None else places
+        (weights, bias), *upper = self._tables[WEIGHTS]
+        weights[rows, :units], bias[:units] = layers[0]
+        for (weights, bias), (from_weights, from_bias) in zip(upper, layers[1:], strict=True):
+            weights[:, : len(from_bias)], bias[: len(from_bias)] = from_weights, from_bias
+        self._met[rows] = (layers[0][0] != 0).any(axis=1)
+        self._steps = 1
+        self._ready_to_teach()
+
+    def with_settings(self, settings: Settings) -> Multilayer:
+        """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
+        fresh = Multilayer(settings, features=self.features, classes=self.classes)
+        if fresh.settings.hidden != self.settings.hidden:
+            raise SettingsError(
+                "hidden",
+                f"is {fresh.settings.hidden} now and was {self.settings.hidden} before; a network goes on with the "
+                "layers that it has",
+            )
+        if all(getattr(fresh.settings, name) == getattr(self.settings, name) for name in STEP):
+            fresh.set_state(self.get_state())
+        else:
+            met = self._met > 0
+            fresh.start_at(self.layers())
+            fresh._met[:] = met
+        return fresh
+
+    def grow(self, *, features: int, classes: int, places: list[int]) -> None:
+        """Makes room for new features and classes; `places[k]` is where class k goes."""
+        before, widths = self._tables, self.widths
+        met, old_columns = self._met, self.columns
+        self.features, self.classes = features, classes
+        self._make_arrays()
+        self._met[: len(met)] = met
+        columns = np.array([0] if self.columns == 1 else places if old_columns > 1 else places[1:], np.int64)
+        for kind, layers in self._tables.items():
+            for number, ((weights, bias), (old_weights, old_bias)) in enumerate(zip(layers, before[kind], strict=True)):
+                last = number == len(layers) - 1
+                to = columns if last else np.arange(widths[number + 1])
+                weights[: len(old_weights), to] = old_weights[:, : len(to)]
+                bias[to] = old_bias[: len(to)]
+                if last and kind == WEIGHTS and self.columns > old_columns == 1:
+                    weights[:, places[0]] = 0  # one score for two classes is that of the second; the first has 0
+        self._ready_to_teach()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "settings": self.settings,
+            "features": self.features,
+            "classes": self.classes,
+            "batch": self._batch,
+            "state": self.get_state(),
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(saved["settings"], features=saved["features"], classes=saved["classes"])  # type: ignore[misc]
+        self._batch = saved["batch"]
+        self.set_state(saved["state"])
+
+
+def need(holds: bool, problem: str) -> None:
+    if not holds:
+        raise DataError(f"what the file has to go on from is damaged: {problem}; start anew")

@@ -1,0 +1,144 @@
+"""A network: what a model of the rule `mlp` predicts with.
+
+Scores are computed by the core alone, each sum in one fixed order. So they are the same bits on every machine, in
+however many threads and whichever rows are scored together; no BLAS, whose bits depend on all of these, has a part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Rows, Sparse, as_rows
+from markone.features.saved import Saved
+from markone.model.scorer import Contributions, need
+from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
+
+Floats = NDArray[np.float32]
+
+REGISTER = 8
+"""The core wants rows of weights in multiples of so many floats; the last ones are 0."""
+VALUES_AT_ONCE = 2**22
+"""How many values the rows have, at most, that are made to leave one feature out of each."""
+
+
+class Network:
+    """Layers of weights with a bend between them; the last one's sums are the scores."""
+
+    kind: ClassVar[str] = "network"
+    adds_up: ClassVar[bool] = False
+    has_probabilities: bool = True
+    weights = None
+
+    def __init__(self, layers: Sequence[tuple[Floats, Floats]], activation: str, classes: int) -> None:
+        """Of each layer the weights, inputs × outputs, and the bias of each output; two classes share one output."""
+        self.layers = [(np.asarray(weights), np.asarray(bias)) for weights, bias in layers]
+        self.activation = activation
+        self.classes = classes
+        widths = [self.features, *(len(bias) for _, bias in self.layers)]
+        self._core = _core.Network(
+            _core.Bend[activation],
+            widths,
+            [pad(weights) for weights, _ in self.layers],
+            [pad(bias) for _, bias in self.layers],
+        )
+
+    @property
+    def features(self) -> int:
+        return len(self.layers[0][0])
+
+    def scores(self, rows: Rows) -> Floats:
+        return self._core.scores(rows)
+
+    def contributions(
+        self, features: NDArray[np.uint32], values: NDArray[np.float64], columns: list[int], lanes: int
+    ) -> Contributions:
+        """What each feature of a row adds: the score of the row less the score that it would have without the feature.
+
+        That is exact for each feature alone, but features work together, and so it does not sum to the score.
+        `bias` is the score of a row without features.
+        """
+        alone = Sparse(
+            np.array([0, 0, len(features)]), np.asarray(features, np.uint32), values.astype(np.float32), self.features
+        )
+        bias, sums = self.scores(as_rows(alone))[:, columns].astype(np.float64)
+        products = np.empty((len(features), len(columns)))
+        for some in np.array_split(np.arange(len(features)), 1 + len(features) ** 2 // VALUES_AT_ONCE):
+            products[some] = sums - self.scores(as_rows(without_each(alone, some)))[:, columns]
+        return Contributions(np.full_like(products, np.nan), products, bias, sums)
+
+    def used(self) -> NDArray[np.bool_]:
+        return np.asarray((self.layers[0][0] != 0).any(axis=1))
+
+    def prune(self, kept: NDArray[np.bool_]) -> Network:
+        (weights, bias), *others = self.layers
+        return Network([(np.ascontiguousarray(weights[kept]), bias), *others], self.activation, self.classes)
+
+    def save(self) -> Saved:
+        arrays: dict[str, NDArray[Any]] = {}
+        for number, (weights, bias) in enumerate(self.layers):
+            arrays |= {f"weights{number}": weights, f"bias{number}": bias}
+        return Saved({"activation": self.activation}, arrays)
+
+    @classmethod
+    def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> Network:
+        activation = saved.facts.get("activation")
+        need(saved.facts.keys() == {"activation"} and has_probabilities, "its network has other parts than it should")
+        need(isinstance(activation, str) and activation in ("relu", "tanh", "sigmoid"), "its network has no bend")
+        layers = [
+            (saved.arrays[f"weights{number}"], saved.arrays[f"bias{number}"])
+            for number in range(MOST_LAYERS + 1)
+            if {f"weights{number}", f"bias{number}"} <= saved.arrays.keys()
+        ]
+        need(len(layers) >= 2 and 2 * len(layers) == len(saved.arrays), "its network has other layers than it should")
+        check_layers(layers)
+        need(layers[-1][1].shape == (1 if classes == 2 else classes,), "its network fits no classes")
+        return cls(layers, str(activation), classes)
+
+
+def check_layers(layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> None:
+    """That these, which may come from anywhere, are layers that follow one another."""
+    for weights, bias in layers:
+        need(weights.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
+        need(weights.ndim == 2 and bias.shape == weights.shape[1:], "a layer of its network has the wrong shape")
+        need(bool(np.isfinite(weights).all() and np.isfinite(bias).all()), "its weights are not finite")
+    for (one, _), (other, _) in pairwise(layers):
+        need(1 <= one.shape[1] <= WIDEST_LAYER, "a layer of its network is empty, or too large")
+        need(one.shape[1] == other.shape[0], "the layers of its network do not fit each other")
+
+
+def padded(outputs: int) -> int:
+    """So many columns in whole registers."""
+    return -(-outputs // REGISTER) * REGISTER
+
+
+def pad(array: Floats) -> Floats:
+    """With columns of 0 up to whole registers."""
+    if array.shape[-1] % REGISTER == 0:
+        return np.ascontiguousarray(array)
+    wider = zeros(*array.shape[:-1], padded(array.shape[-1]))
+    wider[..., : array.shape[-1]] = array
+    return wider
+
+
+def zeros(*shape: int) -> Floats:
+    """An array that starts where a cache line does, so that no row lies in more of them than it must."""
+    count, line = math.prod(shape), 16
+    memory = np.zeros(count + line, np.float32)
+    start = -memory.ctypes.data // memory.itemsize % line
+    return memory[start : start + count].reshape(shape)
+
+
+def without_each(rows: Sparse, which: NDArray[np.int64]) -> Sparse:
+    """For each of these values of the last row: that row without it."""
+    count = len(rows.indices)
+    others = np.arange(count - 1)
+    left = others + (others >= which[:, None])
+    indptr = np.arange(len(which) + 1) * (count - 1)
+    return Sparse(indptr, rows.indices[left].reshape(-1), rows.data[left].reshape(-1), rows.width)

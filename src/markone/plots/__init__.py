@@ -1,0 +1,67 @@
+"""Pictures: each function draws a result and returns a matplotlib `Figure`, without windows or anything else global.
+
+matplotlib is an extra, `pip install 'markone[plot]'`. The pictures do not import what they draw: whatever has the
+attributes of a validation or a comparison can be drawn.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from markone.errors import MarkoneError
+
+if TYPE_CHECKING:
+    from markone.plots.chances import calibration, roc
+    from markone.plots.contest import accuracies
+    from markone.plots.counts import confusion
+    from markone.plots.course import curves
+    from markone.plots.lectures import losses_curve, regressions
+    from markone.plots.plane import boundary
+    from markone.plots.strengths import weight_images, weights
+    from markone.plots.vectors import svg
+
+__all__ = [
+    "accuracies",
+    "boundary",
+    "calibration",
+    "confusion",
+    "curves",
+    "losses_curve",
+    "regressions",
+    "roc",
+    "svg",
+    "weight_images",
+    "weights",
+]
+
+# No module may be called like a function in it: importing it would put it into the function's place here.
+HOMES = {
+    "accuracies": "markone.plots.contest",
+    "boundary": "markone.plots.plane",
+    "calibration": "markone.plots.chances",
+    "confusion": "markone.plots.counts",
+    "curves": "markone.plots.course",
+    "losses_curve": "markone.plots.lectures",
+    "regressions": "markone.plots.lectures",
+    "roc": "markone.plots.chances",
+    "svg": "markone.plots.vectors",
+    "weight_images": "markone.plots.strengths",
+    "weights": "markone.plots.strengths",
+}
+
+if importlib.util.find_spec("matplotlib") is None:
+    raise MarkoneError("pictures need matplotlib, which is not installed: pip install 'markone[plot]'")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module 'markone.plots' has no attribute {name!r}")
+    value = getattr(importlib.import_module(HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

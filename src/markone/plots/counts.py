@@ -1,0 +1,153 @@
+"""What was taken for what: the matrix of confusions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from markone.errors import DataError
+from markone.model.evaluation import Evaluation
+from markone.plots.drawing import (
+    BLUE,
+    INK,
+    SMALL,
+    TINY,
+    VERMILION,
+    entitle,
+    finished,
+    label_text,
+    name_axes,
+    new_figure,
+    tidy,
+)
+
+MOST_WITH_SHARES, MOST_WITH_COUNTS, MOST_CLASSES = 12, 24, 40
+"""Up to how many classes cells have both, counts only, or no text; of more, only the most confused are shown."""
+DARK = 0.55
+"""From this share on, text on it is white."""
+FAINTEST_TOP = 0.05
+"""Where mistakes are rarer than this, they are not coloured as if they were many."""
+RIGHT = LinearSegmentedColormap.from_list("right", ["white", BLUE])
+WRONG = LinearSegmentedColormap.from_list("wrong", ["white", VERMILION])
+
+
+def confusion(result: Any) -> Figure:
+    """What is of each class (row) and what it was taken for (column): counts, and shares of the row.
+
+    What is right is blue. Mistakes are red, on a scale of their own, so that rare ones are seen. Of more than 40
+    classes those with most mistakes are shown, and all others as one.
+
+    Parameters
+    ----------
+    result
+        An `Evaluation`, as `model.evaluate` gives it, or a `Validation`, whose folds are counted together.
+    """
+    table = legible(table_of(result))
+    shares = table.counts / np.maximum(table.counts.sum(axis=1, keepdims=True), 1)
+    rows, columns = shares.shape
+    on_diagonal = np.eye(rows, columns, dtype=bool)
+    if table.merged:
+        on_diagonal[-1, -1] = False  # among the others there are mistakes, too
+    single = len(shares) - table.merged  # what several classes have together is always much
+    mistakes = shares[:single, :single][~on_diagonal[:single, :single]]
+    most = max(float(mistakes.max(initial=0)), FAINTEST_TOP)
+    cell = 0.62 if columns <= MOST_WITH_SHARES else 0.42 if columns <= MOST_WITH_COUNTS else 0.22
+    figure = new_figure(1.8 + cell * columns, 1.4 + cell * rows)
+    axes = tidy(figure.add_subplot(), grid=None)
+    draw_cells(axes, shares, on_diagonal, RIGHT, 1)
+    draw_cells(axes, shares, ~on_diagonal, WRONG, most)
+    if columns <= MOST_WITH_COUNTS:
+        depth = np.where(on_diagonal, shares, shares / most)
+        write_cells(axes, table, shares, depth, with_shares=columns <= MOST_WITH_SHARES)
+    size = SMALL if columns <= MOST_WITH_COUNTS else TINY
+    axes.set_xticks(range(columns), table.names[:columns], rotation=90 if columns > 4 else 0, fontsize=size)
+    axes.set_yticks(range(rows), table.names, fontsize=size)
+    axes.spines[:].set_visible(False)
+    axes.set(aspect="equal", xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+    name_axes(axes, "predicted", "is")
+    entitle(axes, f"{table.right:,} of {table.total:,} are right: {table.right / table.total:.1%}")
+    return finished(figure, f"Confusion matrix: {table.right:,} of {table.total:,} are right")
+
+
+def draw_cells(
+    axes: Axes, shares: NDArray[np.float64], some: NDArray[np.bool_], colours: Colormap, most: float
+) -> None:
+    """Colours some of the cells, as squares and not as an image: they stay sharp, and most are not there at all."""
+    at = np.argwhere(some & (shares > 0))
+    corners = at[:, None, ::-1] + np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, edgecolors="white", linewidths=1.5)
+    cells.set_clim(0, most)
+    axes.add_collection(cells)
+
+
+def write_cells(
+    axes: Axes, table: Table, shares: NDArray[np.float64], depth: NDArray[np.float64], *, with_shares: bool
+) -> None:
+    for (row, column), count in np.ndenumerate(table.counts):
+        if count:
+            text = f"{count:,}\n{shares[row, column]:.0%}" if with_shares else f"{count:,}"
+            colour = "white" if depth[row, column] > DARK else INK
+            size = SMALL if with_shares else TINY
+            axes.text(column, row, text, ha="center", va="center", fontsize=size, color=colour, linespacing=1.1)
+
+
+# ---- what is drawn
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows are what is, columns what was said. There may be a last row for labels that the model does not know."""
+
+    names: list[str]
+    counts: NDArray[np.int64]
+    right: int
+    merged: bool = False
+    """Whether the last row and column stand for several classes."""
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+
+def table_of(result: Any) -> Table:
+    if isinstance(result, Evaluation):
+        return of_evaluation(result)
+    if not hasattr(result, "folds"):
+        raise DataError(f"confusions are drawn of an evaluation or a validation, not of a {type(result).__name__}")
+    if result.metric != "accuracy":
+        raise DataError(f"confusions are between classes, and what was validated is measured by {result.metric}")
+    counts = np.zeros((len(result.classes), len(result.classes)), np.int64)
+    np.add.at(counts, (result.truth, result.predicted), 1)
+    return Table(list(map(label_text, result.classes)), counts, int(np.trace(counts)))
+
+
+def of_evaluation(evaluation: Evaluation) -> Table:
+    names, counts = list(map(label_text, evaluation.classes)), evaluation.confusion
+    if evaluation.unknown:
+        size = len(names)
+        strangers = [evaluation.counts.get((size, said), 0) for said in range(size)]
+        names, counts = [*names, "unknown"], np.vstack([counts, strangers])
+    return Table(names, counts, evaluation.right)
+
+
+def legible(table: Table) -> Table:
+    """The table or, of very many classes, what is confused most, and the others as one."""
+    rows, columns = table.counts.shape
+    if columns <= MOST_CLASSES:
+        return table
+    square = table.counts[:columns]
+    wrong = square.sum(axis=0) + square.sum(axis=1) - 2 * np.diag(square)
+    kept = np.sort(np.argsort(-wrong, kind="stable")[: MOST_CLASSES - 1])
+    group = np.full(rows, MOST_CLASSES - 1)
+    group[kept] = np.arange(len(kept))
+    counts = np.zeros((MOST_CLASSES, MOST_CLASSES), np.int64)
+    np.add.at(counts, (group[:, None], group[None, :columns]), table.counts)
+    names = [table.names[number] for number in kept] + [f"{rows - len(kept)} others"]
+    return Table(names, counts, table.right, merged=True)

@@ -1,0 +1,213 @@
+"""The course of a training: pass by pass, mistakes while learning and accuracy on examples kept apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from markone.errors import DataError
+from markone.model.history import History
+from markone.plots.drawing import (
+    BLUE,
+    INK,
+    ORANGE,
+    QUIET,
+    SMALL,
+    VERMILION,
+    End,
+    count_in_whole_numbers,
+    entitle,
+    finished,
+    in_percent,
+    label_ends,
+    name_axes,
+    new_figure,
+    tidy,
+)
+
+MOST_MARKED = 40
+"""Longer lines have no dot for each pass."""
+
+
+def curves(result: Any) -> Figure:
+    """Mistakes in training, and accuracy on other examples, of the last and of the averaged weights, pass by pass.
+
+    The best pass is marked where the last one is worse. If more was lost since than chance may take, it is called by
+    its name: over-training.
+
+    Parameters
+    ----------
+    result
+        A `History`, as `model.history` and `estimator.history_` are, or a `Validation`, whose folds are averaged.
+    """
+    course = of_history(result) if isinstance(result, History) else of_validation(result)
+    panels = [name for name, there in (("mistakes", course.mistakes), ("accuracy", course.tested)) if there]
+    if not panels:
+        raise DataError(
+            "there are no curves to draw: no passes with mistakes counted and none with accuracy on other examples; "
+            "train with holdout=0.1"
+        )
+    figure = new_figure(6, 1 + 2.2 * len(panels))
+    drawn = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, panel in zip(drawn, panels, strict=True):
+        tidy(axes)
+        if panel == "mistakes":
+            draw_mistakes(axes, course)
+        else:
+            draw_accuracy(axes, course)
+    name_axes(drawn[-1], "pass", drawn[-1].get_ylabel())
+    count_in_whole_numbers(drawn[-1].xaxis)
+    for axes in drawn:
+        axes.set_xlim(0.5 if len(course.epochs) == 1 else course.epochs[0], max(course.epochs[-1], 1.5))
+        label_ends(axes, [End(line.get_ydata()[-1], line.get_label(), line.get_color()) for line in named(axes)])
+    said = f"; over-training after pass {course.best}" if course.over_trained else ""
+    return finished(figure, f"Curves over {len(course.epochs)} passes{said}")
+
+
+def named(axes: Axes) -> list[Any]:
+    return [line for line in axes.lines if not str(line.get_label()).startswith("_")]
+
+
+def draw_mistakes(axes: Axes, course: Course) -> None:
+    draw(axes, course.epochs, course.mistakes, "while learning", VERMILION)
+    axes.set_ylim(bottom=0)
+    if course.in_shares:
+        in_percent(axes.yaxis)
+    else:
+        count_in_whole_numbers(axes.yaxis)
+    entitle(axes, "mistakes in training")
+
+
+def draw_accuracy(axes: Axes, course: Course) -> None:
+    if any(value is not None for value in course.averaged):
+        draw(axes, course.epochs, course.last, "last weights", ORANGE)
+        draw(axes, course.epochs, course.averaged, "averaged", BLUE)
+    else:
+        draw(axes, course.epochs, course.last, "accuracy", BLUE)
+    in_percent(axes.yaxis)
+    entitle(axes, f"{course.subject} accuracy")
+    if course.best is not None:
+        at = course.epochs.index(course.best)
+        value = course.used[at]
+        assert value is not None  # the best is one of those that were measured
+        axes.axvline(course.best, color=QUIET, linewidth=1, linestyle=(0, (2, 2)))
+        axes.plot([course.best], [value], "o", markersize=9, markerfacecolor="none", markeredgecolor=INK)
+        late = at > len(course.epochs) / 2
+        axes.annotate(
+            f"best: pass {course.best}, {value:.1%}" + ("\nover-training after it" if course.over_trained else ""),
+            (course.best, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(-5 if late else 5, 4),
+            textcoords="offset points",
+            ha="right" if late else "left",
+            fontsize=SMALL,
+            color=INK,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
+            zorder=4,
+        )
+
+
+def draw(axes: Axes, epochs: Sequence[int], values: Sequence[float | None], name: str, colour: str) -> None:
+    ys = np.array([np.nan if value is None else value for value in values], float)
+    axes.plot(
+        epochs,
+        ys,
+        color=colour,
+        linewidth=2,
+        marker="o" if len(epochs) <= MOST_MARKED else "",
+        markersize=4,
+        label=name,
+        clip_on=False,
+        zorder=3,
+    )
+
+
+# ---- what is drawn
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a history and a validation have in common. What was not measured is None."""
+
+    epochs: list[int]
+    mistakes: list[float | None]
+    """Empty where none were counted."""
+    in_shares: bool
+    """Whether mistakes are shares of the examples, or counts."""
+    last: list[float | None]
+    averaged: list[float | None]
+    subject: str
+    over_trained: bool
+
+    @property
+    def best(self) -> int | None:
+        """The first of the best passes, where the last one is worse."""
+        measured = [(value, -epoch) for epoch, value in zip(self.epochs, self.used, strict=True) if value is not None]
+        if not measured:
+            return None
+        best, minus = max(measured)
+        return -minus if measured[-1][0] < best else None
+
+    @property
+    def used(self) -> list[float | None]:
+        """The accuracy of the weights that would be used."""
+        return [last if mean is None else mean for last, mean in zip(self.last, self.averaged, strict=True)]
+
+    @property
+    def tested(self) -> bool:
+        return any(value is not None for value in self.used)
+
+
+def of_history(history: History) -> Course:
+    mistakes = [None if one.mistakes is None else one.mistakes / (history.rows or 1) for one in history]
+    course = Course(
+        epochs=[one.epoch for one in history],
+        mistakes=mistakes if any(share is not None for share in mistakes) else [],
+        in_shares=history.rows > 0,
+        last=[one.holdout_last for one in history],
+        averaged=[one.holdout_averaged for one in history],
+        subject="held-out",
+        over_trained=False,
+    )
+    return replace(course, over_trained=lost_more_than_chance(course, history.held_out))
+
+
+def lost_more_than_chance(course: Course, held_out: int) -> bool:
+    """Whether more is lost since the best pass than its standard error, if no example was lost and won back."""
+    if course.best is None:
+        return False
+    measured = [value for value in course.used if value is not None]
+    lost = max(measured) - measured[-1]
+    return not held_out or lost > math.sqrt(lost / held_out)
+
+
+def of_validation(validation: Any) -> Course:
+    if not hasattr(validation, "curve"):
+        raise DataError(f"curves are drawn of a history or a validation, not of a {type(validation).__name__}")
+    points = validation.curve()
+    mistakes = mean_mistakes(validation.folds, [point.epoch for point in points])
+    return Course(
+        epochs=[point.epoch for point in points],
+        mistakes=mistakes if any(share is not None for share in mistakes) else [],
+        in_shares=True,
+        last=[point.last for point in points],
+        averaged=[point.averaged for point in points],
+        subject="tested",
+        over_trained=validation.over_training is not None,
+    )
+
+
+def mean_mistakes(folds: Sequence[Any], epochs: Sequence[int]) -> list[float | None]:
+    """The share of examples that were mistaken in each pass, as the mean of the folds that made it."""
+    shares: dict[int, list[float]] = {}
+    for fold in folds:
+        for one in fold.history or ():
+            if one.mistakes is not None:
+                shares.setdefault(one.epoch, []).append(one.mistakes / fold.learned)
+    return [sum(shares[epoch]) / len(shares[epoch]) if epoch in shares else None for epoch in epochs]

@@ -1,0 +1,132 @@
+"""What all pictures share: colours, a quiet frame, and labels that stand beside what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from markone.model.grids import label_in_words, shortened
+
+# Okabe & Ito (2008): told apart with any kind of colour vision. Their yellow is left out, since it fades on white.
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+MARKERS = "os^Dv<>PX"
+INK, QUIET, FAINT = "#222222", "#767676", "#E4E4E4"
+
+TEXT, SMALL, TINY = 10, 9, 7
+LABEL_WIDTH = 20
+NAME_WIDTH = 32
+
+
+class Mark(NamedTuple):
+    """What a class looks like. Marks differ in shape and in colour, so that either is enough."""
+
+    colour: str
+    marker: str
+
+
+def mark_of(number: int) -> Mark:
+    return Mark(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+
+
+def new_figure(width: float, height: float) -> Figure:
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def tidy(axes: Axes, *, grid: str | None = "both") -> Axes:
+    """Leaves of the frame what is read: two sides, and a light grid behind the data."""
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(QUIET)
+    if grid is not None:
+        axes.grid(True, axis=grid, color=FAINT, linewidth=0.8)  # type: ignore[arg-type]
+    return axes
+
+
+def name_axes(axes: Axes, x: str | None = None, y: str | None = None) -> None:
+    axes.set_xlabel(x or "", fontsize=TEXT, color=INK)
+    axes.set_ylabel(y or "", fontsize=TEXT, color=INK)
+
+
+def entitle(axes: Axes, title: str, colour: str = INK) -> None:
+    axes.set_title(title, fontsize=TEXT, color=colour, loc="left")
+
+
+def count_in_whole_numbers(axis: Axis) -> None:
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def in_percent(axis: Axis) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.10g}%"))
+
+
+class End(NamedTuple):
+    """Where a line ends, and what it is called."""
+
+    height: float
+    name: str
+    colour: str
+
+
+def label_ends(axes: Axes, ends: Sequence[End]) -> None:
+    """Names lines at the right edge, each at the height of its end, as near as its neighbours leave room."""
+    low, high = axes.get_ylim()
+    room = 1.3 * SMALL / 72 * axes.figure.dpi / axes.bbox.height
+    ordered = sorted(((end.height - low) / (high - low), end) for end in ends)
+    heights = apart([height for height, _ in ordered], room)
+    for (_, end), height in zip(ordered, heights, strict=True):
+        axes.annotate(
+            end.name,
+            (1, height),
+            xycoords="axes fraction",
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            color=end.colour,
+        )
+
+
+def apart(places: Sequence[float], room: float) -> list[float]:
+    """Places in rising order, moved as little as leaves the room between any two, and all of them from 0 to 1.
+
+    >>> apart([0.2, 0.2, 0.9], 0.25)
+    [0.075, 0.325, 0.9]
+    """
+    groups: list[list[float]] = []  # each of places that touch: their number, and the sum of where the first would be
+    for place in places:
+        groups.append([1, place])
+        while len(groups) > 1 and start(groups[-2], room) + groups[-2][0] * room > start(groups[-1], room):
+            count, total = groups.pop()
+            groups[-1] = [groups[-1][0] + count, groups[-1][1] + total - count * groups[-1][0] * room]
+    return [round(start(group, room) + i * room, 12) for group in groups for i in range(int(group[0]))]
+
+
+def start(group: list[float], room: float) -> float:
+    """Where a group begins, so that it stays around where its places would be, and inside."""
+    count, total = group
+    return max(0.0, min(total / count, 1 - (count - 1) * room))
+
+
+def finished(figure: Figure, description: str) -> Figure:
+    """The figure, with a description for those who cannot see it, and names as they are: a $ begins no formula."""
+    figure.set_label(description)
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_parse_math(False)
+    return figure
+
+
+def label_text(label: object) -> str:
+    return label_in_words(label, LABEL_WIDTH)
+
+
+def name_text(name: object) -> str:
+    return shortened(name, NAME_WIDTH)

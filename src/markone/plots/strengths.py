@@ -1,0 +1,243 @@
+"""Weights: the strongest by name, and those of pixels as images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from markone.data.source import Label
+from markone.errors import DataError, SettingsError
+from markone.features.images import Pixels
+from markone.features.map import BIAS
+from markone.model.explaining import check_top
+from markone.model.model import Model
+from markone.plots.drawing import (
+    BLUE,
+    INK,
+    QUIET,
+    SMALL,
+    TEXT,
+    VERMILION,
+    entitle,
+    finished,
+    label_text,
+    name_axes,
+    name_text,
+    new_figure,
+    tidy,
+)
+
+MOST_PANELS = 24
+PANELS_BESIDE = 3
+IMAGES_BESIDE = 5
+LINE = 0.19
+"""The height of a bar with its name, in inches."""
+
+
+def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -> Figure:
+    """The strongest weights by name: bars to the right speak for a class, bars to the left against it.
+
+    Of two classes there is one list, of what speaks most for each. Of more, each class has a list of its own.
+
+    Parameters
+    ----------
+    model
+        A linear `Model`, or a fitted linear classifier with scikit-learn's interface.
+    top
+        How many features a class gets.
+    classes
+        Which classes are drawn, of more than two; None draws all.
+    """
+    top = check_top(top)
+    linear = linear_of(model)
+    if len(linear.classes) == 2:
+        if classes is not None:
+            raise SettingsError("classes", "is for more than two; of two classes one list shows both")
+        return weights_of_two(linear, top)
+    chosen = choose(linear.classes, classes)
+    lists = [strongest(linear.column(number), top) for number in chosen]
+    across = min(PANELS_BESIDE, len(chosen))
+    down = -(-len(chosen) // across)
+    longest = max(map(len, lists))
+    figure = new_figure(0.3 + 3.2 * across, 0.3 + down * (0.6 + LINE * longest))
+    panels = figure.subplots(down, across, squeeze=False, sharex=True).ravel()
+    for axes, number, features in zip(panels, chosen, lists, strict=False):
+        draw_bars(axes, linear, features, linear.column(number)[features], longest)
+        entitle(axes, label_text(linear.classes[number]))
+    for axes in panels[len(chosen) :]:
+        axes.remove()
+    return finished(figure, f"The strongest weights of {len(chosen)} classes")
+
+
+def weights_of_two(linear: LinearScores, top: int) -> Figure:
+    column = linear.column(0)
+    order = np.argsort(-column, kind="stable")
+    forth, back = order[column[order] > 0][:top], order[column[order] < 0][-top:]
+    features = np.concatenate([forth, back])
+    figure = new_figure(6, 1 + LINE * len(features))
+    axes = figure.add_subplot()
+    draw_bars(axes, linear, features, column[features], len(features))
+    first, second = map(label_text, linear.classes)
+    axes.set_title(f"← speaks for {first}", loc="left", fontsize=TEXT, color=VERMILION)
+    axes.set_title(f"speaks for {second} →", loc="right", fontsize=TEXT, color=BLUE)
+    name_axes(axes, "weight")
+    return finished(figure, f"The strongest weights for {second} and for {first}")
+
+
+def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int) -> None:
+    """The first feature on top."""
+    places = np.arange(len(features))
+    axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
+    axes.set_yticks(places, [name_text(linear.name(int(number))) for number in features])
+    axes.set_ylim(lines - 0.4, -0.6)
+    axes.axvline(0, color=QUIET, linewidth=0.8)
+    tidy(axes, grid="x").tick_params(labelbottom=True)
+    axes.spines["left"].set_visible(False)
+    axes.margins(x=0.05)
+
+
+def strongest(column: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+    """The features of largest weight, whatever its sign, and of these the most positive first."""
+    most = np.argsort(-np.abs(column), kind="stable")[:top]
+    most = most[column[most] != 0]
+    order: NDArray[np.int64] = most[np.argsort(-column[most], kind="stable")]
+    return order
+
+
+def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
+    """The numbers of the classes that are drawn."""
+    if chosen is None:
+        if len(known) > MOST_PANELS:
+            raise SettingsError("classes", f"must say which are drawn: there are {len(known)}, too many for a picture")
+        return list(range(len(known)))
+    if isinstance(chosen, str) or not len(chosen):
+        raise SettingsError("classes", f"must be a list of labels, not {chosen!r}")
+    for label in chosen:
+        if label not in known:
+            raise SettingsError("classes", f"has {label!r}, which is none of the model's classes")
+    return [known.index(label) for label in chosen]
+
+
+# ---- images
+
+
+def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
+    """The weights of pixels as an image for each class: blue pixels speak for it, red ones against it.
+
+    All images have the same scale, which is symmetric: white is 0. Of two classes there is one image, for the second.
+
+    Parameters
+    ----------
+    model
+        A linear `Model` of images, or a fitted linear classifier whose features are pixels, row by row.
+    shape
+        Height and width, where the model does not know them and the images are not square.
+    """
+    linear = linear_of(model)
+    images = list(images_of(model, linear, shape))
+    labels = linear.classes[1:] if len(images) == 1 else linear.classes
+    scale = max(float(np.abs(image).max()) for image in images) or 1.0
+    across = min(IMAGES_BESIDE, len(images))
+    down = -(-len(images) // across)
+    figure = new_figure(max(3.2, 0.8 + 1.5 * across), 0.4 + 1.7 * down)
+    panels = figure.subplots(down, across, squeeze=False).ravel()
+    for axes, label, image in zip(panels, labels, images, strict=False):
+        drawn = axes.imshow(image, cmap="RdBu", vmin=-scale, vmax=scale, interpolation="nearest")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_color(QUIET)
+        entitle(axes, label_text(label))
+    for axes in panels[len(images) :]:
+        axes.remove()
+    bar = figure.colorbar(drawn, ax=list(panels[: len(images)]), shrink=0.8, aspect=30)
+    bar.set_label("weight", fontsize=SMALL, color=INK)
+    bar.ax.tick_params(length=0, labelsize=SMALL)
+    bar.outline.set_visible(False)
+    return finished(figure, f"The weights of {images[0].shape[0]} × {images[0].shape[1]} pixels, of each class")
+
+
+def images_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -> Iterator[NDArray[np.float64]]:
+    start, (height, width) = pixels_of(model, linear, shape)
+    for number in range(linear.matrix.shape[1]):
+        yield linear.matrix[start : start + height * width, number].astype(np.float64).reshape(height, width)
+
+
+def pixels_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -> tuple[int, tuple[int, int]]:
+    """The number of the first pixel among the features, and the images' height and width."""
+    if isinstance(model, Model):
+        found = [
+            (int(start), part)
+            for start, part in zip(model.features.starts[:-1], model.features.parts, strict=True)
+            if isinstance(part, Pixels)
+        ]
+        if found:
+            start, part = found[0]
+            assert part.size is not None  # it is fitted
+            if shape not in (None, part.size):
+                raise SettingsError("shape", f"is {shape}, and the model's images are of {part.size}")
+            return start, part.size
+    features = len(linear.matrix)
+    side = math.isqrt(features)
+    if shape is None and side * side == features and (not isinstance(model, Model) or is_rows(model)):
+        return 0, (side, side)
+    if shape is None:
+        raise DataError(
+            f"weights are drawn as images where features are pixels, and this model has {features} features that are "
+            "no square of them; say shape=(height, width) if they are pixels"
+        )
+    if len(shape) != 2 or shape[0] * shape[1] != features:
+        raise SettingsError("shape", f"is {shape}, which is not height and width of {features} pixels")
+    return 0, shape
+
+
+def is_rows(model: Model) -> bool:
+    return [column.kind for column in model.features.columns] == ["rows"]
+
+
+# ---- what is drawn
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """The weights of a linear model, whatever it is."""
+
+    matrix: NDArray[Any]
+    """Features × columns; two classes share one column, which is for the second."""
+    bias: NDArray[Any]
+    feature_name: Callable[[int], str]
+    classes: list[Label]
+
+    def column(self, number: int) -> NDArray[np.float64]:
+        """All weights of a column, the bias last."""
+        return np.append(self.matrix[:, number], self.bias[number]).astype(np.float64, copy=False)
+
+    def name(self, number: int) -> str:
+        return BIAS if number == len(self.matrix) else self.feature_name(number)
+
+
+def linear_of(model: Any) -> LinearScores:
+    if isinstance(model, Model):
+        matrix, bias = model.weight_arrays()
+        return LinearScores(matrix, bias, model.features.name, model.classes)
+    if not hasattr(model, "coef_") or not hasattr(model, "classes_"):
+        raise DataError(
+            f"weights are drawn of a linear model or a fitted linear classifier, not of this {type(model).__name__}"
+        )
+    matrix = np.atleast_2d(dense(model.coef_)).T
+    bias = np.broadcast_to(np.asarray(model.intercept_, np.float64), matrix.shape[1:])
+    names = getattr(model, "feature_names_in_", None)
+    classes = np.asarray(model.classes_).tolist()
+    if matrix.shape[1] not in (1, len(classes)):
+        raise DataError(f"there are {len(classes)} classes and {matrix.shape[1]} columns of weights")
+    return LinearScores(matrix, bias, lambda i: f"feature {i}" if names is None else str(names[i]), classes)
+
+
+def dense(matrix: Any) -> NDArray[Any]:
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

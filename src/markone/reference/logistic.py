@@ -1,0 +1,111 @@
+"""Logistic regression to its optimum: the objective, its gradient, batch gradient ascent, and Newton's method.
+
+The weights of each class are a vector. Two classes are the case in which the first one's vector is held at zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+from markone.reference.vectors import BIAS, Number, Vector, dot, softmax
+
+Examples = Sequence[tuple[Vector, int, Number]]
+"""Features, class and importance of each."""
+Weights = dict[int, dict[Hashable, float]]
+
+
+def probabilities(w: Weights, x: Vector, classes: int) -> list[float]:
+    """P(k | x, w) for each class k. A bias is a feature that is always 1."""
+    return softmax([dot(w.get(k, {}), {**x, BIAS: 1}) for k in range(classes)])
+
+
+def logistic_objective(
+    w: Weights, examples: Examples, classes: int, strength: float = 0.0, penalty: str = "l2"
+) -> float:
+    """The mean of -ln P(y | x, w), each counted by its importance, and the penalty, of which the bias is free."""
+    total = sum(h for _, _, h in examples)
+    loss = sum(-h * math.log(probabilities(w, x, classes)[y]) for x, y, h in examples) / total
+    weights = [value for vector in w.values() for feature, value in vector.items() if feature != BIAS]
+    return float(loss + strength * sum(abs(value) if penalty == "l1" else value * value / 2 for value in weights))
+
+
+def logistic_gradient(w: Weights, examples: Examples, classes: int, strength: float = 0.0) -> Weights:
+    """How the objective with the penalty l2 rises with each weight that is in w."""
+    total = sum(h for _, _, h in examples)
+    slope = {k: dict.fromkeys(vector, 0.0) for k, vector in w.items()}
+    for x, y, h in examples:
+        p = probabilities(w, x, classes)
+        for k, vector in slope.items():
+            for feature, value in {**x, BIAS: 1}.items():
+                if feature in vector:
+                    vector[feature] -= h / total * ((k == y) - p[k]) * value
+    for k, vector in w.items():
+        for feature, value in vector.items():
+            slope[k][feature] += 0.0 if feature == BIAS else strength * value
+    return slope
+
+
+def start_at_zero(examples: Examples, classes: int, bias: bool = True) -> Weights:
+    """A zero for every feature that there is, of every class that has a vector of its own."""
+    features = sorted({feature for x, _, _ in examples for feature in x}, key=str) + ([BIAS] if bias else [])
+    return {k: dict.fromkeys(features, 0.0) for k in ([1] if classes == 2 else range(classes))}
+
+
+def ascend(
+    examples: Examples, classes: int, eta: float, steps: int, strength: float = 0.0, bias: bool = True
+) -> Weights:
+    """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x / Σ h, less what the penalty l2 takes."""
+    w = start_at_zero(examples, classes, bias)
+    for _ in range(steps):
+        slope = logistic_gradient(w, examples, classes, strength)
+        for k, vector in w.items():
+            for feature in vector:
+                vector[feature] -= eta * slope[k][feature]
+    return w
+
+
+def newton(examples: Examples, classes: int, strength: float, steps: int = 20, bias: bool = True) -> Weights:
+    """Newton's method with the penalty l2: w -= (second derivatives)⁻¹ gradient, half as far until that is a fall."""
+    w = start_at_zero(examples, classes, bias)
+    total = sum(h for _, _, h in examples)
+    names = [(k, feature) for k, vector in w.items() for feature in vector]
+    for _ in range(steps):
+        hessian = [[strength * (a == b and a[1] != BIAS) for b in names] for a in names]
+        for x, _, h in examples:
+            p, full = probabilities(w, x, classes), {**x, BIAS: 1}
+            for i, (k, feature) in enumerate(names):
+                for j, (other, by) in enumerate(names):
+                    bend = p[k] * ((k == other) - p[other])
+                    hessian[i][j] += h / total * bend * full.get(feature, 0) * full.get(by, 0)
+        for i in range(len(names)):
+            hessian[i][i] += 1e-12  # softmax is indifferent to what all classes gain alike
+        slope = logistic_gradient(w, examples, classes, strength)
+        direction = solve(hessian, [slope[k][feature] for k, feature in names])
+        before, far = logistic_objective(w, examples, classes, strength), 1.0
+        while far > 1e-10:
+            there: Weights = {k: dict(vector) for k, vector in w.items()}
+            for (k, feature), step in zip(names, direction, strict=True):
+                there[k][feature] -= far * step
+            if logistic_objective(there, examples, classes, strength) <= before:
+                w = there
+                break
+            far /= 2
+    return w
+
+
+def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    """Gaussian elimination with the largest pivot of each column."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    size = len(rows)
+    for i in range(size):
+        best = max(range(i, size), key=lambda j: abs(rows[j][i]))
+        rows[i], rows[best] = rows[best], rows[i]
+        for j in range(i + 1, size):
+            factor = rows[j][i] / rows[i][i]
+            rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
+    found = [0.0] * size
+    for i in reversed(range(size)):
+        known = sum(rows[i][j] * found[j] for j in range(i + 1, size))
+        found[i] = (rows[i][size] - known) / rows[i][i]
+    return found

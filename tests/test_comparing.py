@@ -1,0 +1,389 @@
+"""Comparing: the same folds for all, what is not chance, a verdict that says what the numbers show, and a page."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import markone
+from markone.cli import main
+from markone.errors import DataError, SettingsError
+from markone.experiments import comparing, contrasts, page
+from markone.experiments.comparing import WAYS, Comparison, Contender, compare, contender_of
+from markone.experiments.validation import Fold, Validation
+from markone.experiments.verdict import verdict_of
+from markone.model.history import History, Pass
+
+ONLINE = ["perceptron", "averaged-perceptron", "mira", "hinge", "logistic"]
+
+
+def points(rows: int = 300, seed: int = 0, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 4))
+    return X, (X[:, 0] - X[:, 1] + noise * random.normal(size=rows) > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    X, y = points()
+    return compare(X, target=y, rules=ONLINE, folds=3)
+
+
+# ---- the contest
+
+
+def test_all_are_tested_on_the_same_folds(comparison):
+    rows = [[fold.rows.tolist() for fold in one.validation.folds] for one in comparison.contenders]
+    assert all(one == rows[0] for one in rows) and len(comparison.contenders) == 8
+    assert sorted(row for fold in rows[0] for row in fold) == list(range(300))
+
+
+def test_each_is_as_it_is_validated_alone(comparison):
+    X, y = points()
+    for name in ONLINE:
+        alone = markone.validate(X, target=y, folds=3, **WAYS[name])
+        assert comparison[name].validation.predicted.tolist() == alone.predicted.tolist()
+    for name, estimator in (
+        ("1-nearest-neighbour", KNeighborsClassifier(1)),
+        ("decision tree", DecisionTreeClassifier(random_state=0)),
+    ):
+        alone = markone.validate(X, target=y, folds=3, estimator=estimator)
+        assert comparison[name].validation.predicted.tolist() == alone.predicted.tolist()
+
+
+def test_the_best_comes_first_and_neighbours_are_tested(comparison):
+    means = [contender.validation.mean for contender in comparison.contenders]
+    names = [contender.name for contender in comparison.contenders]
+    assert means == sorted(means, reverse=True)
+    assert [(test.better, test.worse) for test in comparison.tests] == list(pairwise(names))
+    first, second = comparison.contenders[:2]
+    rights = [one.validation.predicted == one.validation.truth for one in (first, second)]  # in the order of the folds
+    wins, losses = (rights[0] & ~rights[1]).sum(), (rights[1] & ~rights[0]).sum()
+    assert (comparison.tests[0].wins, comparison.tests[0].losses) == (wins, losses)
+
+
+def test_what_a_contender_cost_is_told(comparison, tmp_path):
+    mira, logistic = comparison["mira"], comparison["logistic"]
+    assert mira.passes == 10 and mira.rule == "mira" and mira.seconds > 0
+    assert logistic.has_probabilities and logistic.calibration is not None and logistic.log_loss > 0
+    assert not mira.has_probabilities and mira.calibration is None and mira.log_loss is None
+    X, y = points()
+    others = np.setdiff1d(np.arange(300), mira.validation.folds[0].rows)
+    model = markone.train(X[others], target=y[others])
+    model.save(tmp_path / "mira.model", final=True)
+    # The names of the target and of the way the data were read, and how often features occur, are not in it.
+    assert 0 < mira.bytes <= (tmp_path / "mira.model").stat().st_size < mira.bytes + 2000
+    assert comparison["decision tree"].bytes is None and comparison["decision tree"].passes is None
+
+
+def test_features_are_made_once_for_all_that_have_the_same(monkeypatch):
+    made = []
+    divided = comparing.Sample.divided
+
+    def counted(sample, split, spec):
+        made.append(spec)
+        return divided(sample, split, spec)
+
+    monkeypatch.setattr(comparing.Sample, "divided", counted)
+    compare({"x": [1.0, 2.0, 3.0, 4.0] * 5}, target=[0, 0, 1, 1] * 5, rules=ONLINE, folds=2)
+    assert len(made) == 2
+
+
+def test_the_seed_decides(comparison):
+    X, y = points()
+    again = compare(X, target=y, rules=ONLINE, folds=3)
+    for one in comparison.contenders:
+        assert one.validation.predicted.tolist() == again[one.name].validation.predicted.tolist()
+    other = compare(X, target=y, rules=["mira"], contrasts=False, folds=3, seed=1)
+    assert other["mira"].validation.folds[0].rows.tolist() != again["mira"].validation.folds[0].rows.tolist()
+
+
+@pytest.mark.parametrize(("method", "folds"), [("holdout", 1), ("loo", 1)])
+def test_other_divisions_than_folds(method, folds):
+    X, y = points(30)
+    found = compare(X, target=y, rules=["perceptron"], method=method)
+    assert {len(contender.validation.folds) for contender in found.contenders} == {folds}
+    assert found["perceptron"].validation.predicted.tolist() == (
+        markone.validate(X, target=y, rule="perceptron", average=False, method=method).predicted.tolist()
+    )
+
+
+def test_a_rule_that_cannot_learn_is_listed_with_its_reason(monkeypatch):
+    X, y = points(40)
+    answer = comparing.ByRule.answer
+
+    def refused(way, rows, **rest):
+        if way.name == "hinge":
+            raise DataError("values must not be negative")
+        return answer(way, rows, **rest)
+
+    monkeypatch.setattr(comparing.ByRule, "answer", refused)
+    found = compare(X, target=y, rules=["mira", "hinge"], folds=2)
+    assert [(one.name, one.reason) for one in found.failures] == [("hinge", "values must not be negative")]
+    assert "hinge took no part: values must not be negative" in str(found) and "hinge" in found.html()
+    with pytest.raises(KeyError, match="there is no contender 'hinge'"):
+        found["hinge"]
+    with pytest.raises(DataError, match="nothing can be learned from these data: values must not be negative"):
+        compare(X, target=y, rules=["hinge"], contrasts=False, folds=2)
+
+
+def test_contrasts_that_would_take_long_learn_from_fewer_rows_and_say_so(monkeypatch):
+    X, y = points(200)
+    monkeypatch.setattr(contrasts, "MOST_COMPARED", 100 * 4 * 30)
+    found = compare(X, target=y, rules=["mira"], folds=2)
+    assert found.remarks == [
+        "1-nearest-neighbour learned from 30 of 100 rows in each fold: all would take too long.",
+    ]
+    assert found.remarks[0] in str(found) and found.remarks[0] in found.html()
+
+
+def test_contrasts_learn_without_importance_where_they_cannot_weigh():
+    X, y = points(60)
+    source = markone.read(X, target=y, importance=np.where(y, 2.0, 1.0))
+    found = compare(source, rules=["mira"], folds=2)
+    assert not found.failures and len(found.contenders) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"rules": ["mirra"]}, "rules must be among perceptron, averaged-perceptron, mira"),
+        ({"rules": []}, "rules must name one at least"),
+        ({"folds": 1}, "folds must be a whole number of at least 2, not 1"),
+    ],
+)
+def test_what_means_nothing_is_refused(options, sentence):
+    X, y = points(40)
+    with pytest.raises(SettingsError) as raised:
+        compare(X, target=y, **options)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_tuning_happens_in_each_fold_from_its_own_rows(monkeypatch):
+    X, y = points(200)
+    seen = []
+    tuned = comparing.Tuner.tuned
+
+    def watched(tuner, way, sample, split):
+        seen.append(set(split.learned))
+        return tuned(tuner, way, sample, split)
+
+    monkeypatch.setattr(comparing.Tuner, "tuned", watched)
+    found = compare(X, target=y, rules=["mira"], contrasts=False, folds=2, tune=True)
+    folds = found["mira"].validation.folds
+    assert len(seen) == 2 and all(not seen[i] & set(folds[i].rows) for i in (0, 1))
+    for fold in folds:
+        assert fold.settings.keys() == {"rule", "C", "epochs"} and len(fold.history) <= fold.settings["epochs"]
+    assert found.as_dict()["contenders"][0]["validation"]["folds"][0]["settings"] == folds[0].settings
+
+
+# ---- the verdict
+
+
+def contender(name: str, right: list[int], rule: str | None = None, **facts) -> Contender:
+    """Who gets these of a hundred rows right."""
+    truth = np.zeros(len(right), int)
+    passes = facts.pop("history", None)
+    fold = Fold(1, 1, 400, np.arange(len(right)), truth, 1 - np.array(right), None, np.mean(right), 1.0, passes)
+    validation = Validation("holdout", name, "accuracy", ["a", "b"], [fold], 1)
+    return replace(contender_of(name, rule, validation), **facts)
+
+
+def first(count: int, of: int = 1000) -> list[int]:
+    return [1] * count + [0] * (of - count)
+
+
+def last(count: int, of: int = 1000) -> list[int]:
+    return first(count, of)[::-1]
+
+
+def test_the_best_is_named_with_what_it_is_worth():
+    text = verdict_of([contender("mira", first(900), "mira"), contender("majority class", first(600))])
+    assert text.startswith("Use mira: it is right on 90.0% of the tested rows (95% interval 88.0% to 91.7%); always")
+    assert "commonest class is on 60.0%." in text
+
+
+def test_a_lead_that_may_be_chance_is_called_so_and_only_that():
+    text = verdict_of(
+        [
+            contender("mira", first(905), "mira"),
+            contender("svm", first(900, 1000)[:990] + [1] * 10, "svm"),
+            contender("hinge", first(700), "hinge"),
+        ]
+    )
+    assert "Its lead over svm (p = 0.30) may be chance." in text and "hinge" not in text
+
+
+def test_what_the_equals_have_is_told():
+    text = verdict_of(
+        [
+            contender("mlp", first(905), "mlp", seconds=6.0, bytes=4000),
+            contender("logistic", first(904), "logistic", seconds=1.0, bytes=1000, has_probabilities=True),
+        ]
+    )
+    assert "Logistic also has probabilities, learns 6 times as fast and has a model 4 times smaller." in text
+
+
+def test_a_fast_one_that_is_surely_but_little_worse_is_told():
+    text = verdict_of(
+        [
+            contender("mira", first(905), "mira", seconds=8.0),
+            contender("naive-bayes", first(890), "naive-bayes", seconds=1.0),
+        ]
+    )
+    assert "If time counts: naive-bayes learns 8 times as fast, and is 1.5 points less accurate." in text
+
+
+def test_no_rule_is_recommended_that_is_no_better_than_the_commonest_class():
+    text = verdict_of([contender("mira", first(602), "mira"), contender("majority class", first(600))])
+    assert text.startswith("No rule is surely better than always saying the commonest class") and "Use" not in text
+
+
+def test_a_contrast_that_is_better_is_told():
+    tree = contender("decision tree", first(950))
+    text = verdict_of([tree, contender("mira", first(900), "mira")])
+    assert "But the decision tree does better than every rule, 95.0% (p < 0.001)" in text
+    text = verdict_of([contender("decision tree", first(901)), contender("mira", first(900), "mira")])
+    assert "The decision tree is a little ahead, which may be chance (p = 1.00)." in text
+
+
+def test_a_hidden_layer_that_pays_is_told():
+    text = verdict_of([contender("mlp", first(950), "mlp"), contender("svm", first(900), "svm")])
+    assert "Its hidden layer pays: the best rule without one, svm, is 5.0 points less accurate (p < 0.001)." in text
+
+
+def test_what_the_perceptron_shows_is_told():
+    def trained(mistakes: int, stopped: str) -> History:
+        return History([Pass(1, mistakes, mistakes, 0.0, 0.0, 0.0, 0.9)], stopped=stopped)
+
+    text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(0, "converged"))])
+    assert "The rows can be separated: in every fold" in text
+    text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(40, "epochs"))])
+    assert "The perceptron was still mistaken on 10.0% of the rows" in text and "can be separated:" not in text
+
+
+def test_over_training_is_told_with_its_pass():
+    history = History([Pass(i, 9, 9, 0.0, 0.0, 0.0, one) for i, one in enumerate([0.7, 0.9, 0.6], 1)])
+    text = verdict_of([contender("hinge", first(600), "hinge", history=history)])
+    assert "Later passes made it worse for hinge (best after pass 2 of 3)." in text
+
+
+def test_separable_rows_are_seen_to_be_so():
+    X, _ = points(200)
+    text = compare(X, target=(X[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
+    far = X[abs(X[:, 0]) > 0.3]
+    separable = compare(far, target=(far[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
+    assert "can be separated" in separable
+    assert "Use perceptron" in text
+
+
+# ---- what people and machines read
+
+
+def test_the_table_fits_a_terminal(comparison):
+    lines = str(comparison).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "8 ways to learn from 300 rows of 2 classes, by 3 folds."
+    assert lines[2].split() == ["accuracy", "interval", "seconds", "passes", "size", "off", "by"]
+
+
+class Balanced(HTMLParser):
+    """Whether every element is closed, and nothing comes from elsewhere."""
+
+    VOID = ("meta", "br", "hr", "img", "link", "use", "path")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.handle_startendtag(tag, attrs)
+
+    def handle_startendtag(self, tag, attrs):
+        links = [value for name, value in attrs if name in ("src", "href", "xlink:href")]
+        self.outside += [link for link in links if not link.startswith(("#", "data:"))]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_the_page_is_complete_in_itself(comparison):
+    text = comparison.html()
+    parser = Balanced()
+    parser.feed(text)
+    assert parser.open == [] and parser.outside == []
+    assert text.startswith("<!DOCTYPE html>") and "@import" not in text and "url(http" not in text
+    for one in comparison.contenders:
+        assert f"<td>{one.name}</td>" in text and f"<td>{one.validation.mean:.2%}</td>" in text
+    assert comparison.verdict.replace("<", "&lt;") in text
+    assert ("<svg" in text) == (importlib.util.find_spec("matplotlib") is not None)
+
+
+def test_without_matplotlib_the_page_says_what_is_missing(comparison, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(page.importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find(name))
+    text = comparison.html()
+    assert "they need matplotlib, pip install &#x27;markone[plot]&#x27;" in text and "<svg" not in text
+
+
+def test_names_on_the_page_are_escaped():
+    X, y = points(40)
+    found = compare({"<b>x</b>": X[:, 0]}, target=[f"<i>{label}</i>" for label in y], rules=["mira"], folds=2)
+    text = replace(found, source="<script>").html()
+    assert "<script>" not in text and "<i>" not in text and "&lt;script&gt;" in text
+
+
+@pytest.fixture
+def people(tmp_path):
+    X, y = points(120)
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "a,b,income\n" + "".join(f"{x[0]},{x[1]},{'high' if one else 'low'}\n" for x, one in zip(X, y, strict=True))
+    )
+    return path
+
+
+def test_the_command_speaks_json_and_writes_a_page(people, capsys):
+    html = people.with_name("page.html")
+    command = ["compare", str(people), "--target", "income", "--rules", "mira, logistic", "--folds", "3"]
+    assert main([*command, "--json", "--html", str(html)]) == 0
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    expected = compare(people, target="income", rules=["mira", "logistic"], folds=3)
+    assert printed.err == ""
+    assert [one["name"] for one in found["contenders"]] == [one.name for one in expected.contenders]
+    assert [one["validation"]["mean"] for one in found["contenders"]] == [
+        c.validation.mean for c in expected.contenders
+    ]
+    assert found["tests"] == [test.as_dict() for test in expected.tests]
+    assert found["rows"] == 120 and found["design"] == "3 folds"
+    assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_command_prints_a_table_and_the_verdict(people, capsys):
+    assert (
+        main(["compare", str(people), "--target", "income", "--rules", "mira", "--no-contrasts", "--folds", "3"]) == 0
+    )
+    printed = capsys.readouterr().out
+    assert "Use mira: it is right on" in printed and "majority" not in printed
+
+
+def test_the_command_refuses_in_its_own_words(people, capsys):
+    assert main(["compare", str(people), "--target", "income", "--rules", "mirra"]) == 2
+    assert "--rules must be among perceptron" in capsys.readouterr().err
+    assert main(["compare", str(people), "--target", "income", "--html", str(people)]) == 2
+    assert "is what is read; name another file" in capsys.readouterr().err
+    assert main(["compare"]) == 2
+    assert "there are no data to test on" in capsys.readouterr().err

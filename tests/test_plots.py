@@ -1,0 +1,809 @@
+"""The pictures show what they are drawn from."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import threading
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as pyplot
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
+
+import markone
+from files_of import as_idx
+from markone import DataError, LogisticRegression, Perceptron, SettingsError, plots
+from markone.experiments.comparing import Comparison, Contender
+from markone.experiments.validation import Fold, Validation
+from markone.model.evaluation import Evaluation
+from markone.model.history import History, Pass
+from markone.plots import drawing
+
+LECTURE = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
+
+
+def texts(figure: Any) -> list[str]:
+    """All that is written in a picture, or in a part of one."""
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def lines(axes: Any) -> dict[str, Any]:
+    return {str(line.get_label()): line for line in axes.lines}
+
+
+def drawn(axes: Any, name: str) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in zip(*lines(axes)[name].get_data(), strict=True)]
+
+
+def title(axes: Any) -> str:
+    return str(axes.get_title(loc="left"))
+
+
+def ticks(axis: Any) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+# ---- what all of them are
+
+
+def blobs(classes: int = 2) -> tuple[Any, Any]:
+    X, y = make_blobs(60, centers=classes, n_features=2, cluster_std=0.5, random_state=3)
+    return X, y
+
+
+def one_of_each() -> dict[str, Figure]:
+    X, y = blobs()
+    fitted = LogisticRegression(random_state=0).fit(X, y)
+    return {
+        "boundary": plots.boundary(fitted, X, y),
+        "curves": plots.curves(history([5, 2, 1], last=[0.8, 0.9, 0.7])),
+        "weights": plots.weights(fitted),
+        "weight_images": plots.weight_images(fitted, shape=(1, 2)),
+        "confusion": plots.confusion(validation()),
+        "roc": plots.roc(validation()),
+        "calibration": plots.calibration(validation()),
+        "accuracies": plots.accuracies(comparison(contender("mira", 9), contender("logistic", 8))),
+        "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
+        "losses_curve": plots.losses_curve(),
+    }
+
+
+def test_every_picture_is_a_figure_and_changes_nothing_else() -> None:
+    before = dict(matplotlib.rcParams)
+    pictures = one_of_each()
+    assert {*pictures} == {*plots.__all__} - {"svg"}
+    assert pyplot.get_fignums() == []
+    for picture in pictures.values():
+        plots.svg(picture)
+    assert dict(matplotlib.rcParams) == before
+    for name, picture in pictures.items():
+        assert type(picture) is Figure, name
+        assert picture.get_label(), name
+
+
+def test_pictures_are_the_same_bytes_each_time_and_fit_into_a_page() -> None:
+    first, second = (list(map(plots.svg, one_of_each().values())) for _ in range(2))
+    assert first == second
+    page = ET.fromstring(f"<html>{''.join(first)}</html>")
+    ids = [element.attrib["id"] for element in page.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids))
+    used = {
+        value.partition("#")[2].rstrip(")")
+        for element in page.iter()
+        for name, value in element.attrib.items()
+        if value.startswith(("url(#", "#")) and not name.startswith("style")
+    }
+    assert used == {*ids}
+    for picture in first:
+        assert picture.startswith('<svg role="img" aria-label="') and picture.endswith("</svg>")
+        assert "matplotlib.org" not in picture and "dc:date" not in picture
+        assert "<style" not in picture  # it would hold for the whole page
+    assert max(map(len, first)) < 60_000
+
+
+def test_names_are_drawn_as_they_are() -> None:
+    names = ["$x^2$", "<b>&", 'id="a" "', "価格", "a\nb"]
+    X = np.eye(5)
+    fitted = Perceptron(max_iter=1, tol=None, average=False).fit(pd.DataFrame(X, columns=names), [0, 1, 0, 1, 0])
+    picture = plots.svg(plots.weights(fitted))
+    words = {"".join(element.itertext()) for element in ET.fromstring(picture).iter() if element.tag.endswith("text")}
+    assert {"$x^2$", "<b>&", 'id="a" "', "価格", "a\\nb"} <= words
+
+
+def test_two_threads_draw_at_once() -> None:
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(plots.svg(plots.losses_curve()))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 3 and len(set(found)) == 1
+
+
+def test_without_matplotlib_there_is_a_sentence() -> None:
+    program = "import sys; sys.modules['matplotlib'] = None; import markone.plots"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.rstrip().endswith(
+        "markone.errors.MarkoneError: pictures need matplotlib, which is not installed: pip install 'markone[plot]'"
+    )
+
+
+def test_the_room_shows_its_names_and_imports_them_when_they_are_used() -> None:
+    assert dir(plots) == plots.__all__
+    with pytest.raises(AttributeError, match="'markone.plots' has no attribute 'pie'"):
+        _ = plots.pie  # type: ignore[attr-defined]
+    look = "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules, 'sklearn' in sys.modules);"
+    program = f"import sys, markone.plots; {look} markone.plots.svg(markone.plots.losses_curve()); {look}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False False\nTrue False False\n"
+
+
+@pytest.mark.parametrize("places", [[], [0.5], [0.0, 0.0, 0.0], [0.9, 0.95, 1.0], [0.1, 0.11, 0.5, 0.52, 0.53, 0.99]])
+def test_labels_stand_apart_in_their_order_and_inside(places: list[float]) -> None:
+    moved = drawing.apart(places, 0.1)
+    assert all(after - before > 0.1 - 1e-9 for before, after in pairwise(moved))
+    assert all(-1e-9 <= place <= 1 + 1e-9 for place in moved)
+    assert len(moved) == len(places)
+
+
+def test_labels_that_have_room_stay() -> None:
+    assert drawing.apart([0.1, 0.3, 0.8], 0.2) == [0.1, 0.3, 0.8]
+
+
+# ---- the plane
+
+
+def test_the_boundary_of_the_lecture_is_the_diagonal() -> None:
+    X, y = LECTURE
+    fitted = Perceptron(average=False, shuffle=False, fit_intercept=False, tie="negative").fit(X, y)
+    figure = plots.boundary(fitted, X, y)
+    [axes] = figure.axes
+    for x, height in drawn(axes, "boundary"):
+        assert height == pytest.approx(x)
+    assert drawn(axes, "+") == [(3, 2), (-2, -3)]
+    assert drawn(axes, "-") == [(-2, 2)]
+    assert title(axes) == "3 of 3 points are classified rightly"
+    assert legend(figure) == ["+", "-", "boundary", "margins"]
+
+
+def test_margins_are_where_the_score_is_one() -> None:
+    X, y = blobs()
+    fitted = SVC(kernel="linear").fit(X, y)
+    [axes] = plots.boundary(fitted, X, y).axes
+    found = {
+        round(float(score), 6)
+        for line in axes.lines
+        if line.get_label() in ("boundary", "margins")
+        for score in fitted.decision_function(np.transpose(line.get_data()))
+    }
+    assert found == {-1, 0, 1}
+    assert [line.get_linestyle() for line in axes.lines if line.get_label() == "margins"] == ["--", "--"]
+
+
+def test_a_line_is_found_behind_a_pipeline() -> None:
+    X, y = blobs()
+    fitted = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X, y)
+    assert {"boundary", "margins"} <= {*lines(plots.boundary(fitted, X, y).axes[0])}
+
+
+def test_regions_are_what_is_predicted() -> None:
+    X, y = blobs(3)
+    fitted = KNeighborsClassifier(1).fit(X, y)
+    figure = plots.boundary(fitted, X, y)
+    [axes] = figure.axes
+    [image] = axes.images
+    left, right, low, high = image.get_extent()
+    said = np.asarray(image.get_array())
+    across, up = np.linspace(left, right, said.shape[1]), np.linspace(low, high, said.shape[0])
+    for row, column in [(0, 0), (-1, 5), (100, 200), (37, -1), (128, 128)]:
+        assert said[row, column] == fitted.predict([[across[column], up[row]]])[0]
+    assert {*np.unique(said)} == {0, 1, 2}
+    assert legend(figure) == ["0", "1", "2"]
+    assert title(axes) == "60 of 60 points are classified rightly"
+
+
+@pytest.mark.parametrize("model", [GaussianNB(), SVC(), KNeighborsClassifier(1)])
+def test_a_curved_boundary_is_where_the_prediction_changes(model: Any) -> None:
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    model.fit(X, y)
+    figure = plots.boundary(model, X, y)
+    [axes] = figure.axes
+    assert legend(figure) == ["0", "1", "boundary"]
+    [contour] = [one for one in axes.collections if len(one.get_paths())]
+    vertices = np.concatenate([path.vertices for path in contour.get_paths()])
+    step = 0.03
+    around = [model.predict(vertices + np.array([dx, dy])) for dx in (-step, 0, step) for dy in (-step, 0, step)]
+    assert (np.min(around, axis=0) != np.max(around, axis=0)).mean() > 0.98
+
+
+def test_a_plane_of_one_class_only_has_no_line() -> None:
+    class Always:
+        classes_ = np.array(["a", "b"])
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), "a")
+
+    figure = plots.boundary(Always(), [[0, 0], [1, 1]], ["a", "b"])
+    assert legend(figure) == ["a", "b"]
+    assert title(figure.axes[0]) == "1 of 2 points are classified rightly"
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
+def test_a_model_is_drawn_in_the_plane_of_its_two_columns(frame: Any) -> None:
+    X, y = blobs()
+    data = {"height": X[:, 0] * 100, "weight": X[:, 1]}
+    names = np.where(y == 0, "cat", "dog").tolist()
+    model = markone.train(data, target=names, rule="logistic", epochs=3)
+    figure = plots.boundary(model, frame(data), names)
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("height", "weight")
+    assert legend(figure)[:3] == ["cat", "dog", "boundary"]
+    ends = np.array(drawn(axes, "boundary"))
+    scores = model.scores({"height": ends[:, 0], "weight": ends[:, 1]})
+    assert np.abs(np.diff(scores)).max() < 1e-3
+    assert len(drawn(axes, "cat")) == (y == 0).sum()
+
+
+@pytest.mark.parametrize("rule", ["naive-bayes", "mlp"])
+def test_models_whose_features_speak_together_have_a_boundary_and_no_weights(rule: Any) -> None:
+    X, y = make_moons(80, noise=0.1, random_state=0)
+    model = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist(), rule=rule, epochs=1)
+    figure = plots.boundary(model, X, y)
+    assert legend(figure) == ["0", "1", "boundary"]
+    right = int((model.predict({"a": X[:, 0], "b": X[:, 1]}) == y).sum())
+    assert title(figure.axes[0]) == f"{right} of 80 points are classified rightly"
+    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose features have no weights of their own"):
+        plots.weights(model)
+
+
+def test_a_model_of_rows_and_one_of_products() -> None:
+    X, y = blobs()
+    [axes] = plots.boundary(markone.train(X, target=y.tolist(), epochs=2), X, y).axes
+    assert "boundary" in lines(axes)
+    circle = (X**2).sum(axis=1) > np.median((X**2).sum(axis=1))
+    data = {"a": X[:, 0], "b": X[:, 1]}
+    curved = markone.train(data, target=circle.tolist(), features={"degree": 2}, epochs=2)
+    [axes] = plots.boundary(curved, X, circle).axes
+    assert "boundary" not in lines(axes)
+
+
+def test_frames_keep_their_names_for_estimators() -> None:
+    X, y = blobs()
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    [axes] = plots.boundary(GaussianNB().fit(frame, y), frame, y).axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("a", "b")
+
+
+def test_many_points_are_an_image() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = X[:, 0] > 0
+    assert len(plots.svg(plots.boundary(SVC(kernel="linear").fit(X[::100], y[::100]), X, y))) < 600_000
+
+
+def test_what_is_no_plane_gets_a_sentence() -> None:
+    X, y = blobs()
+    fitted = GaussianNB().fit(X, y)
+    with pytest.raises(DataError, match="in the plane of two features, and the points have 3 columns; choose two"):
+        plots.boundary(fitted, np.zeros((2, 3)), [0, 1])
+    with pytest.raises(DataError, match="this model has 3 of the kind numeric"):
+        plots.boundary(markone.train({"a": X[:, 0], "b": X[:, 1], "c": X[:, 0]}, target=y.tolist()), X, y)
+    with pytest.raises(DataError, match="this model has 1 of the kind text"):
+        plots.boundary(markone.train(["a b", "b"], target=[0, 1]), X, y)
+    with pytest.raises(DataError, match="rows of more or fewer features"):
+        plots.boundary(markone.train(np.eye(3), target=[0, 1, 0]), X, y)
+    with pytest.raises(DataError, match="there are 60 points and 2 labels"):
+        plots.boundary(fitted, X, [0, 1])
+    with pytest.raises(DataError, match=r"label 7 is none of the model's classes \(0, 1\)"):
+        plots.boundary(fitted, X[:1], [7])
+    with pytest.raises(DataError, match="no classes: it is no classifier, or fit was not called"):
+        plots.boundary(GaussianNB(), X, y)
+    with pytest.raises(DataError, match="not of a str"):
+        plots.boundary("model", X, y)
+    with pytest.raises(DataError, match="no points"):
+        plots.boundary(fitted, np.zeros((0, 2)), [])
+    with pytest.raises(DataError, match="not finite"):
+        plots.boundary(fitted, [[0, np.nan]], [0])
+    with pytest.raises(DataError, match="are numbers"):
+        plots.boundary(fitted, [["a", "b"]], [0])
+    model = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist())
+    with pytest.raises(DataError, match="no column 'b' among the points' columns: a, c"):
+        plots.boundary(model, {"a": X[:, 0], "c": X[:, 1]}, y)
+
+
+# ---- curves
+
+
+def history(mistakes: list[Any], last: Any = None, averaged: Any = None, rows: int = 10, held_out: int = 0) -> History:
+    none = [None] * len(mistakes)
+    passes = [
+        Pass(epoch, wrong, wrong, 0.0, 1.0, None, one, mean)
+        for epoch, wrong, one, mean in zip(
+            range(1, len(mistakes) + 1), mistakes, last or none, averaged or none, strict=True
+        )
+    ]
+    return History(passes, rows=rows, held_out=held_out)
+
+
+def test_curves_of_a_history() -> None:
+    figure = plots.curves(history([4, 2, 1, 0], last=[0.5, 0.7, 0.6, 0.65], averaged=[0.6, 0.8, 0.9, 0.85]))
+    above, below = figure.axes
+    assert drawn(above, "while learning") == [(1, 0.4), (2, 0.2), (3, 0.1), (4, 0.0)]
+    assert drawn(below, "last weights") == [(1, 0.5), (2, 0.7), (3, 0.6), (4, 0.65)]
+    assert drawn(below, "averaged") == [(1, 0.6), (2, 0.8), (3, 0.9), (4, 0.85)]
+    assert "best: pass 3, 90.0%\nover-training after it" in texts(below)
+    assert [line.get_xdata()[0] for line in below.lines if list(line.get_ydata()) == [0.9]] == [3]
+    assert (title(above), title(below)) == ("mistakes in training", "held-out accuracy")
+    assert {"averaged", "last weights"} <= {*texts(below)}
+
+
+@pytest.mark.parametrize(("held_out", "is_much"), [(10, False), (1000, True)])
+def test_what_chance_may_take_is_no_over_training(held_out: int, is_much: bool) -> None:
+    found = history([4, 2, 1], last=[0.5, 0.8, 0.75], held_out=held_out)
+    figure = plots.curves(found)
+    said = "best: pass 2, 80.0%"
+    assert (f"{said}\nover-training after it" if is_much else said) in texts(figure.axes[1])
+    assert ("over-training" in str(figure.get_label())) == is_much
+
+
+def test_without_over_training_nothing_is_marked() -> None:
+    _, below = plots.curves(history([4, 2, 1], last=[0.5, 0.8, 0.8])).axes
+    assert [*lines(below)] == ["accuracy"]
+    assert not any("over-training" in text for text in texts(below))
+
+
+def test_curves_show_only_what_was_measured() -> None:
+    [alone] = plots.curves(history([4, 2])).axes
+    assert drawn(alone, "while learning") == [(1, 0.4), (2, 0.2)]
+    [counted] = plots.curves(history([4, 2], rows=0)).axes
+    assert drawn(counted, "while learning") == [(1, 4), (2, 2)]
+    [tested] = plots.curves(history([None], last=[0.5])).axes
+    assert drawn(tested, "accuracy") == [(1, 0.5)]
+    with pytest.raises(DataError, match="there are no curves to draw"):
+        plots.curves(history([]))
+    with pytest.raises(DataError, match="of a history or a validation, not of a list"):
+        plots.curves([])
+
+
+def test_curves_of_a_training() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = markone.train(X[:600] / 16, target=y[:600].tolist(), epochs=4, holdout=0.3)
+    above, below = plots.curves(model.history).axes
+    assert drawn(above, "while learning") == [(one.epoch, one.mistakes / model.history.rows) for one in model.history]
+    assert drawn(below, "averaged") == [(one.epoch, one.holdout_averaged) for one in model.history]
+
+
+# ---- weights
+
+
+def test_the_weights_of_two_classes_are_one_list() -> None:
+    model = markone.train(["free money", "see you", "free"], target=["spam", "ham", "spam"], epochs=3)
+    [axes] = plots.weights(model).axes
+    known = {name: float(values[1]) for name, values in model.weights().items() if values[1] != 0}
+    names = ticks(axes.yaxis)
+    widths = [bar.get_width() for bar in axes.patches]
+    assert dict(zip(names, widths, strict=True)) == pytest.approx(known)
+    assert widths == sorted(widths, reverse=True)
+    assert (title(axes), axes.get_title(loc="right")) == ("← speaks for ham", "speaks for spam →")
+    [few] = plots.weights(model, top=1).axes
+    assert ticks(few.yaxis) == [names[0], names[-1]]
+
+
+def test_each_of_more_classes_has_a_list() -> None:
+    X, y = blobs(3)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    fitted = Perceptron(random_state=0).fit(frame, y)
+    panels = plots.weights(fitted).axes
+    assert list(map(title, panels)) == ["0", "1", "2"]
+    for number, axes in enumerate(panels):
+        known = {"a": fitted.coef_[number, 0], "b": fitted.coef_[number, 1], "BIAS": fitted.intercept_[number]}
+        drawn_here = dict(zip(ticks(axes.yaxis), (bar.get_width() for bar in axes.patches), strict=True))
+        assert drawn_here == pytest.approx({name: value for name, value in known.items() if value})
+        for bar in axes.patches:
+            assert to_hex(bar.get_facecolor()).upper() == (drawing.BLUE if bar.get_width() > 0 else drawing.VERMILION)
+    [only] = plots.weights(fitted, top=1, classes=[2]).axes
+    strongest = max(panels[2].patches, key=lambda bar: abs(bar.get_width()))
+    assert [bar.get_width() for bar in only.patches] == [strongest.get_width()]
+    assert title(only) == "2"
+
+
+def test_which_weights_cannot_be_drawn() -> None:
+    X, y = blobs(3)
+    fitted = Perceptron().fit(X, y)
+    with pytest.raises(SettingsError, match="top must be a whole number of at least 1, not 0"):
+        plots.weights(fitted, top=0)
+    with pytest.raises(SettingsError, match="classes has 'x', which is none of the model's"):
+        plots.weights(fitted, classes=["x"])
+    with pytest.raises(SettingsError, match="classes must be a list of labels"):
+        plots.weights(fitted, classes="0")
+    with pytest.raises(SettingsError, match="classes is for more than two"):
+        plots.weights(Perceptron().fit(X, y > 0), classes=[True])
+    with pytest.raises(DataError, match="fitted linear classifier, not of this GaussianNB"):
+        plots.weights(GaussianNB().fit(X, y))
+    many = Perceptron().fit(np.eye(25), np.arange(25))
+    with pytest.raises(SettingsError, match="must say which are drawn: there are 25"):
+        plots.weights(many)
+    assert len(plots.weights(many, classes=[3, 24]).axes) == 2
+
+
+def model_of_images(folder: Path, images: Any, labels: Any) -> markone.Model:
+    (folder / "images-idx3-ubyte").write_bytes(as_idx(images))
+    (folder / "labels-idx1-ubyte").write_bytes(as_idx(labels))
+    return markone.train(folder / "images-idx3-ubyte", epochs=1)
+
+
+def test_pixels_are_images_on_a_symmetric_scale(tmp_path: Path) -> None:
+    X, y = load_digits(return_X_y=True)
+    model = model_of_images(tmp_path, X[:300].reshape(-1, 8, 8) * 15, y[:300])
+    assert any(name.startswith("patch") for name in model.weights())
+    *panels, bar = plots.weight_images(model).axes
+    assert list(map(title, panels)) == list("0123456789")
+    known = model.weights()
+    scale = max(float(np.abs(axes.images[0].get_array()).max()) for axes in panels)
+    for number, axes in enumerate(panels):
+        [image] = axes.images
+        expected = [[known[f"pixel {row},{column}"][number] for column in range(8)] for row in range(8)]
+        assert np.array_equal(image.get_array(), expected)
+        assert image.get_clim() == pytest.approx((-scale, scale))
+    assert bar.get_ylabel() == "weight"
+
+
+def test_pixels_of_estimators_are_square_or_of_a_shape(tmp_path: Path) -> None:
+    X, y = load_digits(n_class=2, return_X_y=True)
+    fitted = Perceptron().fit(X, y)
+    axes, _ = plots.weight_images(fitted).axes
+    assert title(axes) == "1"
+    assert np.array_equal(axes.images[0].get_array(), fitted.coef_.reshape(8, 8))
+    axes, _ = plots.weight_images(fitted, shape=(4, 16)).axes
+    assert np.array_equal(axes.images[0].get_array(), fitted.coef_.reshape(4, 16))
+    axes, _ = plots.weight_images(markone.train(X, target=y.tolist(), epochs=1)).axes
+    assert axes.images[0].get_array().shape == (8, 8)
+    with pytest.raises(SettingsError, match=r"shape is \(3, 5\), which is not height and width of 64 pixels"):
+        plots.weight_images(fitted, shape=(3, 5))
+    with pytest.raises(DataError, match=r"62 features that are no square of them; say shape=\(height, width\)"):
+        plots.weight_images(Perceptron().fit(X[:, 2:], y))
+    with pytest.raises(DataError, match="where features are pixels"):
+        plots.weight_images(markone.train(["a b c d", "e"], target=[0, 1]))
+    model = model_of_images(tmp_path, X[:9].reshape(-1, 8, 8) * 15, y[:9])
+    with pytest.raises(SettingsError, match=r"the model's images are of \(8, 8\)"):
+        plots.weight_images(model, shape=(4, 16))
+
+
+# ---- results of experiments
+
+
+CHANCES, TRUTH = np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.6]), np.array([0, 0, 1, 1, 1, 0])
+
+
+def fold(number: int, truth: Any, predicted: Any, probabilities: Any = None, history: History | None = None) -> Fold:
+    rows = np.arange(len(truth))
+    score = float((truth == predicted).mean())
+    return Fold(number, 1, 10, rows, truth, predicted, probabilities, score, seconds=0.1, history=history)
+
+
+def validation(*histories: History, name: str = "logistic", with_probabilities: bool = True) -> Validation:
+    """Two folds of three rows: of six rows four are right."""
+    both = np.column_stack([1 - CHANCES, CHANCES])
+    folds = [
+        fold(number, TRUTH[some], (CHANCES[some] > 0.5).astype(int), both[some] if with_probabilities else None, one)
+        for number, some, one in zip((1, 2), (slice(0, 3), slice(3, 6)), histories or (None, None), strict=True)
+    ]
+    return Validation("kfold", name, "accuracy", ["ham", "spam"], folds, trained=2)
+
+
+def contender(name: str, right: int, *, with_probabilities: bool = False) -> Contender:
+    """One that is right on so many of ten rows."""
+    truth = np.zeros(10, np.int64)
+    predicted = (np.arange(10) >= right).astype(np.int64)
+    chances = np.column_stack([1 - 0.9 * predicted, 0.9 * predicted]) if with_probabilities else None
+    found = Validation("holdout", name, "accuracy", ["ham", "spam"], [fold(1, truth, predicted, chances)], trained=1)
+    return Contender(name, None, found, 0.1, None, None, with_probabilities, found.calibration, None)
+
+
+def comparison(*contenders: Contender) -> Comparison:
+    return Comparison(
+        source="mail.csv",
+        rows=10,
+        classes=["ham", "spam"],
+        design="hold-out",
+        contenders=list(contenders),
+        tests=[],
+        verdict="",
+        failures=[],
+        seconds=0.1,
+        feature_seconds=0.1,
+    )
+
+
+def test_curves_of_a_validation_are_means_of_its_folds() -> None:
+    found = validation(
+        history([5, 3, 1], last=[0.5, 0.6, 0.5], averaged=[0.6, 0.9, 0.7]),
+        history([3, 1, 1], last=[0.7, 0.7, 0.7], averaged=[0.8, 0.9, 0.7]),
+    )
+    above, below = plots.curves(found).axes
+    assert np.allclose(drawn(above, "while learning"), [(1, 0.4), (2, 0.2), (3, 0.1)])
+    assert np.allclose(drawn(below, "averaged"), [(1, 0.7), (2, 0.9), (3, 0.7)])
+    assert np.allclose(drawn(below, "last weights"), [(1, 0.6), (2, 0.65), (3, 0.6)])
+    assert title(below) == "tested accuracy"
+    assert "best: pass 2, 90.0%\nover-training after it" in texts(below)
+    by_chance = validation(history([5, 3], last=[0.5, 0.6]), history([3, 1], last=[0.8, 0.5]))
+    assert "best: pass 1, 65.0%" in texts(plots.curves(by_chance))
+    with pytest.raises(DataError, match="there are no curves"):
+        plots.curves(validation())
+
+
+# ---- confusions
+
+
+def cells(axes: Any) -> dict[tuple[float, float], str]:
+    """What is written in row and column."""
+    return {(y, x): text.get_text() for text in axes.texts for x, y in [text.get_position()]}
+
+
+def squares(collection: Any) -> dict[tuple[float, float], float]:
+    """The shares that row and column are coloured by."""
+    middles = [path.vertices[:4].mean(axis=0) for path in collection.get_paths()]
+    return {(y, x): share for (x, y), share in zip(middles, collection.get_array().tolist(), strict=True)}
+
+
+def test_confusions_of_a_validation() -> None:
+    [axes] = plots.confusion(validation()).axes
+    assert cells(axes) == {(0, 0): "2\n67%", (0, 1): "1\n33%", (1, 0): "1\n33%", (1, 1): "2\n67%"}
+    assert ticks(axes.xaxis) == ticks(axes.yaxis) == ["ham", "spam"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted", "is")
+    assert title(axes) == "4 of 6 are right: 66.7%"
+    right, wrong = map(squares, axes.collections)
+    assert right == {(0, 0): pytest.approx(2 / 3), (1, 1): pytest.approx(2 / 3)}
+    assert wrong == {(0, 1): pytest.approx(1 / 3), (1, 0): pytest.approx(1 / 3)}
+    regression = replace(validation(), metric="mean squared error")
+    with pytest.raises(DataError, match="confusions are between classes"):
+        plots.confusion(regression)
+    with pytest.raises(DataError, match="of an evaluation or a validation, not of a dict"):
+        plots.confusion({})
+
+
+def test_confusions_of_an_evaluation_have_a_row_for_unknown_labels() -> None:
+    model = markone.train(["free money", "see you", "free"], target=["spam", "ham", "spam"], epochs=3)
+    evaluation = model.evaluate(["free", "you", "free", "see"], ["spam", "ham", "eggs", "spam"])
+    [axes] = plots.confusion(evaluation).axes
+    assert ticks(axes.yaxis) == ["ham", "spam", "unknown"]
+    assert ticks(axes.xaxis) == ["ham", "spam"]
+    assert cells(axes) == {(0, 0): "1\n100%", (1, 0): "1\n50%", (1, 1): "1\n50%", (2, 1): "1\n100%"}
+    assert title(axes) == "2 of 4 are right: 50.0%"
+
+
+def many(classes: int, wrong: dict[tuple[int, int], int]) -> Evaluation:
+    counts = {(i, i): 1000 + i for i in range(classes)} | wrong
+    return Evaluation([f"class {i}" for i in range(classes)], counts, [])
+
+
+def test_confusions_of_many_classes_stay_readable() -> None:
+    [counts_only] = plots.confusion(many(20, {(3, 4): 7})).axes
+    assert cells(counts_only)[3, 4] == "7" and cells(counts_only)[19, 19] == "1,019"
+    [colours_only] = plots.confusion(many(30, {(3, 4): 7})).axes
+    assert not cells(colours_only) and len(ticks(colours_only.xaxis)) == 30
+    [merged] = plots.confusion(many(200, {(150, 7): 5, (7, 199): 3, (60, 60): 0})).axes
+    names = ticks(merged.yaxis)
+    assert len(names) == 40 and names[-1] == "161 others"
+    assert {"class 7", "class 150", "class 199"} <= {*names}
+    wrong = squares(merged.collections[1])
+    assert wrong[names.index("class 150"), names.index("class 7")] == pytest.approx(5 / 1155)
+    total = sum(1000 + i for i in range(200) if i != 60) + 8
+    assert title(merged).startswith(f"{total - 8:,} of {total:,} are right")
+    assert wrong[39, 39] == pytest.approx(1)  # in the colour of mistakes, since there may be some
+    assert max(plots.confusion(many(200, {(0, 1): 1})).get_size_inches()) < 12
+
+
+# ---- probabilities
+
+
+def test_the_roc_curve_is_scikit_learns() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=200)
+    scores = rng.normal(size=200) + truth
+    [axes] = plots.roc(np.where(truth == 1, "spam", "ham"), scores).axes
+    wrong, found, _ = roc_curve(truth, scores)
+    assert drawn(axes, "ROC") == list(zip(wrong, found, strict=True))
+    assert title(axes) == f"finding spam: AUC {roc_auc_score(truth, scores):.3f}"
+    assert axes.get_ylabel() == "of spam, found"
+    assert drawn(axes, "chance") == [(0, 0), (1, 1)]
+
+
+def test_the_roc_curve_of_a_validation_and_of_a_model() -> None:
+    [axes] = plots.roc(validation()).axes
+    assert title(axes) == f"finding spam: AUC {roc_auc_score(TRUTH, CHANCES):.3f}"
+    X, y = make_blobs(80, centers=2, cluster_std=4, random_state=1)
+    model = markone.train(X, target=y.tolist(), epochs=2)
+    [axes] = plots.roc(model, markone.read(X, target=y[:].tolist())).axes
+    area = roc_auc_score(y, model.scores(X)[:, 1])
+    assert 0.5 < area < 1
+    assert title(axes) == f"finding 1: AUC {area:.3f}"
+
+
+def test_infinite_scores_have_their_place() -> None:
+    [axes] = plots.roc([0, 0, 1, 1], [-np.inf, 1, 0, np.inf]).axes
+    assert title(axes) == "finding 1: AUC 0.750"
+
+
+def test_what_has_no_roc_curve() -> None:
+    for arguments, sentence in [
+        (([0, 1, 2], [0, 1, 2]), "two classes, and there are 3"),
+        (([1, 1], [0, 1]), "two classes, and there are 1"),
+        (([0, 1], [[0, 1], [1, 0]]), "one score for each label"),
+        (([0, 1],), r"of labels and scores: roc\(truth, scores\)"),
+        (([0, 1], [0, np.nan]), "some of the scores are NaN"),
+        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "on a source with labels"),
+        ((markone.train(["a", "b", "c"], target=[0, 1, 2]), ["a"]), "two classes, and there are 3"),
+        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[3])), "does not know the label 3"),
+        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all of these are of one"),
+    ]:
+        with pytest.raises(DataError, match=sentence):
+            plots.roc(*arguments)
+    with pytest.raises(DataError, match="mira has no probabilities; validate a rule that has them"):
+        plots.roc(validation(name="mira", with_probabilities=False))
+
+
+def test_calibration_shows_shares_and_counts() -> None:
+    found = validation()
+    assert found.calibration is not None
+    figure = plots.calibration(found)
+    above, below = figure.axes
+    name = f"logistic: off by {found.calibration.error:.1%}"
+    bins = found.calibration.bins
+    assert drawn(above, name) == [(one.predicted, one.observed) for one in bins]
+    assert drawn(below, name) == [(one.predicted, one.count) for one in bins]
+    assert below.get_yscale() == "log"
+    assert legend(figure) == [name]
+    [dots] = above.collections
+    assert dots.get_offsets().tolist() == [[one.predicted, one.observed] for one in bins]
+    larger = np.argsort([one.count for one in bins], kind="stable")
+    assert list(np.argsort(dots.get_sizes(), kind="stable")) == list(larger)
+    assert len({*dots.get_sizes()}) == len({one.count for one in bins}) > 1
+
+
+def test_calibrations_side_by_side() -> None:
+    mira = contender("mira", 9)
+    logistic = contender("logistic", 8, with_probabilities=True)
+    bayes = contender("bayes", 7, with_probabilities=True)
+    figure = plots.calibration(comparison(mira, logistic, bayes))
+    assert legend(figure) == ["logistic: off by 18.0%", "bayes: off by 27.0%"]
+    assert len({line.get_color() for line in figure.axes[0].lines}) == 3
+    assert legend(plots.calibration([logistic, bayes.validation])) == legend(figure)
+    for several in (mira, [logistic, mira], comparison(mira)):
+        with pytest.raises(DataError, match="calibration is that of probabilities, and mira has none"):
+            plots.calibration(several)
+    for other in ("logistic", [1, 2], 3):
+        with pytest.raises(DataError, match="calibration is drawn of validations or a comparison, not of a"):
+            plots.calibration(other)
+
+
+# ---- comparisons
+
+
+def test_accuracies_are_dots_with_intervals() -> None:
+    contenders = [contender("mira", 9), contender("logistic", 8)]
+    [axes] = plots.accuracies(comparison(*contenders)).axes
+    assert ticks(axes.yaxis) == ["mira", "logistic"]
+    assert [[*line.get_xdata()] for line in axes.lines] == [
+        values for one in contenders for values in ([*one.validation.interval], [one.validation.mean])
+    ]
+    first, second = (axes.transData.transform((0.5, place))[1] for place in (0, 1))
+    assert first > second
+    heights = {text.get_text(): text.xy[1] for text in axes.texts}
+    assert heights == {"80.0%": pytest.approx(0.25), "90.0%": pytest.approx(0.75)}
+    with pytest.raises(DataError, match="a comparison that has contenders"):
+        plots.accuracies(comparison())
+
+
+def test_pictures_of_a_real_comparison() -> None:
+    X, y = blobs()
+    found = markone.compare(X, target=y.tolist(), rules=["perceptron", "logistic"], folds=3)
+    page = found.html()
+    best = found.contenders[0].validation
+    for picture in (plots.accuracies(found), plots.calibration(found), plots.confusion(best)):
+        assert plots.svg(picture) in page
+    [axes] = plots.confusion(best).axes
+    assert title(axes).startswith(f"{round(best.mean * 60)} of 60 are right")
+
+
+# ---- the lectures'
+
+
+def test_regressions_say_their_leave_one_out_errors() -> None:
+    rng = np.random.default_rng(0)
+    x = np.linspace(0, 4, 12)
+    y = x**2 + rng.normal(size=12) / 4
+    quadratic = make_pipeline(PolynomialFeatures(2), LinearRegression())
+    straight, bent = plots.regressions(x, y, {"linear": LinearRegression(), "quadratic": quadratic}).axes
+    for axes, model in ((straight, LinearRegression()), (bent, quadratic)):
+        guesses = []
+        for i in range(12):
+            others = np.arange(12) != i
+            guesses.append(model.fit(x[others, None], y[others]).predict(x[[i], None])[0])
+        error = np.mean((np.array(guesses) - y) ** 2)
+        assert title(axes).endswith(f"\nleave-one-out MSE: {error:.3g}")
+        [from_points] = axes.collections
+        assert np.allclose([segment[1][1] for segment in from_points.get_segments()], guesses)
+        assert drawn(axes, "points") == list(zip(x, y, strict=True))
+        fitted = model.fit(x[:, None], y).predict(lines(axes)["fitted"].get_xdata()[:, None])
+        assert np.allclose(lines(axes)["fitted"].get_ydata(), fitted)
+    assert title(straight).startswith("linear\n") and title(bent).startswith("quadratic\n")
+    assert title(plots.regressions(x, y, [LinearRegression()]).axes[0]).startswith("linear regression\n")
+    assert [text.get_color() for text in bent.findobj(Text) if text.get_text() == title(bent)] == [drawing.BLUE]
+    assert (lines(straight)["fitted"].get_color(), lines(bent)["fitted"].get_color()) == (
+        drawing.VERMILION,
+        drawing.BLUE,
+    )
+
+
+def test_what_is_no_regression() -> None:
+    for arguments, sentence in [
+        (([1, 2, 3], [1, 2]), "there are 3 points and 2 values to predict"),
+        (([1, 2], [1, 2]), "takes three points at least, and there are 2"),
+        ((np.ones((3, 2)), [1, 2, 3]), r"X must be one number for each point; its shape is \(3, 2\)"),
+        (([1, 2, 3], list("abc")), "y must be numbers"),
+        (([1, 2, np.inf], [1, 2, 3]), "X has values that are not finite"),
+    ]:
+        with pytest.raises(DataError, match=sentence):
+            plots.regressions(*arguments, [LinearRegression()])
+    with pytest.raises(DataError, match="no regression to draw"):
+        plots.regressions([1, 2, 3], [1, 2, 3], [])
+
+
+def test_losses_are_those_of_the_lectures() -> None:
+    [axes] = plots.losses_curve().axes
+
+    def at(name: str, margin: float) -> float:
+        [line] = [line for label, line in lines(axes).items() if label.startswith(name)]
+        return float(np.interp(margin, *line.get_data()))
+
+    assert [at("0/1", m) for m in (-1, 1)] == [1, 0]
+    assert [at("perceptron", m) for m in (-1, 0.5)] == pytest.approx([1, 0])
+    assert [at("hinge", m) for m in (-1, 0.5, 2)] == pytest.approx([2, 0.5, 0], abs=0.01)
+    assert [at("logistic", m) for m in (-1, 0)] == pytest.approx([np.log1p(np.e), np.log(2)], abs=1e-3)
+    assert [at("squared", m) for m in (-1, 2)] == pytest.approx([2, 0.5], abs=1e-3)
+    written = texts(axes)
+    assert all(name in written for name in lines(axes) if not name.startswith("_"))
+
+
+# ---- the page of pictures
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
+    spec = importlib.util.spec_from_file_location("make_pictures", DOCS / "make_pictures.py")
+    assert spec and spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    page = (DOCS / "pictures.md").read_text(encoding="utf-8")
+    pictures = script.draw()
+    assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
+    assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
+    assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
