@@ -82,5 +82,5 @@ $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'safetensors==0.4.3' 'xxhash==3.4.*' 'pytest==8.*' 'matplotlib==3.8.*'
+	.venv-oldest/bin/python $(PIP) install '.[test]' 'numpy==1.26.*' 'scipy==1.11.*' 'scikit-learn==1.6.*' 'pandas==2.1.*' 'pyarrow==16.*' 'safetensors==0.4.3' 'xxhash==3.4.*' 'pytest==8.*' 'matplotlib==3.8.*' 'pyparsing==3.1.*'
 	touch $@

@@ -172,7 +172,7 @@ struct number_sums {
     double weight = 0;
     twofold sum, squares;
 
-    static number_sums read(const double* at, std::size_t classes) {
+    MARKONE_INLINE static number_sums read(const double* at, std::size_t classes) {
         return {at[0], {at[classes], at[2 * classes]}, {at[3 * classes], at[4 * classes]}};
     }
     MARKONE_INLINE void write(double* at, std::size_t classes) const {
@@ -182,16 +182,59 @@ struct number_sums {
         at[3 * classes] = squares.high;
         at[4 * classes] = squares.low;
     }
-    // One value, of importance h: what it adds.
+    // What one value adds.
     template <class T>
-    MARKONE_INLINE static number_sums of(T value, double h) {
+    MARKONE_INLINE static number_sums of(T value) {
         const double x = value;
-        const twofold xx = sizeof(T) == 4 ? twofold{x * x, 0} : multiply_exactly(x, x);
-        return h == 1 ? number_sums{h, {x, 0}, xx} : number_sums{h, multiply_exactly(x, h), xx * h};
+        return {1, {x, 0}, sizeof(T) == 4 ? twofold{x * x, 0} : multiply_exactly(x, x)};
     }
+    MARKONE_INLINE number_sums operator*(double h) const { return {weight * h, sum * h, squares * h}; }
     MARKONE_INLINE number_sums operator+(const number_sums& more) const {
         return {weight + more.weight, sum + more.sum, squares + more.squares};
     }
+};
+
+// Sums of numbers by class while rows are counted: those of one class side by side, so that they fill registers.
+template <class T>
+class number_adder {
+  public:
+    number_adder(std::size_t numbers, std::size_t classes) : numbers(numbers), planes(classes) {}
+
+    void add(const event_reader<T>& row, bool any_missing, std::size_t y, double h) {
+        if (numbers == 0) return;
+        if (planes[y].empty()) planes[y].resize(number_planes * numbers);
+        if (any_missing)
+            add_as(row, y, [&](number_sums one, std::size_t n) { return one * (row.missing[n] ? 0 : h); });
+        else if (h != 1)
+            add_as(row, y, [&](number_sums one, std::size_t) { return one * h; });
+        else
+            add_as(row, y, [](number_sums one, std::size_t) { return one; });
+    }
+
+    // To the sums of all that was counted before.
+    void finish(std::span<double> to) const {
+        const std::size_t classes = planes.size();
+        for (std::size_t y = 0; y < classes; ++y) {
+            if (planes[y].empty()) continue;
+            for (std::size_t n = 0; n < numbers; ++n) {
+                double* const at = to.data() + n * number_planes * classes + y;
+                const number_sums more = number_sums::read(planes[y].data() + n, numbers);
+                (number_sums::read(at, classes) + more).write(at, classes);
+            }
+        }
+    }
+
+  private:
+    template <class Weighed>
+    void add_as(const event_reader<T>& row, std::size_t y, Weighed weighed) {
+        double* const __restrict at = planes[y].data();
+        const T* const __restrict values = row.numbers.data();
+        for (std::size_t n = 0; n < numbers; ++n)
+            (number_sums::read(at + n, numbers) + weighed(number_sums::of(values[n]), n)).write(at + n, numbers);
+    }
+
+    const std::size_t numbers;
+    std::vector<std::vector<double>> planes;
 };
 
 struct event_counts {
@@ -226,19 +269,31 @@ struct unusable {
     double value;
 };
 
-// The first value that is no number of occurrences, or too large for sums.
+// The first value that is no number of occurrences, or too large for sums, in all rows or in those of an order.
 template <class T, class Rows>
-std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows, double largest) {
-    for (std::size_t row = 0; row < rows.size(); ++row) {
+std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows,
+                                      const std::optional<std::span<const std::int64_t>>& order, double largest) {
+    const auto is_summed = [](const event_group& group) {
+        return group.kind == likelihood::multinomial || group.kind == likelihood::gaussian;
+    };
+    if (std::none_of(groups.groups.begin(), groups.groups.end(), is_summed)) return std::nullopt;
+    const bool has_words = std::any_of(groups.groups.begin(), groups.groups.end(),
+                                       [](const event_group& group) { return group.kind == likelihood::multinomial; });
+    const T most = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
+    const T least = has_words ? 0 : -most;
+    for (std::size_t visit = 0; visit < (order ? order->size() : rows.size()); ++visit) {
+        const std::size_t row = order ? static_cast<std::size_t>((*order)[visit]) : visit;
+        if (row >= rows.size()) throw std::invalid_argument("the order names a row that is not there");
         const auto x = rows[row];
+        unsigned unusual = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) unusual |= (x.value(i) < least) | (x.value(i) > most);
+        if (unusual == 0) continue;
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double value = static_cast<double>(x.value(i));
-            if (value >= 0 && value <= largest) continue;
-            const event_group* group = groups.find(x.feature(i));
-            if (group == nullptr) continue;
-            const bool counted = group->kind == likelihood::multinomial && value < 0;
-            const bool summed = group->kind == likelihood::multinomial || group->kind == likelihood::gaussian;
-            if (counted || (summed && std::abs(value) > largest)) return unusable{row, x.feature(i), value};
+            const event_group* const group = groups.find(x.feature(i));
+            if (group == nullptr || !is_summed(*group)) continue;
+            if ((group->kind == likelihood::multinomial && value < 0) || std::abs(value) > largest)
+                return unusable{row, x.feature(i), value};
         }
     }
     return std::nullopt;
@@ -250,6 +305,7 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
     to.check();
     check_visits(rows, which, to.groups.features, to.classes);
     event_reader<T> reader(to.groups);
+    number_adder<T> numbers(to.groups.numbers, to.classes);
     const std::size_t visits = which.order ? which.order->size() : rows.size(), classes = to.classes;
     double* const counts = to.counts.data();
     double importance = 0;
@@ -265,12 +321,9 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
             [&](const event_group& group, std::size_t feature, T value) {
                 counts[feature * classes + y] += h * occurrences(group, static_cast<double>(value));
             });
-        for (std::size_t n = 0; n < reader.numbers.size(); ++n) {
-            if (reader.missing[n]) continue;
-            double* const at = to.numbers.data() + n * number_planes * classes + y;
-            (number_sums::read(at, classes) + number_sums::of(reader.numbers[n], h)).write(at, classes);
-        }
+        numbers.add(reader, !to.groups.indicators.empty(), y, h);
     }
+    numbers.finish(to.numbers);
     return importance;
 }
 
@@ -457,7 +510,9 @@ class row_scores {
         std::fill(of_numbers.begin(), of_numbers.end(), 0.0);
         events = 0;
     }
+    // What says nothing has no turn, so that scores are the same without it.
     MARKONE_INLINE void add(const double* log, double times) {
+        if (log[0] == 0 && std::all_of(log, log + stride, [](double one) { return one == 0; })) return;
         double* const __restrict to = part.data() + (events++ % lanes()) * stride;
         if (stride == 1) {
             to[0] += times * log[0];

@@ -48,16 +48,15 @@ smoothing smoothing_of(double k, std::optional<double> alpha, double of_variance
     return {k, alpha.value_or(0), alpha.has_value(), of_variance};
 }
 
-std::optional<std::span<const double>> view_of(const std::optional<doubles>& numbers) {
+template <class T>
+std::optional<std::span<const T>> view_of(const std::optional<array<T, 1>>& numbers) {
     if (!numbers) return std::nullopt;
     return view(*numbers);
 }
 
 visits visits_of(const array<std::int32_t, 1>& labels, const std::optional<doubles>& importance,
                  const std::optional<array<std::int64_t, 1>>& order = {}) {
-    visits which{view(labels), view_of(importance), {}};
-    if (order) which.order = view(*order);
-    return which;
+    return {view(labels), view_of(importance), view_of(order)};
 }
 
 template <class T, class Block>
@@ -81,15 +80,16 @@ void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class
             "rows"_a.noconvert(), "counts"_a.noconvert(), "numbers"_a.noconvert())
         .def(
             "find_unusable",
-            [](const event_groups& self, const Block& block, double largest) {
+            [](const event_groups& self, const Block& block, const std::optional<array<std::int64_t, 1>>& order,
+               double largest) {
                 std::optional<unusable> found;
                 {
                     nb::gil_scoped_release unlocked;
-                    found = find_unusable<T>(self, block.rows, largest);
+                    found = find_unusable<T>(self, block.rows, view_of(order), largest);
                 }
                 return found ? nb::object(nb::make_tuple(found->row, found->feature, found->value)) : nb::none();
             },
-            "block"_a, "largest"_a);
+            "block"_a, "order"_a.noconvert().none(), "largest"_a);
     tables_class.def(
         "scores",
         [](const event_tables& self, const Block& block) {

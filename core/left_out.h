@@ -148,7 +148,7 @@ class left_out {
                 of_numbers[n] = all.of_numbers[n];
                 continue;
             }
-            const number_sums taken = number_sums::of(reader.numbers[n], h);
+            const number_sums taken = number_sums::of(reader.numbers[n]) * h;
             of_numbers[n].of(classes, [&](std::size_t k) {
                 number_sums sums = number_sums::read(from.numbers.data() + n * number_planes * classes + k, classes);
                 if (k != y) return sums;

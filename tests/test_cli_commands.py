@@ -792,7 +792,7 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         ),
         (
             ("reviews.model", "new.csv", "--probabilities"),
-            "--probabilities are those of models of the rule 'logistic', and",
+            "--probabilities are those of models of the rules 'logistic', 'naive-bayes' and 'mlp', and",
         ),
         (("reviews.model", "new.csv", "-o", "nix/out.csv"), "cannot save nix/out.csv"),
         (("reviews.model", "new.csv", "-o", "."), "it is a folder"),

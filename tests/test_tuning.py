@@ -124,6 +124,29 @@ def test_what_cannot_learn_is_no_choice(monkeypatch):
         tune(1e10 * X, target=y, rule="logistic")
 
 
+def test_naive_bayes_is_tuned_by_leaving_out_each_row():
+    random = np.random.default_rng(0)
+    X = random.poisson(np.where(random.random((80, 1)) < 0.5, [3, 1, 0.2, 1], [1, 3, 1, 0.1])).astype(float)
+    y = (X[:, 0] + random.normal(size=80) > X[:, 1]).astype(int)
+    tuning = tune(X, target=y, rule="naive-bayes", likelihood="multinomial")
+    assert len(tuning.trials) == 10 and tuning.rows == 79 and tuning.held_out == 1
+    for trial in tuning.trials:
+        settings = {"rule": "naive-bayes", "likelihood": "multinomial", **trial.settings}
+        right = 0
+        for row in range(80):
+            others = np.arange(80) != row
+            right += markone.train(X[others], target=y[others], **settings).predict(X[[row]])[0] == y[row]
+        assert trial.score == right / 80
+    assert tuning.score == max(trial.score for trial in tuning.trials)
+    assert "10 trials in one round, by leaving out each of the 80 rows to learn from." in str(tuning)
+
+
+def test_naive_bayes_says_what_it_cannot_count():
+    X, y = points(40)
+    with pytest.raises(DataError, match="Negative values"):
+        tune(X, target=y, rule="naive-bayes", likelihood="multinomial")
+
+
 @pytest.mark.parametrize(
     ("rule", "names"),
     [

@@ -176,11 +176,13 @@ class JsonWriter(Writer):
         for group, digits in self.numbers(scores):
             names.append(free_name(group_name(group), names))
             fields.append(template(names[-1], "{" + ", ".join(template(written(c)) for c in self.classes) + "}"))
-            columns += digits
+            columns += [[INFINITE.get(number, number) for number in column] for column in digits]
         line = "{" + ", ".join(fields) + "}\n"
         return "".join(map(line.__mod__, zip(*columns, strict=True))).encode()
 
 
+INFINITE = {"inf": '"inf"', "-inf": '"-inf"'}
+"""Which JSON has no numbers for."""
 WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "jsonl": JsonWriter}
 
 
@@ -250,8 +252,11 @@ def as_text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def in_digits(matrix: NDArray[np.float32]) -> list[list[str]]:
-    """The columns of a matrix as the shortest digits from which the same numbers can be read."""
-    if not np.isfinite(matrix).all():
+def in_digits(matrix: NDArray[Any]) -> list[list[str]]:
+    """The columns of a matrix as the shortest digits from which the same numbers can be read.
+
+    Sums of logarithms, which are in double, may be infinite; sums of weights may not.
+    """
+    if np.isnan(matrix).any() or (matrix.dtype == np.float32 and np.isinf(matrix).any()):
         raise DataError("a score is beyond all numbers; the model was trained on features that are too large")
     return [column.astype(str).tolist() for column in matrix.T]

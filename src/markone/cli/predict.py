@@ -56,7 +56,7 @@ def predict(
     scores
         Write the score of each class.
     probabilities
-        Write the probability of each class; for models of the rule logistic.
+        Write the probability of each class; for models of the rules logistic, naive-bayes and mlp.
     threads
         How many threads read and predict. As many as there are cores by default, but one for standard input, so that
         each line is answered when it comes.
@@ -75,9 +75,12 @@ def predict(
     if threads is None and data == STANDARD_INPUT:
         threads = 1
     predictor = load(model)
-    if probabilities and predictor.settings.rule != "logistic":
+    if probabilities and not predictor.scorer.has_probabilities:
         rule = predictor.settings.rule
-        raise SettingsError("probabilities", f"are those of models of the rule 'logistic', and this one is of {rule!r}")
+        raise SettingsError(
+            "probabilities",
+            f"are those of models of the rules 'logistic', 'naive-bayes' and 'mlp', and this one is of {rule!r}",
+        )
     source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
     writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
     with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markone.cli.sentences import readable, tell, typed
 from markone.data.files import STANDARD_INPUT
@@ -18,6 +19,12 @@ from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
+from markone.model.network import Network
+from markone.model.odds import OddsExplanation
+
+if TYPE_CHECKING:
+    from markone.experiments.tuning import Tuning
+    from markone.model.evaluation import Evaluation
 
 BAD_SHOWN = 3
 CLASSES_SHOWN = 6
@@ -28,7 +35,16 @@ NAME_WIDTH = 24
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    print(json.dumps(facts, ensure_ascii=False, default=str))
+    print(json.dumps(finite(facts), ensure_ascii=False, default=str))
+
+
+def finite(facts: Any) -> Any:
+    """The same, in which numbers that JSON does not have are texts."""
+    if isinstance(facts, dict):
+        return {name: finite(one) for name, one in facts.items()}
+    if isinstance(facts, list | tuple):
+        return list(map(finite, facts))
+    return str(facts) if isinstance(facts, float) and not math.isfinite(facts) else facts
 
 
 def bad_lines(bad: BadLines) -> None:
@@ -60,12 +76,27 @@ def listed(names: list[str], width: int = NAME_WIDTH) -> str:
 class Report:
     """What is told at the end of a training."""
 
-    def __init__(self, model: Model, source: Source, path: str, data: list[str], *, final: bool = False) -> None:
+    def __init__(
+        self,
+        model: Model,
+        source: Source,
+        path: str,
+        data: list[str],
+        *,
+        final: bool = False,
+        tuning: Tuning | None = None,
+        test: str | None = None,
+        evaluation: Evaluation | None = None,
+    ) -> None:
         self.model = model
         self.final = final
         self.source = source
         self.path = path
         self.data = data
+        self.tuning = tuning
+        self.test = test
+        self.evaluation = evaluation
+        """What came of the test, if there was one."""
 
     def facts(self) -> dict[str, Any]:
         """All of it, for machines."""
@@ -88,11 +119,16 @@ class Report:
             "holdout": self.held_out_accuracy(),
             "majority": history.majority,
             "strongest": {written(label): names for label, names in self.strongest()},
+            **({} if self.tuning is None else {"tuning": self.tuning.as_dict()}),
+            **({} if self.evaluation is None else {"test": self.evaluation.as_dict()}),
         }
 
     def lines(self) -> Iterator[str]:
         yield from self.read()
+        if self.tuning is not None:
+            yield from ["", *str(self.tuning).split("\n"), ""]
         yield from self.learned()
+        yield from self.tested()
         features = list(self.features())
         if features:
             yield "Strongest features"
@@ -153,6 +189,15 @@ class Report:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             yield f"  {accuracy:.1%} right on {rows}; the commonest class alone gets {history.majority:.1%}."
 
+    def tested(self) -> Iterator[str]:
+        if self.evaluation is not None and self.test is not None:
+            rows = counted(self.evaluation.total, "row", "rows")
+            low, high = self.evaluation.interval
+            yield (
+                f"  {self.evaluation.accuracy:.1%} right on {rows} of {shortened(self.test, 50)} (95% interval "
+                f"{low:.1%} to {high:.1%}), read once, after all was chosen."
+            )
+
     def mistakes(self) -> str:
         first, last = self.model.history[0], self.model.history[len(self.model.history) - 1]
         if first.mistakes is None or last.mistakes is None:
@@ -178,9 +223,14 @@ class Report:
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
         """The features with the largest weights for each class, where features have weights."""
-        if self.model.scorer.weights is None:
+        if isinstance(self.model.scorer, Network):
             return []
-        sides = [side for side in self.model.explain(top=FEATURES_SHOWN).sides if side.speaks_for]
+        explanation = self.model.explain(top=FEATURES_SHOWN)
+        if isinstance(explanation, OddsExplanation):
+            return [
+                (one.label, [ratio.feature for ratio in one.ratios[:FEATURES_SHOWN]]) for one in explanation.classes
+            ]
+        sides = [side for side in explanation.sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
 
     def features(self) -> Iterator[str]:

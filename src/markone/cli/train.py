@@ -20,6 +20,7 @@ from markone.errors import DataError
 if TYPE_CHECKING:
     from markone.data.source import Source
     from markone.learning.progress import Progress
+    from markone.model.evaluation import Evaluation
     from markone.model.model import Model
 
 USUAL_NAME = "markone.model"
@@ -30,6 +31,8 @@ def train(
     target: str | None = None,
     out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
     features: FileName | None = None,
+    tune: Flag = False,
+    test: FileName | None = None,
     from_model: Annotated[FileName | None, Parameter(name="--from")] = None,
     checkpoint: Flag = False,
     minutes: Number | None = None,
@@ -59,6 +62,8 @@ def train(
 
     `markone train more.csv --from reviews.model -o reviews2.model`
 
+    `markone train reviews.csv --target label --tune --test test.csv`
+
     Parameters
     ----------
     data
@@ -69,6 +74,10 @@ def train(
         The file of the model: named like the data, with the ending .model, by default.
     features
         A file of TOML that says what features are made of the columns.
+    tune
+        First choose settings that are not given, by rows held out from those to learn from, and say what was tried.
+    test
+        A file of the same make, with labels: the model is measured on it, once, when everything else is done.
     from_model
         Learn on from a model: with its features and settings, and with new features and classes as the data have them.
     checkpoint
@@ -100,9 +109,21 @@ def train(
     if not data:
         raise DataError("there are no data to learn from; name a file, as in: markone train reviews.csv --target label")
     path = out or default_name(data)
-    check_path(path, [*data, *filter(None, [features])])
+    check_path(path, [*data, *filter(None, [features, test])])
+    if tune and (from_model is not None or resume):
+        raise DataError(
+            "--tune chooses settings for a training from the start; leave out --from and --resume, or --tune"
+        )
     base = None if from_model is None else load(from_model)
     source = open_source(data, base, given(reading), target=target, importance=importance, threads=threads)
+    spec: Any = features
+    chosen, tuning = given(learning), None
+    if tune:
+        from markone.experiments.tuning import tune as choose
+
+        watched = not quiet and sys.stderr.isatty()
+        tuning = choose(source, features=spec, threads=threads, memory=memory, progress=watched, **chosen)
+        chosen, spec = tuning.settings, tuning.features
     kept = f"{path}.checkpoint"
     before = identity(kept)
     taken_up = kept if before is not None else path
@@ -111,14 +132,14 @@ def train(
     try:
         model = learn(
             source,
-            features=features,
+            features=spec,
             from_model=base,
             checkpoint=Checkpoints(kept, each_pass=checkpoint, minutes=minutes),
             resume=resume and taken_up,
             threads=threads,
             memory=memory,
             progress=progress(quiet),
-            **given(learning),
+            **chosen,
         )
         if model.history.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -138,11 +159,20 @@ def train(
         signal.raise_signal(interruption.signal)
     from markone.cli.report import Report, print_json
 
-    report = Report(model, source, path, list(data), final=final)
+    evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
+    report = Report(model, source, path, list(data), final=final, tuning=tuning, test=test, evaluation=evaluation)
     if json:
         print_json(report.facts())
     elif not quiet:
         print("\n".join(report.lines()))
+
+
+def evaluated(model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None) -> Evaluation:
+    """The only time that anything looks at the rows to be tested."""
+    from markone.cli.reading import open_data
+
+    source = open_data(test, model, said, target=target, with_labels=True, threads=threads)
+    return model.evaluate(source, threads=threads)
 
 
 def save(model: Model, path: str, *, final: bool) -> None:

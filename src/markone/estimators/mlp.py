@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from markone.errors import SettingsError, did_you_mean
 from markone.estimators.base import Classifier, plain_number
 from markone.learning.learner import Learner
-from markone.learning.network import Multilayer
-from markone.model.rules import RULES
+from markone.learning.network import USUAL_BATCH, Multilayer
 from markone.model.settings import Settings
 
 ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
@@ -105,7 +104,7 @@ class MLP(Classifier):
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         batch = plain_number(self.batch_size)
         if batch == "auto":
-            batch = RULES["mlp"].usual["batch"]
+            batch = USUAL_BATCH
         alpha = plain_number(self.alpha)
         if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha < np.inf:
             raise SettingsError("alpha", f"must be a number of at least 0, not {self.alpha!r}")
@@ -154,7 +153,10 @@ class MLP(Classifier):
         return self._learner
 
     def _go_on(self, settings: Settings) -> Learner:
-        return self._network().with_settings(settings)
+        try:
+            return self._network().with_settings(settings)
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
     # ---- using
 

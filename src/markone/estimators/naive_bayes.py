@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from markone.data.blocks import Rows, describe_not_finite, is_sparse
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.estimators.base import Classifier
-from markone.features.groups import Event, Group
+from markone.features.groups import Event, Group, one_group
 from markone.learning.counting import Counting
 from markone.model.evaluation import log_probabilities
 from markone.model.naive_bayes import USUAL_OF_VARIANCE
 from markone.model.naive_bayes import NaiveBayes as Scorer
 from markone.model.settings import Settings
 
+EVENTS = get_args(Event)
 LARGEST_CATEGORY = 2**24
 
 
@@ -59,7 +60,7 @@ class NaiveBayes(Classifier):
 
     words: ClassVar[dict[str, str]] = {"k": "alpha", "alpha": "interpolation"}
 
-    _layout: Layout
+    _layout: Uniform | Mixed
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class NaiveBayes(Classifier):
         known beforehand. The parameters are those of the first call.
         """
         with self._as_it_was_on_failure():
-            if hasattr(self, "_learner") and self._layout.categorical:
+            if hasattr(self, "_learner") and isinstance(self._layout, Mixed):
                 self._widen(self._layout.meeting(super()._validate(X, reset=False)))
             return self._partial_fit(X, y, classes, sample_weight)
 
@@ -103,15 +104,21 @@ class NaiveBayes(Classifier):
         """Add what another has counted, of the same columns: the same as if this one had counted it, too."""
         check_is_fitted(self)
         check_is_fitted(other)
-        if self._layout.kinds != other._layout.kinds or self._layout.above != other._layout.above:
+        mine, theirs = self._layout, other._layout
+        if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
+            same = mine.kinds == theirs.kinds and mine.above == theirs.above
+        else:
+            same = mine == theirs
+        if not same:
             raise DataError("only what was counted of the same columns, as events of the same kinds, can be added")
         with self._as_it_was_on_failure():
             self._meet(other.classes_, np.zeros(0, np.int64))
-            mine, theirs = self._layout, other._layout
-            self._widen(mine.with_sizes([max(pair) for pair in zip(mine.sizes, theirs.sizes, strict=True)]))
-            places = self.classes_.searchsorted(other.classes_).tolist()
+            moved = np.arange(theirs.width)
+            if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
+                self._widen(mine.with_room_for(theirs))
+                moved = theirs.moved_to(cast(Mixed, self._layout))
             counting = self._counting().twin()
-            counting.start_from(other._counting().scorer(), theirs.moved_to(self._layout), places)
+            counting.start_from(other._counting().scorer(), moved, self.classes_.searchsorted(other.classes_).tolist())
             self._learner = counting
         return self
 
@@ -119,9 +126,9 @@ class NaiveBayes(Classifier):
         self._learner = self._counting().twin()  # so that the old one stays as it was if the rows are of no use
         return super()._meet(found, numbers)
 
-    def _widen(self, layout: Layout) -> None:
+    def _widen(self, layout: Mixed) -> None:
         """Makes room for categories that are new."""
-        before, self._layout = self._layout, layout
+        before, self._layout = cast(Mixed, self._layout), layout
         if layout.sizes != before.sizes:
             counting = self._counting().twin()
             counting.rearrange(layout.groups, layout.width, before.moved_to(layout))
@@ -171,15 +178,15 @@ class NaiveBayes(Classifier):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         matrix = super()._validate(X, reset=reset)
         if reset:
-            self._layout = Layout.of(self.likelihood, self.binarize, matrix)
+            self._layout = layout_of(self.likelihood, self.binarize, matrix)
         return self._layout.arrange(matrix)
 
     def _quick(self, X: Any) -> Rows | None:
-        return super()._quick(X) if self._layout.plain and not is_sparse(X) else None
+        return super()._quick(X) if self._layout.takes_anything and not is_sparse(X) else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        kinds = {self.likelihood} if isinstance(self.likelihood, str) else set(map(str, self.likelihood))
+        kinds = {self.likelihood} if isinstance(self.likelihood, str) else {*map(str, np.ravel(self.likelihood))}
         tags.input_tags.positive_only = not kinds.isdisjoint(("multinomial", "categorical"))
         tags.input_tags.categorical = "categorical" in kinds
         tags.classifier_tags.poor_score = kinds != {"gaussian"}
@@ -245,64 +252,63 @@ class NaiveBayes(Classifier):
 
     def _by_column(self, table: NDArray[np.float64]) -> Any:
         layout = self._layout
-        if not layout.categorical:
+        if isinstance(layout, Uniform):
+            return table.T
+        if "categorical" not in layout.kinds:
             return table[layout.places].T
         return [table[place : place + size].T for place, size in zip(layout.places, layout.sizes, strict=True)]
 
 
+# ---- what columns are
+
+
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the columns of X stand among the features: those of one kind side by side, each category a feature."""
+class Uniform:
+    """Columns of one kind, which stand as they are."""
+
+    kind: Event
+    width: int
+    above: float | None
+    """What is greater than this is there; None for what is not 0."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        return one_group(self.kind, self.width)
+
+    @property
+    def takes_anything(self) -> bool:
+        return self.kind != "bernoulli"
+
+    def arrange(self, matrix: Any) -> Any:
+        matrix = named_once(matrix)
+        if self.takes_anything:
+            return matrix
+        check_finite(matrix)
+        return there(matrix, self.above)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Columns of several kinds: those of one kind stand side by side, and each category is a feature."""
 
     kinds: tuple[Event, ...]
     """Of each column."""
     sizes: tuple[int, ...]
     """Of each column: the number of its categories, or 1."""
     above: float | None
-    """What is greater than this is there; None for what is not 0."""
 
-    @classmethod
-    def of(cls, likelihood: Any, binarize: Any, matrix: Any) -> Layout:
-        columns = matrix.shape[1]
-        kinds = [likelihood] * columns if isinstance(likelihood, str) else likelihood
-        if not isinstance(kinds, Sequence | np.ndarray) or len(kinds) != columns:
-            raise SettingsError("likelihood", f"must be a kind, or one for each of the {columns} columns")
-        for kind in kinds:
-            if kind not in get_args(Event):
-                known = ", ".join(map(repr, get_args(Event)))
-                raise SettingsError(
-                    "likelihood", f"must be one of {known}, not {kind!r}.{did_you_mean(str(kind), get_args(Event))}"
-                )
-        if binarize is not None and (
-            isinstance(binarize, bool) or not isinstance(binarize, int | float | np.number) or np.isnan(binarize)
-        ):
-            raise SettingsError("binarize", f"must be a number or None, not {binarize!r}")
-        above = None if binarize is None else float(binarize)
-        return cls(tuple(map(str, kinds)), (1,) * columns, above).meeting(matrix)  # type: ignore[arg-type]
+    takes_anything = False
 
-    @property
-    def categorical(self) -> bool:
-        return "categorical" in self.kinds
-
-    @property
-    def plain(self) -> bool:
-        """Whether columns are features as they are."""
-        return set(self.kinds) <= {"multinomial"} or set(self.kinds) <= {"gaussian"}
-
-    def columns(self, kind: Event) -> NDArray[np.int64]:
-        return np.flatnonzero(np.array(self.kinds) == kind)
-
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """The columns as they stand among the features."""
-        return np.concatenate([self.columns(kind) for kind in get_args(Event)])
+    def columns(self, kind: Event) -> list[int]:
+        return [column for column, mine in enumerate(self.kinds) if mine == kind]
 
     @property
     def places(self) -> NDArray[np.int64]:
         """The first feature of each column."""
-        sizes = np.array(self.sizes)[self.order]
+        order = [column for kind in EVENTS for column in self.columns(kind)]
+        sizes = np.array(self.sizes)[order]
         places = np.empty(len(sizes), np.int64)
-        places[self.order] = np.cumsum(sizes) - sizes
+        places[order] = np.cumsum(sizes) - sizes
         return places
 
     @property
@@ -313,66 +319,46 @@ class Layout:
     def groups(self) -> tuple[Group, ...]:
         """Columns of words are one group, those of numbers another; those of categories are a group each."""
         groups, start = [], 0
-        for kind in get_args(Event):
+        for kind in EVENTS:
             sizes = [self.sizes[column] for column in self.columns(kind)]
-            for size in sizes if kind == "categorical" else [sum(sizes)]:
-                if size:
-                    groups.append(Group(kind, start, start + size))
+            for size in sizes if kind == "categorical" else filter(None, [sum(sizes)]):
+                groups.append(Group(kind, start, start + size))
                 start += size
         return tuple(groups)
 
-    def with_sizes(self, sizes: Sequence[int]) -> Layout:
-        return Layout(self.kinds, tuple(sizes), self.above)
-
-    def meeting(self, matrix: Any) -> Layout:
+    def meeting(self, matrix: Any) -> Mixed:
         """With room for the categories that are in these rows."""
         sizes = list(self.sizes)
-        for column in self.columns("categorical").tolist():
+        for column in self.columns("categorical"):
             sizes[column] = max(sizes[column], int(categories_of(matrix, column).max(initial=0)) + 1)
-        return self.with_sizes(sizes)
+        return replace(self, sizes=tuple(sizes))
 
-    def moved_to(self, other: Layout) -> NDArray[np.int64]:
-        """Where each feature is in a layout of the same columns that has more categories."""
+    def with_room_for(self, other: Mixed) -> Mixed:
+        return replace(self, sizes=tuple(max(pair) for pair in zip(self.sizes, other.sizes, strict=True)))
+
+    def moved_to(self, other: Mixed) -> NDArray[np.int64]:
+        """Where each feature is among those of the same columns that have more categories."""
         moved = np.empty(self.width, np.int64)
         for mine, theirs, size in zip(self.places, other.places, self.sizes, strict=True):
             moved[mine : mine + size] = np.arange(theirs, theirs + size)
         return moved
 
     def arrange(self, matrix: Any) -> Any:
-        """The columns as features."""
-        if is_sparse(matrix) and not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        if self.plain:
-            return matrix
-        values = matrix.data if is_sparse(matrix) else matrix
-        if not np.isfinite(values).all():
-            raise DataError(describe_not_finite(values))
-        if not self.categorical and len(set(self.kinds)) == 1:
-            return self.there(matrix)
         from scipy.sparse import csr_array, hstack
 
+        matrix = named_once(matrix)
+        check_finite(matrix)
         parts: list[Any] = []
-        for kind in get_args(Event):
+        for kind in EVENTS:
             columns = self.columns(kind)
             if kind == "categorical":
-                parts += [self.one_hot(matrix, column) for column in columns.tolist()]
-            elif len(columns):
+                parts += [self.one_hot(matrix, column) for column in columns]
+            elif columns:
                 some = matrix[:, columns]
-                parts.append(self.there(some) if kind == "bernoulli" else some)
+                parts.append(there(some, self.above) if kind == "bernoulli" else some)
         if not any(map(is_sparse, parts)):
             return np.ascontiguousarray(np.hstack(parts))
         return csr_array(hstack([csr_array(part) for part in parts], format="csr", dtype=matrix.dtype))
-
-    def there(self, matrix: Any) -> Any:
-        """1 where something is there, 0 elsewhere."""
-        if not is_sparse(matrix):
-            return np.asarray(matrix != 0 if self.above is None else matrix > self.above, matrix.dtype)
-        if self.above is not None and self.above < 0:
-            raise SettingsError("binarize", f"must be at least 0 for a sparse matrix, not {self.above!r}")
-        there = matrix.copy()
-        there.data = (there.data != 0 if self.above is None else there.data > self.above).astype(matrix.dtype)
-        return there
 
     def one_hot(self, matrix: Any, column: int) -> Any:
         """A feature for each category; a category that is new has none."""
@@ -383,6 +369,53 @@ class Layout:
         indptr = np.concatenate([[0], np.cumsum(known)])
         ones = np.ones(indptr[-1], matrix.dtype)
         return csr_array((ones, categories[known], indptr), shape=(len(categories), self.sizes[column]))
+
+
+def layout_of(likelihood: Any, binarize: Any, matrix: Any) -> Uniform | Mixed:
+    columns = matrix.shape[1]
+    kinds = [likelihood] if isinstance(likelihood, str) else likelihood
+    if not isinstance(kinds, Sequence | np.ndarray) or (len(kinds) != columns and kinds != [likelihood]):
+        raise SettingsError("likelihood", f"must be a kind, or one for each of the {columns} columns")
+    for kind in kinds:
+        if kind not in EVENTS:
+            known = ", ".join(map(repr, EVENTS))
+            guess = did_you_mean(str(kind), EVENTS)
+            raise SettingsError("likelihood", f"must be one of {known}, not {kind!r}.{guess}")
+    if binarize is not None and (
+        isinstance(binarize, bool) or not isinstance(binarize, int | float | np.number) or np.isnan(binarize)
+    ):
+        raise SettingsError("binarize", f"must be a number or None, not {binarize!r}")
+    above = None if binarize is None else float(binarize)
+    if isinstance(likelihood, str) and likelihood != "categorical":
+        return Uniform(cast(Event, likelihood), columns, above)
+    spread = kinds * columns if isinstance(likelihood, str) else kinds
+    return Mixed(tuple(map(str, spread)), (1,) * columns, above).meeting(matrix)  # type: ignore[arg-type]
+
+
+def named_once(matrix: Any) -> Any:
+    """A sparse matrix in which no row names a column twice."""
+    if not is_sparse(matrix) or matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def check_finite(matrix: Any) -> None:
+    values = matrix.data if is_sparse(matrix) else matrix
+    if not np.isfinite(values).all():
+        raise DataError(describe_not_finite(values))
+
+
+def there(matrix: Any, above: float | None) -> Any:
+    """1 where something is greater, 0 elsewhere."""
+    if not is_sparse(matrix):
+        return np.asarray(matrix != 0 if above is None else matrix > above, matrix.dtype)
+    if above is not None and above < 0:
+        raise SettingsError("binarize", f"must be at least 0 for a sparse matrix, not {above!r}")
+    found = matrix.copy()
+    found.data = (matrix.data != 0 if above is None else matrix.data > above).astype(matrix.dtype)
+    return found
 
 
 def categories_of(matrix: Any, column: int) -> NDArray[np.int64]:

@@ -33,11 +33,13 @@ WAYS: dict[str, dict[str, Any]] = {
     "mira": {"rule": "mira"},
     "hinge": {"rule": "hinge"},
     "logistic": {"rule": "logistic"},
+    "logistic-newton": {"rule": "logistic", "solver": "newton"},
     "svm": {"rule": "svm"},
     "naive-bayes": {"rule": "naive-bayes"},
     "mlp": {"rule": "mlp"},
 }
-"""The rules as they are compared; the perceptron both as the lectures have it first, and averaged."""
+"""The rules as they are compared: the perceptron both as the lectures have it first and averaged, and logistic
+regression both by a step at each example and to its optimum."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def compare(
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rules
         The names of the rules to compare, all by default: `perceptron`, which is not averaged, `averaged-perceptron`,
-        `mira`, `hinge`, `logistic`, `svm`, `naive-bayes` and `mlp`.
+        `mira`, `hinge`, `logistic`, `logistic-newton`, which goes to the optimum, `svm`, `naive-bayes` and `mlp`.
     contrasts
         Also test the commonest class, 1-nearest-neighbour and a decision tree, from scikit-learn.
     method

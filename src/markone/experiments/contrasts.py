@@ -14,8 +14,8 @@ from markone.features.spec import Features
 
 MOST_COMPARED = 1e9
 """Values that 1-nearest-neighbour may have to compare: some seconds' work."""
-MOST_SORTED = 4e6
-"""Values that a tree may have to sort: likewise."""
+MOST_SORTED, MOST_LOOKED_AT = 4e6, 2e8
+"""Values that a tree may have to sort, and features that it may have to look at in all of its nodes: likewise."""
 MOST_DENSE = 2e7
 
 
@@ -73,7 +73,8 @@ def contrasts(spec: Features, seed: int) -> list[Contrast]:
         return int(MOST_COMPARED / max(1, len(rows.tested_truth) * stored(rows.learned) / len(rows.truth)))
 
     def to_sort(rows: FoldRows) -> int:
-        return int(MOST_SORTED / max(1, stored(rows.learned) / len(rows.truth)))
+        sorted_in_time = MOST_SORTED / max(1, stored(rows.learned) / len(rows.truth))
+        return int(min(sorted_in_time, MOST_LOOKED_AT / rows.features.width))
 
     return [
         Contrast("majority class", DummyClassifier(strategy="prior"), spec),

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from markone.data.blocks import Block, as_rows
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.progress import Progress, watching
 from markone.experiments.samples import FoldRows, Sample, open_sample
 from markone.experiments.splits import Plan
 from markone.experiments.ways import settings_for, taught
+from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
@@ -46,7 +48,7 @@ PENALTIES: tuple[dict[str, Any], ...] = (
     *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
 )
 STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
-HIDDEN = ((128,), (32,), (64, 64), (256,))
+HIDDEN = ((32,), (64, 64), (256,))
 ETA_TIMES = (1.0, 0.3, 3.0)
 WORDS = ([1, 1], [1, 2], [1, 3])
 
@@ -109,7 +111,7 @@ class Tuning:
     rows: int
     """How many rows there were to learn from."""
     held_out: int
-    """How many were held out to choose by."""
+    """How many were held out to choose by; 1 where each was, in its turn."""
     chosen: Trial
     """The one that was best in the last round."""
 
@@ -143,9 +145,12 @@ class Tuning:
         words = self.chosen.words
         if words is not None:
             chosen.append(f"words {words[0]}-{words[1]}")
+        everything = f"{self.rows + self.held_out:,}"
+        by = f"{self.held_out:,} rows held out from the {everything} to learn from"
+        if self.held_out == 1:
+            by = f"leaving out each of the {everything} rows to learn from"
         lines = [
-            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, by {self.held_out:,} rows held out from the "
-            f"{self.rows + self.held_out:,} to learn from.",
+            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, by {by}.",
             "",
             str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)),
         ]
@@ -182,7 +187,7 @@ def tune(
     seed: int = 0,
     **settings: Any,
 ) -> Tuning:
-    """Chooses settings of a rule, by one row of five that is held out.
+    """Chooses settings of a rule, by one row of five that is held out; of `naive-bayes`, by leaving out each row.
 
     Candidates learn from few rows and in few passes first; a third of them, the best, go on with three times as many,
     and so on. The number of passes is chosen where there is a curve of them, n-grams where there are texts and no
@@ -261,7 +266,7 @@ class Search:
         self, sample: Sample, given: Choice, features: Any, functions: Mapping[str, Function] | None, seed: int
     ) -> None:
         self.sample, self.given, self.seed = sample, given, seed
-        usual = settings_for(given, seed)
+        self.usual = usual = settings_for(given, seed)
         self.rule: Rule = usual.rule
         self.tunes_passes = "epochs" not in given and (usual.traits.online or usual.rule == "mlp")
         self.passes = (usual.epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
@@ -274,14 +279,13 @@ class Search:
 
     def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
         specs: dict[str, tuple[list[int] | None, Features]] = {}
-        usual_settings = settings_for(self.given, self.seed)
         varied = features is None and any(column.kind == "text" for column in self.sample.held.columns)
-        usual = spec_of(features, functions, None, countable=usual_settings.traits.counts)
+        usual = spec_of(features, functions, None, countable=self.usual.traits.counts)
         for words in sorted(WORDS, key=lambda words: tuple(words) != usual.text.words) if varied else [None]:
             spec = usual if words is None else replace(usual, text=replace(usual.text, words=(words[0], words[1])))
             specs[str(words)] = words, spec
         seen: list[Choice] = []
-        for choice in choices_for(self.rule, usual_settings):
+        for choice in choices_for(self.rule, self.usual):
             kept = {name: value for name, value in choice.items() if name not in self.given}
             if kept in seen:
                 continue
@@ -294,6 +298,61 @@ class Search:
                 yield Candidate(kept, words, settings, spec)
 
     def run(self, progress: Progress | bool | None) -> Tuning:
+        ranked = self.leave_out(progress) if self.usual.traits.counts else self.narrow_down(progress)
+        best, chosen = ranked[0]
+        if best.reason is not None:
+            raise DataError(best.reason)
+        epochs = {"epochs": best.passes} if self.tunes_passes else {}
+        return Tuning(
+            rule=self.rule,
+            settings={"rule": self.rule, **self.given, **chosen.choice, **epochs},
+            features=chosen.spec,
+            trials=self.trials,
+            score=best.score,
+            rows=best.rows,
+            held_out=len(self.sample) - best.rows,
+            chosen=best,
+        )
+
+    def leave_out(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+        """Of what counts, each row can be left out by taking its counts away: so all of them choose, and at once."""
+        ranked: list[tuple[Trial, Candidate]] = []
+        specs = list({id(candidate.spec): candidate.spec for candidate in self.candidates}.values())
+        with watching(progress, len(specs)) as told:
+            for spec in specs:
+                told.step(f"{self.rule}, each row left out")
+                candidates = [candidate for candidate in self.candidates if candidate.spec is spec]
+                ranked += zip(self.left_out(spec, candidates), candidates, strict=True)
+        self.trials += [trial for trial, _ in ranked]
+        place = {id(candidate): i for i, candidate in enumerate(self.candidates)}
+        return sorted(ranked, key=lambda one: (-one[0].score, place[id(one[1])]))
+
+    def left_out(self, spec: Features, candidates: list[Candidate]) -> list[Trial]:
+        from markone.learning.counting import Counting, leave_one_out, smoothing_of
+
+        start = time.perf_counter()
+        found: list[float] = []
+        reason = None
+        try:
+            features = FeatureMap(spec, self.sample.held.columns)
+            matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
+            counting = new_learner(self.usual, features, self.sample.classes)
+            assert isinstance(counting, Counting)  # it is what counts
+            labels = self.sample.truth.astype(np.int32)
+            block = counting.ready(Block(as_rows(matrix), matrix, labels, importance))
+            counting.learn(block)
+            smoothings = [smoothing_of(candidate.settings) for candidate in candidates]
+            found = [one.right / len(block) for one in leave_one_out(counting, block, smoothings)]
+        except MarkoneError as error:
+            reason, found = str(error), [-1.0] * len(candidates)
+        seconds = (time.perf_counter() - start) / len(candidates)
+        return [
+            Trial(1, candidate.choice, candidate.words, len(self.sample) - 1, 1, score, seconds, reason)
+            for candidate, score in zip(candidates, found, strict=True)
+        ]
+
+    def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+        """In each round the best of the round before."""
         sizes = self.sizes()
         most = len(self.candidates)
         counts = [max(min(FINALISTS, most), math.ceil(most / NARROWING**i)) for i in range(len(sizes))]
@@ -311,20 +370,7 @@ class Search:
                     ranked.append((trial, candidate))
                 ranked.sort(key=lambda one: (-one[0].score, place[id(one[1])]))  # of equals, the more usual first
                 left = [candidate for _, candidate in ranked]
-        best, chosen = ranked[0]
-        if best.reason is not None:
-            raise DataError(best.reason)
-        epochs = {"epochs": best.passes} if self.tunes_passes else {}
-        return Tuning(
-            rule=self.rule,
-            settings={"rule": self.rule, **self.given, **chosen.choice, **epochs},
-            features=chosen.spec,
-            trials=self.trials,
-            score=best.score,
-            rows=len(self.split.learned),
-            held_out=len(self.split.tested),
-            chosen=best,
-        )
+        return ranked
 
     def sizes(self) -> list[int]:
         """How many rows each round has: all in the last one."""
@@ -385,7 +431,8 @@ def choices_for(rule: Rule, usual: Settings) -> Iterator[Choice]:
         yield from ({"alpha": alpha} for alpha in ALPHA)
     elif rule == "mlp":
         eta = usual.eta or 0.001
-        yield from ({"hidden": hidden, "eta": eta * times} for hidden, times in product(HIDDEN, ETA_TIMES))
+        sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
+        yield from ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
     elif usual.traits.nears_an_optimum:
         yield from ({"strength": strength} for strength in STRENGTHS)
     else:

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import SettingsError
+from markone.learning.counting import Counting
 from markone.learning.learner import Learner
 from markone.learning.linear import Linear
 from markone.learning.network import Multilayer
 from markone.model.model import Model
+from markone.model.naive_bayes import NaiveBayes
 from markone.model.network import Network
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
@@ -34,13 +36,19 @@ def check_growth(base: Model, settings: Settings) -> None:
         raise SettingsError("hidden", f"is {settings.hidden}, and the model's layers are {base.settings.hidden}")
 
 
-def grown(base: Model, moved: NDArray[np.int64], features: int, classes: list[Label], settings: Settings) -> Learner:
-    """A learner at the model, where old feature i is now `moved[i]` of so many; the model's classes are among these.
+def grown(base: Model, moved: NDArray[np.int64], fresh: Learner, classes: list[Label]) -> Learner:
+    """A learner at the model, where old feature i is now `moved[i]`, and the model's classes are among these; `fresh`
+    is one of all the features and classes that has learned nothing yet.
 
     An average starts anew, so that new examples count as much as they would from the start.
     """
     number = KnownLabels(classes).number
     places = [place for label in base.classes if (place := number(label)) is not None]
+    settings, features = fresh.settings, fresh.features
+    if isinstance(base.scorer, NaiveBayes):
+        assert isinstance(fresh, Counting)  # the rule is the same
+        fresh.start_from(base.scorer, moved, places)
+        return fresh
     learner: Linear | Multilayer
     if isinstance(base.scorer, Network):
         learner = Multilayer(settings, features=features, classes=len(base.classes))

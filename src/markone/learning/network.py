@@ -8,6 +8,7 @@ mostly 0, as images and texts are, cost only what is not 0 in them, be they spar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.model.network import Floats, Network, padded
+from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import Settings
 
 COLUMNS_OF_UNIT = 1 / 16
@@ -26,6 +27,10 @@ COLUMNS_OF_UNIT = 1 / 16
 WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
 REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
 """What an optimizer remembers of each weight."""
+USUAL_HIDDEN, HIDDEN_OF_MANY, MANY_FEATURES = (128,), (32,), 2**15
+"""Of texts the first layer is nearly all of the network: with a million features each unit takes 12 MB to learn."""
+USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
+"""Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
 """The settings that say what a step is."""
 
@@ -40,11 +45,13 @@ class Multilayer:
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float32) -> None:
         """Rows of any `dtype` are learned as 32-bit floats."""
-        self.settings = settings.spelled_out()
+        usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
+        self.settings = replace(settings.spelled_out(), hidden=settings.hidden or usual)
         self.dtype = np.dtype(np.float32)
         self.features = features
         self.classes = classes
         self._steps = 0
+        self._batch = self.settings.batch or USUAL_BATCH
         self._make_arrays()
         self._ready_to_teach()
 
@@ -65,7 +72,7 @@ class Multilayer:
         return Block(as_rows(matrix), matrix, block.labels, block.importance)
 
     def begin(self, examples: Examples) -> None:
-        pass
+        self._batch = self.settings.batch or max(SMALLEST_BATCH, min(USUAL_BATCH, examples.rows // ENOUGH_STEPS))
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         size = examples.between_looks(max(1, round(self.widths[1] * COLUMNS_OF_UNIT)))
@@ -88,7 +95,7 @@ class Multilayer:
 
         Whoever skips whole batches finds the same ends.
         """
-        batch = int(self.settings.batch or 1)
+        batch = self._batch
         whole = np.arange(batch, visits + 1, batch, dtype=np.int64)
         rest = visits - batch * len(whole)
         if len(whole) and 2 * rest < batch:
@@ -167,7 +174,7 @@ class Multilayer:
         self._met = np.zeros(self.features, np.uint32)
         self._tables = {WEIGHTS: [self._first_weights(layer) for layer in range(len(self.widths) - 1)]}
         for kind in REMEMBERED[self._optimizer]:
-            self._tables[kind] = [(np.zeros_like(w), np.zeros_like(b)) for w, b in self._tables[WEIGHTS]]
+            self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
 
     def _ready_to_teach(self) -> None:
         """Shows the arrays to the core."""
@@ -203,12 +210,12 @@ class Multilayer:
     def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
         """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
         inputs, outputs = self.widths[layer : layer + 2]
-        weights = np.zeros((inputs, padded(outputs)), np.float32)
+        weights = zeros(inputs, padded(outputs))
         if layer > 0:
             random = np.random.default_rng([self.settings.seed, 2, layer])
             bound = self._bound(layer)
             weights[:, :outputs] = random.random((inputs, outputs), np.float32) * (2 * bound) - bound
-        return weights, np.zeros(padded(outputs), np.float32)
+        return weights, zeros(padded(outputs))
 
     def _bound(self, layer: int) -> np.float32:
         """How large weights may start: so that sums neither vanish nor explode from layer to layer.
@@ -279,11 +286,13 @@ class Multilayer:
             "settings": self.settings,
             "features": self.features,
             "classes": self.classes,
+            "batch": self._batch,
             "state": self.get_state(),
         }
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(saved["settings"], features=saved["features"], classes=saved["classes"])  # type: ignore[misc]
+        self._batch = saved["batch"]
         self.set_state(saved["state"])
 
 

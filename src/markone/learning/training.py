@@ -244,7 +244,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
-    return Start(features, classes, grown(base, moved, features.width, classes, settings))
+    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes), classes))
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:

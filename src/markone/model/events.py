@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -64,16 +65,16 @@ class Events:
 
     def add(self, block: Block, order: NDArray[np.int64] | None = None) -> float:
         """Counts the rows of a block, all or those that `order` names; how much importance they have."""
-        self.check(block)
+        self.check(block, order)
         return self.core.count(block.rows, block.labels, block.importance, order, self.rows, self.counts, self.numbers)
 
-    def check(self, block: Block) -> None:
+    def check(self, block: Block, order: NDArray[np.int64] | None = None) -> None:
         """That its rows can be counted."""
         if block.importance is not None and block.importance.max(initial=0) > LARGEST_IMPORTANCE:
             raise DataError(
                 f"a weight of {block.importance.max():g} is too large to be counted; divide the weights by a constant"
             )
-        found = self.core.find_unusable(block.rows, LARGEST)
+        found = self.core.find_unusable(block.rows, order, LARGEST)
         if found is None:
             return
         row, feature, value = found
@@ -117,15 +118,16 @@ class Events:
     def moved(self, groups: Groups, width: int, features: NDArray[np.int64], classes: int, places: list[int]) -> Events:
         """The same counts among more features and classes: old feature i is `features[i]`, old class k `places[k]`."""
         wider = Events.none(groups, width, classes)
-        if len(groups) != len(self.groups) or any(
-            new.kind != old.kind for new, old in zip(groups, self.groups, strict=True)
-        ):
-            raise DataError("counts can only be kept where the features stay what they were")
+        starts = [group.start for group in groups]
+        for group, others in zip(self.groups, self.others, strict=True):
+            place = bisect_right(starts, int(features[group.start])) - 1
+            if place < 0 or groups[place].kind != group.kind:
+                raise DataError("counts can only be kept where the features stay what they were")
+            wider.others[place, places] += others
         numbers = numbers_of(groups).searchsorted(features[numbers_of(self.groups)])
         wider.rows[places] = self.rows
         wider.counts[features[:, None], places] = self.counts
         wider.numbers[numbers[:, None, None], np.arange(PLANES)[:, None], places] = self.numbers
-        wider.others[:, places] = self.others
         return wider
 
     def pruned(self, kept: NDArray[np.bool_]) -> Events:

@@ -20,6 +20,8 @@ from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
 from markone.model.history import History
+from markone.model.naive_bayes import NaiveBayes
+from markone.model.odds import explain_odds
 from markone.model.scorer import Scorer
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
@@ -120,7 +122,7 @@ class Model:
         ----------
         example
             One text, dict or image gives an `Explanation`; what `predict` takes besides, such as a list, a frame or a
-            source, gives an iterator of them. None gives a `ModelExplanation`.
+            source, gives an iterator of them. None gives a `ModelExplanation`, or the `OddsExplanation` of naive Bayes.
         top
             How many features are shown. The explanation has them all, and knows them as a dict, too: `as_dict()`.
 
@@ -140,7 +142,7 @@ class Model:
         """
         top = check_top(top)
         if example is None:
-            return explain_model(self, top)
+            return explain_odds(self, top) if isinstance(self.scorer, NaiveBayes) else explain_model(self, top)
         found: Iterator[Explanation] = explain_examples(self, example, top)
         return next(found) if self._is_one(example) else found
 

@@ -52,7 +52,7 @@ class NaiveBayes:
     kind: ClassVar[str] = "naive-bayes"
     has_probabilities = True
     weights = None
-    adds_up = True
+    adds_up: ClassVar[bool] = True
 
     def __init__(self, events: Events, smoothing: Smoothing, priors: Floats | None = None) -> None:
         self.events = events
@@ -126,18 +126,18 @@ class NaiveBayes:
             bernoulli = group.kind == "bernoulli"
             total = self.events.rows if bernoulli else totals[i]
             some, size = counts[mine], 2 if bernoulli else group.events
+            all_counts, all_total = some.sum(axis=1, keepdims=True), float(total.sum())
             if of_others:
-                some, total = some.sum(axis=1, keepdims=True) - some, total.sum() - total
-            found[mine] = self._estimates(some, total, size, counts[mine].sum(axis=1), total.sum())
+                some, total = all_counts - some, all_total - total
+            found[mine] = self._estimates(some, total, size, all_counts / all_total if all_total else 0 * all_counts)
         return found
 
-    def _estimates(self, counts: Floats, totals: Floats, size: float, all_counts: Floats, all_totals: float) -> Floats:
+    def _estimates(self, counts: Floats, totals: Floats, size: float, general: Floats) -> Floats:
         """As the core estimates them (core/counts.h)."""
         if self.smoothing.alpha is None:
             below = totals + self.smoothing.k * size
             return np.divide(counts + self.smoothing.k, below, out=np.zeros_like(counts), where=below > 0)
-        general = np.broadcast_to((all_counts / max(all_totals, 1e-300))[:, None], counts.shape)
-        own = np.divide(counts, totals, out=general.copy(), where=totals > 0)
+        own = np.divide(counts, totals, out=np.broadcast_to(general, counts.shape).copy(), where=totals > 0)
         return self.smoothing.alpha * own + (1 - self.smoothing.alpha) * general
 
     def moments(self) -> tuple[NDArray[np.int64], Floats, Floats]:

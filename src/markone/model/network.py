@@ -6,6 +6,7 @@ however many threads and whichever rows are scored together; no BLAS, whose bits
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -121,9 +122,17 @@ def pad(array: Floats) -> Floats:
     """With columns of 0 up to whole registers."""
     if array.shape[-1] % REGISTER == 0:
         return np.ascontiguousarray(array)
-    wider = np.zeros((*array.shape[:-1], padded(array.shape[-1])), np.float32)
+    wider = zeros(*array.shape[:-1], padded(array.shape[-1]))
     wider[..., : array.shape[-1]] = array
     return wider
+
+
+def zeros(*shape: int) -> Floats:
+    """An array that starts where a cache line does, so that no row lies in more of them than it must."""
+    count, line = math.prod(shape), 16
+    memory = np.zeros(count + line, np.float32)
+    start = -memory.ctypes.data // memory.itemsize % line
+    return memory[start : start + count].reshape(shape)
 
 
 def without_each(rows: Sparse, which: NDArray[np.int64]) -> Sparse:

@@ -69,11 +69,9 @@ RULES: dict[Rule, Traits] = {
         has_probabilities=True,
         usual={
             "epochs": 20,
-            "hidden": (128,),
             "activation": "relu",
             "optimizer": "adam",
             "dropout": 0.0,
-            "batch": 64,
             "average": False,
         },
     ),

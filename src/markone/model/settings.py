@@ -96,7 +96,8 @@ class Settings:
     priors: Any = "data"
     """How probable `naive-bayes` takes the classes for beforehand: as in the data, `uniform`, or numbers by label."""
     hidden: Any = None
-    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default."""
+    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default; (32,) where features are very many, as
+    those of texts."""
     activation: Activation | None = None
     """What `mlp` does with the sums of a hidden layer. `relu` by default."""
     optimizer: Optimizer | None = None
@@ -104,7 +105,7 @@ class Settings:
     dropout: float | None = None
     """The share of hidden units of `mlp` that are left out at random at each step. 0 by default."""
     batch: int | None = None
-    """How many rows `mlp` looks at for one step. 64 by default."""
+    """How many rows `mlp` looks at for one step. 64 by default; fewer, but at least 8, where there are few rows."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", sizes_of(self.hidden))

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -60,8 +61,8 @@ def confusion(result: Any) -> Figure:
     cell = 0.62 if columns <= MOST_WITH_SHARES else 0.42 if columns <= MOST_WITH_COUNTS else 0.22
     figure = new_figure(1.8 + cell * columns, 1.4 + cell * rows)
     axes = tidy(figure.add_subplot(), grid=None)
-    axes.imshow(np.ma.masked_array(shares, ~on_diagonal), cmap=RIGHT, vmin=0, vmax=1)
-    axes.imshow(np.ma.masked_array(shares, on_diagonal), cmap=WRONG, vmin=0, vmax=most)
+    draw_cells(axes, shares, on_diagonal, RIGHT, 1)
+    draw_cells(axes, shares, ~on_diagonal, WRONG, most)
     if columns <= MOST_WITH_COUNTS:
         depth = np.where(on_diagonal, shares, shares / most)
         write_cells(axes, table, shares, depth, with_shares=columns <= MOST_WITH_SHARES)
@@ -69,13 +70,21 @@ def confusion(result: Any) -> Figure:
     axes.set_xticks(range(columns), table.names[:columns], rotation=90 if columns > 4 else 0, fontsize=size)
     axes.set_yticks(range(rows), table.names, fontsize=size)
     axes.spines[:].set_visible(False)
-    axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
-    axes.grid(True, which="minor", color="white", linewidth=1.5)
-    axes.tick_params(which="minor", length=0)
+    axes.set(aspect="equal", xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     name_axes(axes, "predicted", "is")
     entitle(axes, f"{table.right:,} of {table.total:,} are right: {table.right / table.total:.1%}")
     return finished(figure, f"Confusion matrix: {table.right:,} of {table.total:,} are right")
+
+
+def draw_cells(
+    axes: Axes, shares: NDArray[np.float64], some: NDArray[np.bool_], colours: Colormap, most: float
+) -> None:
+    """Colours some of the cells, as squares and not as an image: they stay sharp, and most are not there at all."""
+    at = np.argwhere(some & (shares > 0))
+    corners = at[:, None, ::-1] + np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, edgecolors="white", linewidths=1.5)
+    cells.set_clim(0, most)
+    axes.add_collection(cells)
 
 
 def write_cells(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from markone.plots.drawing import (
     finished,
     label_ends,
     name_axes,
+    name_text,
     new_figure,
     tidy,
 )
@@ -31,7 +32,7 @@ PLACES = 400
 LEAST_MARGIN, MOST_MARGIN, MOST_LOSS = -2.0, 3.0, 3.2
 
 
-def regressions(X: Any, y: Any, regressors: Sequence[Any]) -> Figure:
+def regressions(X: Any, y: Any, regressors: Mapping[str, Any] | Sequence[Any]) -> Figure:
     """What several regressions make of the same points, side by side, with their leave-one-out mean squared errors.
 
     A thin line leads from each point to what is predicted in its place when it is left out: the errors are the means of
@@ -44,7 +45,8 @@ def regressions(X: Any, y: Any, regressors: Sequence[Any]) -> Figure:
     y
         What is to be predicted, a number for each point.
     regressors
-        Estimators with scikit-learn's interface, fitted or not: copies of them are fitted here.
+        Estimators with scikit-learn's interface, by name, or a list of them, which are called like their classes. They
+        need not be fitted: copies of them are fitted here.
     """
     from sklearn.base import clone
     from sklearn.model_selection import LeaveOneOut, cross_val_predict
@@ -56,6 +58,10 @@ def regressions(X: Any, y: Any, regressors: Sequence[Any]) -> Figure:
         raise DataError(f"leaving one out takes three points at least, and there are {len(xs)}")
     if not regressors:
         raise DataError("there is no regression to draw")
+    if isinstance(regressors, Mapping):
+        names, regressors = list(regressors), list(regressors.values())
+    else:
+        names = list(map(in_words, regressors))
     places = np.linspace(xs.min(), xs.max(), PLACES)
     lines, left_out = [], []
     for regressor in regressors:
@@ -65,17 +71,17 @@ def regressions(X: Any, y: Any, regressors: Sequence[Any]) -> Figure:
 
     figure = new_figure(0.4 + 3 * len(regressors), 3.2)
     panels = figure.subplots(1, len(regressors), squeeze=False, sharex=True, sharey=True)[0]
-    for axes, regressor, line, guesses, error in zip(panels, regressors, lines, left_out, errors, strict=True):
+    for axes, name, line, guesses, error in zip(panels, names, lines, left_out, errors, strict=True):
         tidy(axes)
         colour = BLUE if error == min(errors) else VERMILION
         axes.vlines(xs, ys, guesses, colors=QUIET, linewidths=0.8, label="left out")
         axes.plot(places, line, color=colour, linewidth=2, label="fitted")
         axes.plot(xs, ys, "o", color=INK, markersize=4, label="points")
         name_axes(axes, "x", "y" if axes is panels[0] else None)
-        entitle(axes, f"{in_words(regressor)}\nleave-one-out MSE: {error:.3g}", colour)
+        entitle(axes, f"{name_text(name)}\nleave-one-out MSE: {error:.3g}", colour)
     room = 0.15 * float(np.ptp(ys)) or 1.0
     panels[0].set_ylim(ys.min() - room, ys.max() + room)  # lines may lead far out: what is seen is where points are
-    best = in_words(regressors[int(np.argmin(errors))])
+    best = names[int(np.argmin(errors))]
     return finished(figure, f"{len(regressors)} regressions; least leave-one-out error: {best}")
 
 

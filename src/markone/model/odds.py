@@ -1,0 +1,200 @@
+"""Odds: what a naive Bayes model goes by, as the tables of the lecture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.source import Label
+from markone.model.counts import STRONGEST
+from markone.model.events import Floats
+from markone.model.explaining import LABEL_WIDTH, Shown, plain_label
+from markone.model.grids import Grid, label_in_words, plain_number
+from markone.model.marking import MarkedText
+from markone.model.naive_bayes import NaiveBayes
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
+
+
+class Ratio(NamedTuple):
+    """How much more probable an event is in a class than elsewhere."""
+
+    feature: str
+    inside: float
+    """P(feature | class)."""
+    outside: float
+    """P(feature | the other class, or all other classes together)."""
+    odds: float
+    """inside / outside, which may be infinite."""
+    times: float
+    """How often it was met in the class."""
+
+
+class Likely(NamedTuple):
+    """What is probable in a class, be it as probable elsewhere."""
+
+    feature: str
+    probability: float
+
+
+class Measured(NamedTuple):
+    """A number in a class."""
+
+    feature: str
+    mean: list[float]
+    """By class."""
+    deviation: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassOdds:
+    """What speaks for a class most."""
+
+    label: Label
+    examples: float
+    """The importance of its rows."""
+    prior: float
+    ratios: list[Ratio]
+    """From the largest odds; among those of the same odds first what is more frequent."""
+    likely: list[Likely]
+    """From the most probable."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "label": plain_label(self.label),
+            "examples": self.examples,
+            "prior": self.prior,
+            "ratios": [{name: in_json(value) for name, value in one._asdict().items()} for one in self.ratios],
+            "likely": [one._asdict() for one in self.likely],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OddsExplanation(Shown):
+    """What a naive Bayes model goes by: for each class P(feature | class), and the odds ratios P(feature | class) /
+    P(feature | others) from the largest. Of two classes, the one's are the other's turned around. By maximum likelihood
+    odds may be infinite.
+    """
+
+    classes: list[ClassOdds]
+    numbers: list[Measured]
+    """Features that are measurements, in their order."""
+    features: int
+    """How many features the model has."""
+    top: int
+    """So many rows of each table are shown; `as_dict` and `classes` have more."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "features": self.features,
+            "classes": [one.as_dict() for one in self.classes],
+            "numbers": [one._asdict() for one in self.numbers],
+        }
+
+    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+        examples = sum(one.examples for one in self.classes)
+        yield (
+            f"{self.features:,} features, {len(self.classes):,} classes, counted in {count_in_words(examples)} examples"
+        )
+        for one in self.classes:
+            yield ""
+            label = label_in_words(one.label)
+            yield f"what speaks for {label} ({count_in_words(one.examples)} examples, prior {plain_number(one.prior)})"
+            if one.ratios:
+                yield self.odds_grid(one)
+            if one.likely:
+                yield ""
+                yield f"what is probable in {label}"
+                yield self.likely_grid(one)
+        if self.numbers:
+            yield ""
+            yield "measurements: mean ± standard deviation"
+            yield self.numbers_grid()
+
+    def odds_grid(self, one: ClassOdds) -> Grid:
+        others = [other.label for other in self.classes if other is not one]
+        elsewhere = label_in_words(others[0], LABEL_WIDTH) if len(others) == 1 else "others"
+        heads = ["feature", f"P in {label_in_words(one.label, LABEL_WIDTH)}", f"P in {elsewhere}", "odds", "times"]
+        rows = [
+            [
+                ratio.feature,
+                plain_number(ratio.inside),
+                plain_number(ratio.outside),
+                ratio_in_words(ratio.odds),
+                plain_number(ratio.times),
+            ]
+            for ratio in one.ratios[: self.top]
+        ]
+        return Grid([heads], rows, spare=[4, 2, 1])
+
+    def likely_grid(self, one: ClassOdds) -> Grid:
+        rows = [[likely.feature, plain_number(likely.probability)] for likely in one.likely[: self.top]]
+        return Grid([["feature", "P"]], rows)
+
+    def numbers_grid(self) -> Grid:
+        heads = ["feature", *(label_in_words(one.label, LABEL_WIDTH) for one in self.classes)]
+        rows = []
+        for number in self.numbers[: self.top]:
+            pairs = zip(number.mean, number.deviation, strict=True)
+            rows.append([number.feature, *(f"{plain_number(mean)} ± {plain_number(spread)}" for mean, spread in pairs)])
+        return Grid([heads], rows)
+
+
+def explain_odds(model: Model, top: int) -> OddsExplanation:
+    scorer = model.scorer
+    assert isinstance(scorer, NaiveBayes)
+    inside, outside = scorer.probabilities(), scorer.probabilities(of_others=True)
+    odds = odds_of(inside, outside)
+    priors = np.exp(scorer.joint.starts()[0]).tolist()
+    name, most = model.features.name, max(top, STRONGEST)
+    classes = []
+    for k, label in enumerate(model.classes):
+        counts = scorer.events.counts[:, k]
+        strong = largest(odds[:, k], counts, most, above=1.0)
+        facts = (column[strong].tolist() for column in (inside[:, k], outside[:, k], odds[:, k], counts))
+        ratios = [Ratio(name(f), *one) for f, *one in zip(strong.tolist(), *facts, strict=True)]
+        probable = largest(inside[:, k], counts, most, above=0.0)
+        likely = [Likely(name(f), p) for f, p in zip(probable.tolist(), inside[probable, k].tolist(), strict=True)]
+        classes.append(ClassOdds(label, float(scorer.events.rows[k]), priors[k], ratios, likely))
+    features, means, variances = scorer.moments()
+    measured = zip(features.tolist(), means.tolist(), np.sqrt(variances).tolist(), strict=True)
+    numbers = [Measured(name(f), mean, spread) for f, mean, spread in measured]
+    return OddsExplanation(classes, numbers, scorer.features, top)
+
+
+def odds_of(inside: Floats, outside: Floats) -> Floats:
+    """Their ratios: infinite where something is impossible elsewhere, 1 where it is everywhere. NaN stays."""
+    ratios = np.divide(inside, outside, out=np.full_like(inside, np.inf), where=outside != 0)
+    ratios[(inside == 0) & (outside == 0)] = 1.0
+    return ratios
+
+
+def largest(values: Floats, counts: Floats, most: int, above: float) -> NDArray[np.int64]:
+    """The places of the largest values that are greater than this, from the largest; of equal ones the more frequent
+    are first, and then those that come first."""
+    found = np.flatnonzero(values > above)
+    if len(found) > most:
+        found = found[values[found] >= np.partition(values[found], -most)[-most]]
+    return found[np.lexsort((-counts[found], -values[found]))[:most]]
+
+
+def ratio_in_words(odds: float) -> str:
+    return "∞" if math.isinf(odds) else f"{odds:,.1f} : 1"
+
+
+def in_json(value: Any) -> Any:
+    return "inf" if isinstance(value, float) and math.isinf(value) else value
+
+
+def count_in_words(count: float) -> str:
+    """
+    >>> count_in_words(3801.0), count_in_words(2.5)
+    ('3,801', '2.5')
+    """
+    return f"{count:,.0f}" if count == round(count) else plain_number(count)
