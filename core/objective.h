@@ -4,9 +4,8 @@
 //   loss = sum over rows of h_i (ln sum_k e^(s_ik) - s_i(y_i)) / H   for more (softmax)
 //
 // with scores s = x w + bias, importance h and its sum H. Its derivatives by the scores of row i are
-//   pull      r_i = h_i/H (p_i - [y_i])                     so that the gradient is the sum of r_i x_i
-//   bend      D_i = h_i/H (diag(p_i) - p_i p_i')            so that a product with the Hessian is the sum of (D_i v
-//   x_i) x_i
+//   pull   r_i = h_i/H (p_i - [y_i])              the gradient is the sum of r_i x_i
+//   bend   D_i = h_i/H (diag(p_i) - p_i p_i')     a product with the Hessian is the sum of (D_i x_i v) x_i
 //
 // Weights and gradients are doubles, (features + 1) x stride, feature-major (arithmetic.h), and the last row is the
 // bias's. Scores, pulls and what else belongs to rows are rows x stride. The padding of a row is 0, and stays so.
@@ -45,10 +44,9 @@ class objective {
     std::size_t rows() const { return labels.size(); }
     std::size_t stride() const { return stride_of(classes); }
     std::size_t columns() const { return columns_of(classes); }
-    std::size_t by_rows() const { return rows() * stride(); }  // how many scores
-    std::size_t by_features() const {
-        return (features + 1) * stride();
-    }  // how many weights, those of the bias included
+    // How many scores there are, and how many weights, those of the bias included.
+    std::size_t by_rows() const { return rows() * stride(); }
+    std::size_t by_features() const { return (features + 1) * stride(); }
 
     const std::size_t features, classes;
     double importance = 0;
@@ -96,7 +94,7 @@ class objective {
 
     // The Hessian's diagonal: how the loss bends along each weight.
     virtual void curvatures(double* out) const = 0;
-    // A preconditioner: for each class the Hessian's block, from every so manieth row, factorised (Cholesky).
+    // A preconditioner: for each class the Hessian's block, from one row of `every`, factorised (Cholesky).
     virtual void factorise(std::size_t every, double strength) = 0;
     // Puts the solution of (block) out = r for each class to out.
     virtual void precondition(const double* r, double* out) const = 0;

@@ -36,6 +36,8 @@ MOST_TRIES = 30
 SUFFICIENT = 0.01
 """The part of the fall that the slope promises which a step with corners must bring (Armijo)."""
 POWER_STEPS = 30
+MOST_PAIRS = 2**32
+"""The core numbers the weights by 32 bits."""
 WIDEST_BLOCK = 1024
 """Up to so many features the Hessian's blocks are written out, to precondition with."""
 VALUES_FOR_EACH = 10
@@ -309,8 +311,8 @@ class Straight(Place):
     def step(self, tol: float) -> None:
         self.w -= self.eta * self.gradient
         if self.l1:
-            w = self.w[:-1]
-            w[:] = np.sign(w) * np.maximum(abs(w) - self.eta * self.strength, 0)
+            w, most = self.w[:-1], self.eta * self.strength
+            w -= np.clip(w, -most, most)
         self._look()
 
     def _largest_curvature(self) -> float:
@@ -365,7 +367,7 @@ class Parabola(Place):
         v, length = z.copy(), of.inner(rest, z)
         for _ in range(MOST_PRODUCTS):
             curvature = of.product(v, some, out) + self.strength * of.inner(v[:-1], v[:-1])
-            if not curvature > 0:
+            if not (curvature > 0 and length > 0):
                 break
             self._complete(out, v)
             far = length / curvature
@@ -458,7 +460,7 @@ class Span:
         for _ in range(MOST_PRODUCTS):
             some = v_image + v_bias
             curvature = of.bend(some, out) + self.strength * of.inner(v, v_image)
-            if not curvature > 0:
+            if not (curvature > 0 and length > 0):
                 break
             far = length / curvature
             direction += far * v
@@ -497,6 +499,11 @@ class Corners(Place):
     """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
 
     def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+        if (objective.features + 1) * objective.stride > MOST_PAIRS:
+            raise DataError(
+                f"{objective.features:,} features of {objective.classes:,} classes are too many weights for the "
+                "penalty 'l1'; take fewer features, or the penalty 'l2'"
+            )
         objective.turn(False)
         super().__init__(objective, settings, start)
 
