@@ -309,7 +309,10 @@ class ngram_vocabulary {
             current[i] = at.number;
             if (length >= how.shortest) row_counter::count_at(at.note, at.number, begin, rows);
         };
-        for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
+        if (how.shortest == 1)
+            count_singles(said, current, rows);
+        else
+            for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
         for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {
             const std::size_t count = said.size() - length + 1;
             for (std::size_t start = 0; start < count; start += slice) {
@@ -323,6 +326,31 @@ class ngram_vocabulary {
             }
         }
         rows.end_row();
+    }
+
+    // Starts a row with its single words. Whether a word has come before in the text nobody can foretell, so that there
+    // is no branch for it: its count, or a new one behind the last, is written in any case.
+    void count_singles(std::span<const std::uint32_t> said, std::span<std::uint32_t> current, growing_rows& rows) {
+        const std::size_t begin = rows.indices.size();
+        std::size_t end = begin;
+        rows.indices.resize(begin + said.size() + 1);
+        rows.values.resize(begin + said.size() + 1);
+        std::uint32_t* const indices = rows.indices.data();
+        float* const values = rows.values.data();
+        for (std::size_t i = 0; i < said.size(); ++i) {
+            single& at = singles[said[i]];
+            if (at.number == nobody) at.number = push({nobody, said[i]});
+            current[i] = at.number;
+            const std::size_t noted = std::min<std::size_t>(at.note, end);
+            const bool again = (noted >= begin) & (noted < end) & (indices[noted] == at.number);
+            const std::size_t place = again ? noted : end;
+            indices[place] = at.number;
+            values[place] += 1;
+            at.note = static_cast<std::uint32_t>(place);
+            end += !again;
+        }
+        rows.indices.resize(end);
+        rows.values.resize(end);
     }
 
     // All words of an empty vocabulary, in the order of their numbers.
