@@ -24,14 +24,15 @@ using namespace nanobind::literals;
 
 namespace markone {
 
-void bind_rows(nb::module_& m);       // row_bindings.cpp
-void bind_text(nb::module_& m);       // text_bindings.cpp
-void bind_lines(nb::module_& m);      // line_bindings.cpp
-void bind_images(nb::module_& m);     // image_bindings.cpp
-void bind_tables(nb::module_& m);     // table_bindings.cpp
-void bind_networks(nb::module_& m);   // network_bindings.cpp
-void bind_counts(nb::module_& m);     // counts_bindings.cpp
-void bind_objective(nb::module_& m);  // objective_bindings.cpp
+void bind_rows(nb::module_& m);           // row_bindings.cpp
+void bind_text(nb::module_& m);           // text_bindings.cpp
+void bind_lines(nb::module_& m);          // line_bindings.cpp
+void bind_images(nb::module_& m);         // image_bindings.cpp
+void bind_tables(nb::module_& m);         // table_bindings.cpp
+void bind_networks(nb::module_& m);       // network_bindings.cpp
+void bind_counts(nb::module_& m);         // counts_bindings.cpp
+void bind_objective(nb::module_& m);      // objective_bindings.cpp
+void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
 
 namespace {
 
@@ -363,6 +364,7 @@ NB_MODULE(_core, m) {
     bind_networks(m);
     bind_counts(m);
     bind_objective(m);
+    bind_leave_one_out(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

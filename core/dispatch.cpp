@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "leave_one_out.h"
 #include "loops.h"
 #include "network.h"
 
@@ -10,11 +11,15 @@ namespace markone {
 namespace baseline {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const left_out_loops<float>& left_out_loops32();
+const left_out_loops<double>& left_out_loops64();
 const network_loops& loops_of_networks();
 }  // namespace baseline
 namespace v3 {
 const loops<float>& loops32();
 const loops<double>& loops64();
+const left_out_loops<float>& left_out_loops32();
+const left_out_loops<double>& left_out_loops64();
 const network_loops& loops_of_networks();
 }  // namespace v3
 
@@ -42,6 +47,14 @@ template <>
 const loops<double>& fastest_loops() {
     return has_v3() ? v3::loops64() : baseline::loops64();
 }
+template <>
+const left_out_loops<float>& fastest_left_out_loops() {
+    return has_v3() ? v3::left_out_loops32() : baseline::left_out_loops32();
+}
+template <>
+const left_out_loops<double>& fastest_left_out_loops() {
+    return has_v3() ? v3::left_out_loops64() : baseline::left_out_loops64();
+}
 const network_loops& fastest_network_loops() {
     return has_v3() ? v3::loops_of_networks() : baseline::loops_of_networks();
 }
@@ -53,6 +66,14 @@ const loops<float>& fastest_loops() {
 template <>
 const loops<double>& fastest_loops() {
     return baseline::loops64();
+}
+template <>
+const left_out_loops<float>& fastest_left_out_loops() {
+    return baseline::left_out_loops32();
+}
+template <>
+const left_out_loops<double>& fastest_left_out_loops() {
+    return baseline::left_out_loops64();
 }
 const network_loops& fastest_network_loops() {
     return baseline::loops_of_networks();
