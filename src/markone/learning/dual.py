@@ -27,9 +27,8 @@ OVERDUE = 4
 """After so many passes' worth of visits the objective is measured in any case, which also wakes those at rest."""
 SETTLED = 0.1
 """So it is when those that are visited have only this share left of the room to move that they had then."""
-SHORTEST_WAY = 16
-DIMENSIONS_A_PASS = 4
-"""A hard margin that is not found after so many passes, more where there are many dimensions, is sought in another way,
+FIRST_JUMP = 16
+"""A hard margin that is not found after so many passes, or as many as there are dimensions, is sought in another way,
 which is sure to end: where it is narrow, or there is none, passes get nowhere."""
 
 AWAKE, VISITED = 0, 128
@@ -75,7 +74,8 @@ class Dual:
         self.dtype = np.dtype(dtype)
         self._tie = _core.Tie[settings.tie]
         self._solvers: list[Solver] = []
-        self._start: list[Array] | None = None
+        self._start: tuple[list[Array], float] | None = None
+        """Multipliers to begin with, and how many times the C is that they are of."""
         self._fitted: Fitted | None = None
         self._snapshot: _core.Weights32 | _core.Weights64 | None = None
         self._turn = 0
@@ -110,8 +110,9 @@ class Dual:
         self._solvers = [Solver(self._problem(replace(block, labels=side), rows), self.settings) for side in sides]
         self._fitted, self._turn, self._visits = None, 0, 0
         if self._start is not None:
-            for solver, alpha in zip(self._solvers, self._start, strict=True):
-                solver.start_at(alpha)
+            alphas, times = self._start
+            for solver, alpha in zip(self._solvers, alphas, strict=True):
+                solver.start_at(alpha, times)
             self._start = None
         self._snapshot = None
 
@@ -159,12 +160,13 @@ class Dual:
         yield Counted(0, 0, 0.0, 0.0), left
 
     def _finish_pass(self, epoch: int) -> None:
+        jump = max(FIRST_JUMP, (self.features + 1) * (1 if self.one_versus_rest else self.columns))
         for solver in self._solvers:
             if not solver.done:
                 solver.look(measure=epoch == self.settings.epochs)
             if solver.core.hopeless:
                 raise DataError(NO_MARGIN)
-            if math.isinf(self.settings.C or 0.0) and epoch in (solver.long_way(), self.settings.epochs):
+            if math.isinf(self.settings.C or 0.0) and epoch in (jump, self.settings.epochs):
                 solver.jump()
         self._turn = self._visits = 0
         self._snapshot = None
@@ -176,8 +178,9 @@ class Dual:
     def with_settings(self, settings: Settings) -> Dual:
         """A learner by other settings, which will start from these multipliers, on the same examples."""
         fresh = Dual(settings, features=self.features, classes=self.classes, dtype=self.dtype)
-        if fresh.one_versus_rest == self.one_versus_rest:
-            fresh._start = self._alphas() or None
+        alphas, before, now = self._alphas(), self.settings.C, fresh.settings.C
+        if alphas and before and now and fresh.one_versus_rest == self.one_versus_rest:
+            fresh._start = alphas, 1.0 if now == before else now / before
         return fresh
 
     # ---- what it is worth
@@ -307,25 +310,30 @@ class Solver:
         self._still = False
         """Whether a whole pass after a measurement moved nothing: it is as near as it can be."""
 
-    def start_at(self, alpha: Array) -> None:
-        """Takes over multipliers, stretched along the line from 0 to where the dual is largest."""
+    def start_at(self, alpha: Array, times: float) -> None:
+        """Takes over multipliers of another C, of which this one is so many times: as they are or, where that makes the
+        dual larger, grown or shrunk with C."""
         if len(alpha) != len(self.core):
             raise DataError(
                 f"the multipliers to start from are those of {len(alpha)} examples, and now there are "
                 f"{len(self.core)}; start anew for other examples"
             )
         self.core.start_at(alpha)
-        alpha = self.core.alpha()
-        linear = float(alpha[alpha > 0].sum())
-        square = 2 * (linear - self.core.bound)
-        if square > 0 and linear > square:
-            self.core.start_at(np.ascontiguousarray(alpha * (linear / square)))
+        linear, before = float(alpha[alpha > 0].sum()), self.core.bound
+        square = 2 * (linear - before)  # the dual of t times the multipliers is t·linear - t²·square/2
+        t = min(times, linear / square if square > 0 else 1.0)
+        if t != 1:
+            self.core.start_at(t * alpha)
+            if self.core.bound <= before:
+                self.core.start_at(alpha)
         self.core.measure()
+        self._fresh = True
 
     def learn(self, most: int) -> _core.Tally:
         tally = self.core.learn(most)
         self._visits += tally.visits
         self._updates += tally.updates
+        self._fresh = self._fresh and tally.updates == 0
         return tally
 
     def look(self, *, measure: bool) -> None:
@@ -346,10 +354,6 @@ class Solver:
             core.measure()
             self._room, self._visits = core.seen_room, 0
         self._updates = 0
-
-    def long_way(self) -> int:
-        """The pass after which there should have been a hard margin."""
-        return max(SHORTEST_WAY, self.core.weights(best=False).size // DIMENSIONS_A_PASS)
 
     def jump(self) -> None:
         """Goes to the hard margin, or proves that there is none; stays here where the way there is too long."""

@@ -80,29 +80,26 @@ class SVM:
     def best_of_many(
         self, alpha: dict[int, Number], s: list[Number], y: int, norm2: Number, cost: Number
     ) -> dict[int, Number]:
-        """Minimises ½·norm2·Σ(a_k - alpha_k)² + Σ s_k·a_k - a_y [+ a_y²/4C], where all sum to 0, only a_y is > 0.
+        """Minimises ½·norm2·Σ(a_k - alpha_k)² + Σ s_k·a_k - a_y [+ a_y²/4C], where all sum to 0, only a_y is positive.
 
-        At the optimum all a_k that are not at a bound have the same slope, the level; their sum grows with the level.
+        At the optimum all a_k that are not at a bound have the same slope, the level. The lower it is, the more wrong
+        classes are below their bound of 0: those with the highest scores.
         """
         extra = 1 / (2 * cost) if self.loss == "squared" else 0
         if norm2 == 0:
             return {k: (1 / extra if extra else cost) * ((k == y) - (k == (y == 0))) for k in alpha}
-
-        def at(level: Number) -> dict[int, Number]:
-            found = {k: min(0, alpha[k] + (level - s[k] - 1) / norm2) for k in alpha if k != y}
-            right = (level - s[y] + norm2 * alpha[y]) / (norm2 + extra)
-            found[y] = right if extra else min(cost, right)
-            return found
-
-        reach = norm2 * (abs(alpha[y]) + (0 if extra else cost)) + 2 + max(map(abs, s)) * 2 + extra * abs(alpha[y])
-        low, high = -reach * (1 + extra), reach * (1 + extra)
-        for _ in range(200):
-            middle = (low + high) / 2
-            if sum(at(middle).values()) < 0:
-                low = middle
-            else:
-                high = middle
-        return at(high)
+        right = s[y] - norm2 * alpha[y]
+        slopes = {k: s[k] + 1 - norm2 * alpha[k] for k in alpha if k != y}
+        level, total = 0.0, 0.0
+        for count, slope in enumerate(sorted(slopes.values(), reverse=True), start=1):
+            if count > 1 and slope <= level:
+                break
+            total += slope
+            level = (total / norm2 + right / (norm2 + extra)) / (count / norm2 + 1 / (norm2 + extra))
+            if not extra and level - right > norm2 * cost:
+                level = (total - norm2 * cost) / count
+        found = {k: min(0, (level - slope) / norm2) for k, slope in slopes.items()}
+        return {**found, y: -sum(found.values())}
 
     def lack(self, s: list[Number], y: int) -> Number:
         """How much the margin falls short of 1."""
