@@ -122,7 +122,7 @@ void with_bend(bend by, Use use) {
     }
 }
 
-// ---- optimizers: a gradient moves the weights of one input
+// ---- optimizers: a gradient moves some weights, a register of them from j on
 
 #if defined(__AVX2__)
 MARKONE_INLINE pack root(pack values) {
@@ -142,17 +142,19 @@ MARKONE_INLINE pack root(pack values) {
 // w -= rate g
 struct sgd {
     float rate;
-    MARKONE_INLINE void step(pack g, float* w, float*, float*) const { store(w, loaded(w) - rate * g); }
+    MARKONE_INLINE void step(pack g, std::size_t j, float* w, float*, float*) const {
+        store(w + j, loaded(w + j) - rate * g);
+    }
 };
 
 // AdaGrad (Duchi, Hazan & Singer 2011): s += g^2,  w -= rate g / sqrt(s)
 struct adagrad {
     float rate;
-    MARKONE_INLINE void step(pack g, float* w, float*, float* squares) const {
+    MARKONE_INLINE void step(pack g, std::size_t j, float* w, float*, float* squares) const {
         constexpr float tiny = 1e-10F;
-        const pack s = loaded(squares) + g * g;
-        store(squares, s);
-        store(w, loaded(w) - rate * g / (root(s) + tiny));
+        const pack s = loaded(squares + j) + g * g;
+        store(squares + j, s);
+        store(w + j, loaded(w + j) - rate * g / (root(s) + tiny));
     }
 };
 
@@ -160,20 +162,20 @@ struct adagrad {
 // rate makes up for both starting at 0.
 struct adam {
     float rate;
-    MARKONE_INLINE void step(pack g, float* w, float* mean, float* squares) const {
+    MARKONE_INLINE void step(pack g, std::size_t j, float* w, float* mean, float* squares) const {
         constexpr auto b1 = static_cast<float>(kept_of_mean), b2 = static_cast<float>(kept_of_squares);
         constexpr float tiny = 1e-8F;
-        const pack m = b1 * loaded(mean) + (1 - b1) * g, s = b2 * loaded(squares) + (1 - b2) * (g * g);
-        store(mean, m);
-        store(squares, s);
-        store(w, loaded(w) - rate * m / (root(s) + tiny));
+        const pack m = b1 * loaded(mean + j) + (1 - b1) * g;
+        const pack s = b2 * loaded(squares + j) + (1 - b2) * (g * g);
+        store(mean + j, m);
+        store(squares + j, s);
+        store(w + j, loaded(w + j) - rate * m / (root(s) + tiny));
     }
 };
 
 template <class Optimizer>
 void step_by(Optimizer by, std::size_t n, const float* g, float* w, float* mean, float* squares, float strength) {
-    for (std::size_t j = 0; j < n; j += lanes)
-        by.step(loaded(g + j) + strength * loaded(w + j), w + j, mean + j, squares + j);
+    for (std::size_t j = 0; j < n; j += lanes) by.step(loaded(g + j) + strength * loaded(w + j), j, w, mean, squares);
 }
 
 void step(optimizer how, std::size_t n, const float* g, float* w, float* mean, float* squares, float rate,

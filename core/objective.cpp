@@ -441,7 +441,7 @@ class rows_objective final : public objective {
         const std::size_t size = features + 1;
         factors.resize(columns());
         std::vector<double> exact(by_features());
-        curvatures(exact.data());
+        if (every > dense_sample) curvatures(exact.data());
         double sampled = 0;
         for (std::size_t i = 0; i < rows(); i += every) sampled += share[i];
         packer<T> packed;
@@ -498,7 +498,8 @@ class rows_objective final : public objective {
     }
 
   private:
-    static constexpr double least_bend = 1e-3;  // of a row that is worth its share of a preconditioner
+    static constexpr double least_bend = 1e-3;      // of a row that is worth its share of a preconditioner
+    static constexpr std::size_t dense_sample = 4;  // one row of so many shows enough of every feature
 
     // A = L L', in place, row by row; only the lower half is read and written.
     static void cholesky(double* A, std::size_t size) {

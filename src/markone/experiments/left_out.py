@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.experiments.leave_one_out import has_shortcut, leave_one_out
 from markone.experiments.progress import Progress, watching
 from markone.experiments.samples import FoldRows, Sample, as_scipy
 from markone.experiments.splits import Split
@@ -86,7 +87,22 @@ def shortcut_of(way: Way, rows: FoldRows) -> Shortcut | None:
     """A way to the same answers without a training for each row; None where there is none."""
     if isinstance(way, ByEstimator):
         return by_errors if hasattr(way.estimator, "leave_one_out_errors") and rows.importance is None else None
-    return by_counts if isinstance(way, ByRule) and way.settings.traits.counts else None
+    if not isinstance(way, ByRule):
+        return None
+    if way.settings.traits.counts:
+        return by_counts
+    return by_steps if has_shortcut(way.settings) else None
+
+
+def by_steps(way: ByRule, rows: FoldRows, threads: int) -> Found:
+    """Only without a row that made a step is there anything to be learned anew."""
+    found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
+    remark = (
+        f"{found.free:,} rows made no step, and could be left out for nothing; without each of the other "
+        f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
+        "each row, in the order of the run with all."
+    )
+    return Found(found.predicted, None, 1 + found.retrained, [remark])
 
 
 def by_counts(way: ByRule, rows: FoldRows, threads: int) -> Found:

@@ -40,7 +40,7 @@ MOST_PAIRS = 2**32
 """The core numbers the weights by 32 bits."""
 WIDEST_BLOCK = 1024
 """Up to so many features the Hessian's blocks are written out, to precondition with."""
-VALUES_FOR_EACH = 10
+VALUES_FOR_EACH = 6
 """From every row of those whose length is this, from half of those that are twice as long ..."""
 FEWEST_FOR_EACH = 2
 """... but from so many rows for each feature at least."""
