@@ -26,6 +26,7 @@ from markone.reference.features import (
     tokenize,
     without_capitals,
 )
+from markone.reference.leave_one_out import leave_one_out
 from markone.reference.lines import (
     Example,
     Read,
@@ -74,6 +75,7 @@ __all__ = [
     "dot",
     "interpolated",
     "laplace",
+    "leave_one_out",
     "length2",
     "logistic_gradient",
     "logistic_objective",
