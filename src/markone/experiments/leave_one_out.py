@@ -1,9 +1,9 @@
 """Exact leave-one-out of the online rules, many times faster than a training for each row.
 
 What is measured is the run that visits the rows in the order of the run with all of them, and passes over one. Then a
-row that never made a step changes nothing when it is left out, and any other nothing before its first step. What is left
-to do is done for many rows at once (core/leave_one_out.h). The answers are those of a training for each row, all of
-them.
+row that never made a step changes nothing when it is left out, and any other nothing before its first step. What is
+left to do is done for many rows at once (core/leave_one_out.h). The answers are those of a training for each row, all
+of them.
 """
 
 from __future__ import annotations

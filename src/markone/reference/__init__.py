@@ -45,12 +45,14 @@ from markone.reference.logistic import ascend, logistic_gradient, logistic_objec
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
+from markone.reference.svm import SVM, one_versus_rest
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
 __all__ = [
     "BIAS",
     "ENDS",
     "NEGATIONS",
+    "SVM",
     "Example",
     "Learner",
     "Memory",
@@ -81,6 +83,7 @@ __all__ = [
     "newton",
     "ngrams",
     "one_hot",
+    "one_versus_rest",
     "patches",
     "perceptron",
     "probabilities",
