@@ -115,8 +115,8 @@ void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class
                 const event_counts from = counts_of(groups, rows, counts, numbers);
                 const visits which = visits_of(labels, importance);
                 check_visits(block.rows, which, groups.features, rows.size());
-                left_out<T> without(from, {others.data(), others.size()}, smoothing_of(k, alpha, of_variance),
-                                    view_of(priors), odds);
+                counts_left_out<T> without(from, {others.data(), others.size()}, smoothing_of(k, alpha, of_variance),
+                                           view_of(priors), odds);
                 score_left_out(without, block.rows, which, columns, memory.get());
             }
             return own<double>(std::move(memory), {count, columns});

@@ -22,10 +22,10 @@ MARKONE_INLINE double what_is_left(double all, double taken) {
 }
 
 template <class T>
-class left_out {
+class counts_left_out {
   public:
-    left_out(const event_counts& from, std::span<const double> others, const smoothing& how,
-             const std::optional<std::span<const double>>& priors, bool odds)
+    counts_left_out(const event_counts& from, std::span<const double> others, const smoothing& how,
+                    const std::optional<std::span<const double>>& priors, bool odds)
         : from(from),
           how(how),
           priors(priors),
@@ -184,7 +184,7 @@ class left_out {
 
 // The scores of each row without itself.
 template <class T, class Rows>
-void score_left_out(left_out<T>& by, const Rows& rows, const visits& which, std::size_t columns, double* out) {
+void score_left_out(counts_left_out<T>& by, const Rows& rows, const visits& which, std::size_t columns, double* out) {
     for (std::size_t i = 0; i < rows.size(); ++i)
         by.score(rows[i], static_cast<std::size_t>(which.labels[i]), which.importance ? (*which.importance)[i] : 1,
                  out + i * columns);
