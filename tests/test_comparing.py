@@ -242,6 +242,11 @@ def test_a_lead_that_may_be_chance_is_called_so_and_only_that():
     assert "Its lead over svm (p = 0.30) may be chance." in text and "hinge" not in text
 
 
+def test_who_is_as_good_is_not_said_to_be_behind():
+    text = verdict_of([contender(name, first(900), name) for name in ("mira", "svm", "hinge")])
+    assert "Svm and hinge are right on as many." in text and "lead" not in text
+
+
 def test_what_the_equals_have_is_told():
     text = verdict_of(
         [
