@@ -60,6 +60,10 @@ MARKONE_INLINE T dot(dense_row<T> x, const T* w) {
     return sum_straight<T>(x.size(), [&](std::size_t i) { return w[i] * x.value(i); });
 }
 
+MARKONE_INLINE double dot(dense_row<float> x, const double* w) {
+    return sum_straight<double>(x.size(), [&](std::size_t i) { return w[i] * double{x.value(i)}; });
+}
+
 template <class Row>
 MARKONE_INLINE auto length2(Row x) {
     return sum_straight<typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
@@ -132,6 +136,23 @@ MARKONE_INLINE double dot(sparse_row<double> x, const double* w) {
     return folded(low, high);
 }
 
+MARKONE_INLINE double dot(sparse_row<float> x, const double* w) {
+    const __m256d zero = _mm256_setzero_pd();
+    __m256d low = zero, high = zero;
+    const auto add = [&](__m256d& lanes, __m128i at, __m128 values, __m256d mask) {
+        const __m256d weights = _mm256_mask_i32gather_pd(zero, w, at, mask, 8);
+        lanes = _mm256_add_pd(lanes, _mm256_mul_pd(weights, _mm256_cvtps_pd(values)));
+    };
+    const auto half_mask = [](__m128i four) { return _mm256_castsi256_pd(_mm256_cvtepi32_epi64(four)); };
+    each_eight(x, [&](__m256i at, __m256 values, __m256 mask) {
+        const __m256i lanes = _mm256_castps_si256(mask);
+        add(low, _mm256_castsi256_si128(at), _mm256_castps256_ps128(values), half_mask(_mm256_castsi256_si128(lanes)));
+        add(high, _mm256_extracti128_si256(at, 1), _mm256_extractf128_ps(values, 1),
+            half_mask(_mm256_extracti128_si256(lanes, 1)));
+    });
+    return folded(low, high);
+}
+
 MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
     const __m256 zero = _mm256_setzero_ps();
     __m256d low = _mm256_setzero_pd(), high = low;
@@ -149,6 +170,10 @@ MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
 template <class T>
 MARKONE_INLINE T dot(sparse_row<T> x, const T* w) {
     return sum<8, T>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); });
+}
+
+MARKONE_INLINE double dot(sparse_row<float> x, const double* w) {
+    return sum<8, double>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * double{x.value(i)}; });
 }
 
 MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
@@ -196,8 +221,8 @@ template <class Sum, std::size_t packs, std::size_t N>
 struct column_sums {
     typename pack_of<Sum, N>::type part[2][packs + 1] = {};  // one more than used: C++ has no empty arrays
 
-    template <class T>
-    MARKONE_INLINE void add(std::size_t side, const T* w, T x) {
+    template <class W, class T>
+    MARKONE_INLINE void add(std::size_t side, const W* w, T x) {
         for (std::size_t p = 0; p < packs; ++p) {
             typename pack_of<Sum, N>::type lanes;
             load<N>(w + N * p, lanes);
@@ -212,13 +237,13 @@ struct column_sums {
     }
 };
 
-template <std::size_t packs, bool tail, class T, class Sum>
-MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, Sum* out) {
+template <std::size_t packs, bool tail, class T, class W, class Sum>
+MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
     column_sums<Sum, packs, wide> most;
     column_sums<Sum, tail, 4> rest;
     const auto add = [&](std::size_t side, std::size_t i) {
-        const T* from = w + x.feature(i) * stride;
+        const W* from = w + x.feature(i) * stride;
         most.add(side, from, x.value(i));
         rest.add(side, from + packs * wide, x.value(i));
     };
@@ -234,8 +259,8 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const T* w, std::size_t stride, Sum
 
 // `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing. Not inlined: among the
 // variables of a large function the sums would not stay in registers.
-template <class T, class Sum>
-[[gnu::noinline]] void dots(sparse_row<T> x, const T* w, std::size_t stride, Sum* out) {
+template <class T, class W, class Sum>
+[[gnu::noinline]] void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
     std::size_t left = stride;
     for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);

@@ -33,6 +33,7 @@ void bind_networks(nb::module_& m);       // network_bindings.cpp
 void bind_counts(nb::module_& m);         // counts_bindings.cpp
 void bind_objective(nb::module_& m);      // objective_bindings.cpp
 void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
+void bind_dual(nb::module_& m);           // dual_bindings.cpp
 
 namespace {
 
@@ -365,11 +366,12 @@ NB_MODULE(_core, m) {
     bind_counts(m);
     bind_objective(m);
     bind_leave_one_out(m);
+    bind_dual(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {
             nb::gil_scoped_release unlocked;
-            shuffle({order.data(), order.size()}, seed);
+            shuffle(std::span(order.data(), order.size()), seed);
         },
         "order"_a.noconvert(), "seed"_a);
     m.def("cpu_level", [] { return has_v3() ? "x86-64-v3" : "baseline"; });

@@ -30,7 +30,7 @@
 #include "rows.h"
 #include "twofold.h"
 
-namespace markone {
+namespace markone::bayes {
 
 enum class likelihood { multinomial, bernoulli, categorical, gaussian };
 
@@ -158,7 +158,7 @@ class event_reader {
 };
 
 // How much of an event is in a value that is not 0: words are counted, all else occurs once.
-MARKONE_INLINE double occurrences(const event_group& group, double value) {
+MARKONE_INLINE double times_in(const event_group& group, double value) {
     return group.kind == likelihood::multinomial ? value : 1;
 }
 
@@ -319,7 +319,7 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
         reader.read(
             rows[row], [&](std::size_t feature) { __builtin_prefetch(counts + feature * classes + y, 1); },
             [&](const event_group& group, std::size_t feature, T value) {
-                counts[feature * classes + y] += h * occurrences(group, static_cast<double>(value));
+                counts[feature * classes + y] += h * times_in(group, static_cast<double>(value));
             });
         numbers.add(reader, !to.groups.indicators.empty(), y, h);
     }
@@ -617,7 +617,7 @@ class event_tables {
             reader.read(
                 rows[row], [&](std::size_t feature) { __builtin_prefetch(logs.data() + feature * stride); },
                 [&](const event_group& group, std::size_t feature, T value) {
-                    scores.add(logs.data() + feature * stride, occurrences(group, static_cast<double>(value)));
+                    scores.add(logs.data() + feature * stride, times_in(group, static_cast<double>(value)));
                     if (impossible.empty()) return;
                     for (std::size_t k = 0; k < classes; ++k) scores.impossible[k] += impossible[feature * classes + k];
                 });
@@ -664,4 +664,4 @@ class event_tables {
     }
 };
 
-}  // namespace markone
+}  // namespace markone::bayes

@@ -16,7 +16,7 @@
 
 #include "blocks.h"
 #include "counts.h"
-#include "left_out.h"
+#include "counts_without.h"
 #include "loops.h"
 #include "numpy.h"
 
@@ -28,6 +28,7 @@ void bind_counts(nb::module_& m);
 
 namespace {
 
+using namespace bayes;
 using doubles = array<double, 1>;
 using matrix = array<double, 2>;
 using planes = array<double, 3>;
@@ -115,9 +116,9 @@ void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class
                 const event_counts from = counts_of(groups, rows, counts, numbers);
                 const visits which = visits_of(labels, importance);
                 check_visits(block.rows, which, groups.features, rows.size());
-                counts_left_out<T> without(from, {others.data(), others.size()}, smoothing_of(k, alpha, of_variance),
-                                           view_of(priors), odds);
-                score_left_out(without, block.rows, which, columns, memory.get());
+                without_row<T> without(from, {others.data(), others.size()}, smoothing_of(k, alpha, of_variance),
+                                       view_of(priors), odds);
+                score_without(without, block.rows, which, columns, memory.get());
             }
             return own<double>(std::move(memory), {count, columns});
         },

@@ -150,14 +150,15 @@ class left_out_by final : public left_out<T> {
         walk through(with_all, rule);
         packer<T> packed;
         std::vector<T> scores(with_all.stride());
+        tally so_far;
         for (std::size_t pass = 0; pass < run.orders.size(); pass += n) {
             const std::int64_t steps_before = steps_with_all;
             for (std::size_t i = pass; i < pass + n; ++i) {
                 const auto row = static_cast<std::size_t>(run.orders[i]);
                 const bool waits = this->first_step[row] < 0 && facts[row].importance > 0;
                 if (waits && how.average) score_now(row, packed, scores.data());
-                const std::int64_t steps = through.learn(rows, some_visits(i, 1)).updates;
-                if (steps > steps_with_all) {
+                so_far = through.learn(rows, some_visits(i, 1));
+                if (so_far.updates > steps_with_all) {
                     if (waits) this->first_step[row] = static_cast<std::int64_t>(i);
                     note_peak(row);
                 } else if (waits) {
@@ -165,11 +166,11 @@ class left_out_by final : public left_out<T> {
                     for (std::size_t k = 0; k < columns; ++k)
                         scores_in_wait[row * columns + k] += facts[row].importance * double{scores[k]};
                 }
-                steps_with_all = steps;
+                steps_with_all = so_far.updates;
             }
             if (run.rests && steps_with_all == steps_before) break;
         }
-        if (!std::isfinite(with_all.norm2())) throw not_finite();
+        if (!std::isfinite(so_far.loss) || !std::isfinite(with_all.norm2())) throw not_finite();
     }
 
     void score_now(std::size_t row, packer<T>& packed, T* scores) const {

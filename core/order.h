@@ -27,7 +27,8 @@ class random_bits {
 };
 
 // Fisher and Yates's shuffle.
-inline void shuffle(std::span<std::int64_t> order, std::uint64_t seed) {
+template <class Number>
+void shuffle(std::span<Number> order, std::uint64_t seed) {
     random_bits random(seed);
     for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
 }

@@ -18,9 +18,11 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import markone
 from markone.cli import main
+from markone.data.blocks import Block
 from markone.data.source import Column
 from markone.errors import DataError, SettingsError
 from markone.experiments import ways
+from markone.experiments.leave_one_out import learn_without
 from markone.experiments.left_out import what_learns
 from markone.experiments.samples import open_sample
 from markone.experiments.splits import Plan
@@ -506,23 +508,46 @@ def test_features_know_whether_they_learn_from_rows(what, spec, reason):
     assert found is None if reason is None else found.startswith(reason)
 
 
-@pytest.mark.parametrize("rule", ["perceptron", "mira", "logistic"])
+@pytest.mark.parametrize("rule", ["perceptron", "mira", "hinge", "logistic"])
 @pytest.mark.parametrize("form", ["dense", "table"])
 def test_leave_one_out_is_as_many_trainings(rule, form):
     X, y = points(40)
     data = X if form == "dense" else {f"x{i}": X[:, i].tolist() for i in range(4)}
-    validation = markone.validate(data, target=y, rule=rule, method="loo", epochs=3)
+    options = {"rule": rule, "epochs": 3, "order": "given"}
+    validation = markone.validate(data, target=y, method="loo", **options)
     expected = []
     for row in range(40):
         others = np.arange(40) != row
         rest = X[others] if form == "dense" else {name: np.array(data[name])[others].tolist() for name in data}
         one = X[[row]] if form == "dense" else {name: [data[name][row]] for name in data}
-        expected.append(markone.train(rest, target=y[others], rule=rule, epochs=3).predict(one)[0])
+        expected.append(markone.train(rest, target=y[others], **options).predict(one)[0])
     assert validation.predicted.tolist() == expected
     [fold] = validation.folds
     assert fold.rows.tolist() == list(range(40)) and fold.learned == 39
     assert validation.interval == wilson(int((np.array(expected) == y).sum()), 40)
-    assert len(validation.remarks) == 1
+    assert (validation.probabilities is not None) == (rule == "logistic")
+    quick = form == "dense" and rule != "logistic"
+    assert (validation.trained == 40) != quick and len(validation.remarks) == 1
+
+
+@pytest.mark.parametrize("what", [lambda X: X, csr_matrix])
+def test_leave_one_out_keeps_the_order_of_the_run_with_all(what):
+    X, y = points(60)
+    X[abs(X) < 0.5] = 0
+    validation = markone.validate(what(X), target=y, rule="perceptron", method="loo", epochs=4, seed=3)
+    settings = ways.settings_for({"rule": "perceptron", "epochs": 4}, 3)
+    block = Block.of(X.astype(np.float32), y)
+    assert validation.predicted.tolist() == [learn_without(block, settings, 2, row) for row in range(60)]
+    assert "rows made no step" in validation.remarks[0] and 1 < validation.trained < 60
+
+
+def test_settings_that_bar_the_quick_way_are_named():
+    X, y = points(30)
+    validation = markone.validate(X, target=y, rule="hinge", penalty="l2", method="loo", epochs=1)
+    assert (
+        validation.trained == 30
+        and "There is a quicker way to the same, but penalty must be None" in (validation.remarks[0])
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"k": 0.1}, {"alpha": 0.7}, {"k": 0.0}, {"priors": "uniform"}])

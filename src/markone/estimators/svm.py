@@ -2,35 +2,265 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, Self
 
-from markone.estimators.gradient import GradientClassifier
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.estimators.base import Growing
+from markone.estimators.gradient import SCHEDULES, first_rate
+from markone.estimators.linear import LinearClassifier, start_at
+from markone.learning.dual import Dual
+from markone.learning.learner import Learner
+from markone.model.settings import Settings
+
+USUAL_C = 1.0
+ALPHA_IN_PARTS = 1e-4
+"""Where nobody knows how many rows will come."""
+
+LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
+MULTICLASS = {"crammer_singer": "crammer-singer", "ovr": "one-versus-rest"}
+SOLVERS = ("dual", "online")
+ONLY_ONLINE = ("alpha", "learning_rate", "eta0", "average")
 
 
-class LinearSVM(GradientClassifier):
-    """The linear support vector machine by stochastic gradient descent on the hinge loss.
+def learns_online(estimator: LinearSVM) -> bool:
+    if estimator.solver != "online":
+        raise AttributeError(
+            f"solver={estimator.solver!r} looks at all rows at once; for partial_fit, which sees some after the other, "
+            "set solver='online'"
+        )
+    return True
 
-    Takes the place of `SGDClassifier(loss="hinge")`. With more than two classes the margin is that of the right class
-    over the best wrong one (Crammer and Singer's SVM), not one classifier for each class against the rest.
+
+class LinearSVM(LinearClassifier):
+    """The linear support vector machine: ½‖w‖² + C · the sum of the losses is made small.
+
+    Takes the place of `sklearn.svm.LinearSVC` and, with `solver="online"`, of `SGDClassifier(loss="hinge")`. The
+    intercept is the weight of a feature that is always 1, and part of ‖w‖² (not if learned online).
 
     Parameters
     ----------
-    penalty, alpha, C
-        What large weights cost: "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is minimised. `C`,
-        where it is given, is 1 / (alpha · rows).
-    learning_rate, eta0
-        As for `LogisticRegression`.
-    fit_intercept, max_iter, tol, n_iter_no_change, shuffle, random_state, average, tie, early_stopping
+    loss
+        What a margin m below 1 costs: 1 - m ("hinge"), or its square ("squared_hinge").
+    C
+        How much it costs; `inf` allows no margin below 1, and is an error where the data are not separable.
+    multi_class
+        With more than two classes, "crammer_singer": the margin is that of the right class over the best wrong one; or
+        "ovr": one machine for each class against the rest.
+    solver
+        "dual" comes as near to the optimum as `tol` says; "online" takes a step at each row, and can learn from more
+        rows later.
+    tol, max_iter
+        Stop when the objective is at most the share `tol` above the smallest (the duality gap proves it), at the latest
+        after so many passes. Of the solver "online", as for `Perceptron`.
+    penalty, alpha, learning_rate, eta0, average
+        Only of "online": what large weights cost, "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is
+        made small, with 1 / (C · the sum of the sample weights) for `alpha` unless it is given. How the rate falls, as
+        for `LogisticRegression`.
+    warm_start
+        Go on from the last fit: on the same rows, for another C, that is much quicker.
+    fit_intercept, random_state, shuffle, tie, early_stopping, validation_fraction, n_iter_no_change
         As for `Perceptron`.
-    validation_fraction, class_weight, warm_start, verbose
+    class_weight, verbose
         As for `Perceptron`.
+
+    Attributes
+    ----------
+    objective_, dual_gap_
+        What was made small, and the share of it by which it may be above the smallest.
+    support_, dual_coef_
+        The numbers of the support vectors among the rows, and how hard each pulls at each row of `coef_`:
+        `dual_coef_ @ X[support_]` is `coef_`, to within `tol`.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> LinearSVM(random_state=0).fit(X, y).score(X, y) > 0.9
-    True
+    >>> model = LinearSVM().fit(X, y)
+    >>> model.score(X, y) > 0.95, model.dual_gap_ <= 1e-3
+    (True, True)
     """
 
-    rule: ClassVar[str] = "hinge"
+    def __init__(
+        self,
+        *,
+        loss: str = "hinge",
+        C: float = USUAL_C,
+        multi_class: str = "crammer_singer",
+        solver: str = "dual",
+        penalty: str | None = "l2",
+        alpha: float | None = None,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        learning_rate: str | None = None,
+        eta0: float | None = None,
+        average: bool | None = None,
+        tie: str = "error",
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.multi_class = multi_class
+        self.solver = solver
+        self.penalty = penalty
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.average = average  # type: ignore[assignment]
+        self.tie = tie
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+
+    def fit(  # type: ignore[override]  # in the order of scikit-learn's class, whose place it takes
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from the rows of X and their labels y.
+
+        `coef_init` and `intercept_init` are weights for the solver "online" to start from, in the shapes of `coef_` and
+        `intercept_`. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given,
+        else on a share `validation_fraction` of the rows, taken at random.
+        """
+
+        def start(learner: Learner) -> None:
+            if coef_init is not None or intercept_init is not None:
+                start_at(learner, coef_init, intercept_init)
+
+        self._fit(X, y, sample_weight, X_val, y_val, start)
+        if isinstance(self._learner, Dual):
+            self._learner.let_go()
+        return self
+
+    @available_if(learns_online)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more rows, once each, in the order given; only with `solver="online"`.
+
+        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
+        The parameters are those of the first call.
+        """
+        return self._partial_fit(X, y, classes, sample_weight)
+
+    @property
+    def objective_(self) -> float:
+        """What was made small: ½‖w‖² + C · the sum of the losses."""
+        objective = self._solved("objective_").course().objective
+        return float("inf") if objective is None else objective
+
+    @property
+    def dual_gap_(self) -> float:
+        """The share of the objective by which it may be above the smallest."""
+        gap = self._solved("dual_gap_").course().gap
+        return float("inf") if gap is None else gap
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """The numbers of the support vectors among the rows."""
+        return self._solved("support_").support.rows
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """How hard each support vector pulls at each row of `coef_`."""
+        return self._solved("dual_coef_").support.pulls.T
+
+    def _solved(self, name: str) -> Dual:
+        if not isinstance(self.__dict__.get("_learner"), Dual):
+            raise AttributeError(f"{name} is there after fit with solver='dual'")
+        learner: Dual = self.__dict__["_learner"]
+        return learner
+
+    # ---- what the parameters mean
+
+    def _go_on(self, settings: Settings) -> Learner:
+        if isinstance(self._learner, Dual) and settings.rule == "svm":
+            return self._learner.with_settings(settings)
+        return super()._go_on(settings)
+
+    def _growing(self) -> Growing:
+        if isinstance(self._learner, Dual):
+            raise DataError(
+                "y has classes that were not there before, and solver='dual' goes on from the same rows; set "
+                "warm_start=False, or solver='online'"
+            )
+        return super()._growing()
+
+    def _all_settings(self, importance: float | None) -> dict[str, Any]:
+        for name, known in (("loss", LOSSES), ("multi_class", MULTICLASS), ("solver", SOLVERS)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in known:
+                guess = did_you_mean(str(value), known)
+                raise SettingsError(name, f"must be one of {', '.join(map(repr, known))}, not {value!r}.{guess}")
+        chosen = super()._all_settings(importance)
+        if self.solver == "dual" and not self.early_stopping:
+            chosen["patience"] = None  # it stops at the optimum
+        return chosen
+
+    def _own_settings(self, importance: float | None) -> dict[str, Any]:
+        if self.solver == "online":
+            return self._online_settings(importance)
+        for name in ONLY_ONLINE:
+            if getattr(self, name) is not None:
+                raise SettingsError(name, "is not used by solver='dual'; leave it out, or set solver='online'")
+        if self.penalty != "l2":
+            raise SettingsError("penalty", f"must be 'l2' for solver='dual', not {self.penalty!r}")
+        return {"rule": "svm", "C": self.C, "loss": LOSSES[self.loss], "multiclass": MULTICLASS[self.multi_class]}
+
+    def _online_settings(self, importance: float | None) -> dict[str, Any]:
+        for name, only in (("loss", "hinge"), ("multi_class", "crammer_singer")):
+            if getattr(self, name) != only:
+                raise SettingsError(name, f"must be {only!r} for solver='online', not {getattr(self, name)!r}")
+        learning_rate = "adagrad" if self.learning_rate is None else self.learning_rate
+        if not isinstance(learning_rate, str) or learning_rate not in SCHEDULES:
+            raise SettingsError(
+                "learning_rate",
+                f"must be one of {', '.join(map(repr, SCHEDULES))}, not {learning_rate!r}."
+                + did_you_mean(str(learning_rate), SCHEDULES),
+            )
+        strength = 0.0 if self.penalty is None else self._strength(importance)
+        return {
+            "rule": "hinge",
+            "schedule": SCHEDULES[learning_rate],
+            "eta": first_rate(strength) if learning_rate == "optimal" and self.eta0 is None else self.eta0,
+            "penalty": self.penalty,
+            "strength": strength,
+        }
+
+    def _strength(self, importance: float | None) -> float:
+        if self.alpha is not None:
+            return self.alpha
+        if not isinstance(self.C, int | float | np.number) or not self.C > 0:
+            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
+        if importance is not None:
+            return 1 / (float(self.C) * importance)
+        if self.C != USUAL_C:
+            raise SettingsError(
+                "C", "says little to partial_fit, which does not know how many rows will come; set alpha"
+            )
+        return ALPHA_IN_PARTS

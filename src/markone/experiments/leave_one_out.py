@@ -1,9 +1,8 @@
 """Exact leave-one-out of the online rules, many times faster than a training for each row.
 
 What is measured is the run that visits the rows in the order of the run with all of them, and passes over one. Then a
-row that never made a step changes nothing when it is left out, and any other nothing before its first step. What is left
-to do is done for many rows at once (core/leave_one_out.h). The answers are those of a training for each row, all of
-them.
+row that never made a step changes nothing when it is left out, and any other nothing before its first step. What there
+is left to do is done for many rows at once (core/leave_one_out.h). Every answer is that of a training for its row.
 """
 
 from __future__ import annotations
@@ -69,9 +68,9 @@ def leave_one_out(
 ) -> LeftOut:
     """What weights say of each row that were learned from all others; `learn_without` is the plain way.
 
-    >>> block = Block.of(np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [1.0, 2.0]]), np.array([1, 1, 0, 0]))
-    >>> leave_one_out(block, Settings(), classes=2)
-    LeftOut(predicted=array([1, 1, 0, 0]), free=2, retrained=2, repeated=0)
+    >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
+    >>> leave_one_out(Block.of(X, np.array([1, 1, 0, 0, 1])), Settings(), classes=2)
+    LeftOut(predicted=array([1, 1, 0, 0, 1]), free=1, retrained=4, repeated=0)
     """
     settings = settings.spelled_out()
     problem = why_not(settings)

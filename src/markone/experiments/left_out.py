@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.experiments.leave_one_out import has_shortcut, leave_one_out
+from markone.experiments.leave_one_out import has_shortcut, leave_one_out, why_not
 from markone.experiments.progress import Progress, watching
 from markone.experiments.samples import FoldRows, Sample, as_scipy
 from markone.experiments.splits import Split
@@ -91,7 +91,8 @@ def shortcut_of(way: Way, rows: FoldRows) -> Shortcut | None:
         return None
     if way.settings.traits.counts:
         return by_counts
-    return by_steps if has_shortcut(way.settings) else None
+    # What has probabilities is asked for them, row by row; by steps there are only answers.
+    return by_steps if has_shortcut(way.settings) and not way.settings.traits.has_probabilities else None
 
 
 def by_steps(way: ByRule, rows: FoldRows, threads: int) -> Found:
@@ -128,6 +129,11 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
     """Why it took so long, and what would be quicker."""
     if reason is not None:
         return f"Each of the {rows:,} rows took a training of its own, with features learned anew, for {reason}."
+    problem = why_not(way.settings) if isinstance(way, ByRule) and way.settings.traits.online else None
+    if problem is not None:
+        return (
+            f"Each of the {rows:,} rows took a training of its own. There is a quicker way to the same, but {problem}."
+        )
     return f"Each of the {rows:,} rows took a training of its own."
 
 

@@ -45,4 +45,8 @@ def learner_for(
         return (Newton if settings.solver == "newton" else Ascent)(
             settings, features=features, classes=classes, dtype=dtype
         )
+    if settings.rule == "svm":
+        from markone.learning.dual import Dual
+
+        return Dual(settings, features=features, classes=classes, dtype=dtype)
     return Linear(settings, features=features, classes=classes, dtype=dtype)

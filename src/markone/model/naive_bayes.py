@@ -162,8 +162,8 @@ class NaiveBayes:
         logs, impossible = self.tables.of(features)
         log_priors, bases, never = self.tables.starts()
         there = values != 0
+        # Of each class, how much of what it cannot be without this row is without.
         lacking = never - (there[:, None] & (impossible < 0)).sum(axis=0)
-        """Of each class, what a row without anything cannot be without, and this one is."""
         cannot = there[:, None] & (impossible > 0)
         possible = (lacking + cannot.sum(axis=0) == 0).any()
         weights, products, of_zeros = self._numbers(features, values)

@@ -26,6 +26,7 @@ from markone.reference.features import (
     tokenize,
     without_capitals,
 )
+from markone.reference.leave_one_out import leave_one_out
 from markone.reference.lines import (
     Example,
     Read,
@@ -45,12 +46,14 @@ from markone.reference.logistic import ascend, logistic_gradient, logistic_objec
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
+from markone.reference.svm import SVM, one_versus_rest
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
 __all__ = [
     "BIAS",
     "ENDS",
     "NEGATIONS",
+    "SVM",
     "Example",
     "Learner",
     "Memory",
@@ -72,6 +75,7 @@ __all__ = [
     "dot",
     "interpolated",
     "laplace",
+    "leave_one_out",
     "length2",
     "logistic_gradient",
     "logistic_objective",
@@ -81,6 +85,7 @@ __all__ = [
     "newton",
     "ngrams",
     "one_hot",
+    "one_versus_rest",
     "patches",
     "perceptron",
     "probabilities",

@@ -12,7 +12,7 @@
 
 #include "counts.h"
 
-namespace markone {
+namespace markone::bayes {
 
 // Of counts that are not whole numbers, what should be nothing may be a rounding error.
 MARKONE_INLINE double what_is_left(double all, double taken) {
@@ -22,10 +22,10 @@ MARKONE_INLINE double what_is_left(double all, double taken) {
 }
 
 template <class T>
-class counts_left_out {
+class without_row {
   public:
-    counts_left_out(const event_counts& from, std::span<const double> others, const smoothing& how,
-                    const std::optional<std::span<const double>>& priors, bool odds)
+    without_row(const event_counts& from, std::span<const double> others, const smoothing& how,
+                const std::optional<std::span<const double>>& priors, bool odds)
         : from(from),
           how(how),
           priors(priors),
@@ -48,7 +48,7 @@ class counts_left_out {
         reader.read(
             x, [](std::size_t) {},
             [&](const event_group& group, std::size_t feature, T value) {
-                const double times = occurrences(group, static_cast<double>(value));
+                const double times = times_in(group, static_cast<double>(value));
                 events.push_back({&group, feature, times});
                 sums[group.number] += times;
             });
@@ -184,10 +184,10 @@ class counts_left_out {
 
 // The scores of each row without itself.
 template <class T, class Rows>
-void score_left_out(counts_left_out<T>& by, const Rows& rows, const visits& which, std::size_t columns, double* out) {
+void score_without(without_row<T>& by, const Rows& rows, const visits& which, std::size_t columns, double* out) {
     for (std::size_t i = 0; i < rows.size(); ++i)
         by.score(rows[i], static_cast<std::size_t>(which.labels[i]), which.importance ? (*which.importance)[i] : 1,
                  out + i * columns);
 }
 
-}  // namespace markone
+}  // namespace markone::bayes
