@@ -11,7 +11,7 @@ import pytest
 
 from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.learners import learner_for
 from markone.learning.passes import teach
 from markone.model.rules import ONLINE, OWNERS, RULES, Rule
 from markone.model.settings import Settings
@@ -95,6 +95,14 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"holdout": 0.2}),
     ({"holdout": 0.2, "epochs": 40}, {"patience": 1}),
     ({"epochs": 40, "patience": 2}, {"tol": 0.5}),
+    ({"rule": "logistic"}, {"solver": "newton"}),
+    ({"rule": "logistic", "solver": "newton"}, {"solver": "ascent"}),
+    ({"rule": "logistic", "solver": "newton"}, {"tol": 1e-9}),
+    ({"rule": "logistic", "solver": "newton"}, {"penalty": "l1"}),
+    ({"rule": "logistic", "solver": "newton"}, {"strength": 0.1}),
+    ({"rule": "logistic", "solver": "newton"}, {"bias": False}),
+    ({"rule": "logistic", "solver": "newton"}, {"epochs": 1}),
+    ({"rule": "logistic", "solver": "ascent"}, {"eta": 0.01}),
 ]
 
 
@@ -102,9 +110,10 @@ def outcome(chosen: dict[str, Any]) -> list[bytes]:
     random = np.random.default_rng(0)
     X = random.integers(-4, 5, (120, 5)) / 2  # such numbers tie often
     y = (X @ [1, -1, 0.5, 2, 0] + random.normal(size=120) > 0).astype(int)
-    linear = Linear(Settings(**chosen), features=5, classes=2)
-    history = teach(linear, Block.of(X, y))
-    weights = linear.weights()
+    learner = learner_for(Settings(**chosen), features=5, classes=2)
+    history = teach(learner, Block.of(X, y))
+    weights = learner.scorer().weights
+    assert weights is not None  # it is linear
     return [weights.matrix().tobytes(), weights.bias().tobytes(), str(len(history)).encode()]
 
 

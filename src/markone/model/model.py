@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import as_rows
-from markone.data.source import Batch, Label, Source
+from markone.data.labels import KnownLabels
+from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
@@ -20,6 +21,7 @@ from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
 from markone.model.history import History
+from markone.model.losses import Losses, LossTally
 from markone.model.naive_bayes import NaiveBayes
 from markone.model.odds import explain_odds
 from markone.model.scorer import Scorer
@@ -155,17 +157,43 @@ class Model:
 
         Labels that the model does not know count as mistakes.
         """
+        source = self._labelled(examples, target)
+        tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
+        for batch, winners, scores in self.answers(source, threads=threads):
+            assert batch.labels is not None  # there is a target
+            tally.add(source.labels, batch.labels, winners, scores)
+        return tally.evaluation()
+
+    def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
+        """What the scores cost by each of the lectures' losses, of a source with labels or of what `target` belongs to.
+
+        Mistakes, the perceptron's loss, the hinge, the cross-entropy, and the squared error. Examples whose label the
+        model does not know are passed over.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
+        0.0
+        """
+        source, known = self._labelled(examples, target), KnownLabels(self.classes)
+        tally = LossTally(len(self.classes))
+        for batch, winners, scores in self.answers(source, threads=threads):
+            assert batch.labels is not None  # there is a target
+            found = [known.number(label) for label in source.labels]
+            numbers = np.array([UNLABELLED if number is None else number for number in (*found, None)])
+            tally.add(scores, numbers[batch.labels], winners)
+        return tally.losses()
+
+    def _labelled(self, examples: Any, target: Any) -> Source:
         columns = self.features.columns
         if isinstance(examples, Source) and target is not None:
             raise SettingsError("target", "belongs to markone.read where a source is opened by it")
         source = fitting(examples, columns) if isinstance(examples, Source) else open_source(examples, columns, target)
         if source.target is None:
             raise DataError("accuracy needs labels; say which column has them: target=...")
-        tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
-        for batch, winners, scores in self.answers(source, threads=threads):
-            assert batch.labels is not None  # there is a target
-            tally.add(source.labels, batch.labels, winners, scores)
-        return tally.evaluation()
+        return source
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The weights of each feature by its name, in the order of `classes`; of two classes the first has weight 0."""
