@@ -16,6 +16,7 @@ namespace markone::MARKONE_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double still = 1e-12;        // slopes that are as good as none
+constexpr double reach = 1.3;           // of a step, where the best for one example is 1: others will pull it back
 constexpr std::size_t rows_ahead = 4;  // rows are asked for so many visits before they are read
 constexpr double longest_step = 2;     // from the best weights towards w, in lengths of the way between them
 constexpr int halvings = 40;           // of that step, to find the best
@@ -57,9 +58,6 @@ class common_dual : public dual {
             labels.push_back(static_cast<std::uint32_t>(y));
             examples.push_back({length2 + how.bias, soft, cost, h});
         }
-        const auto total = [&](auto f) { return sum_straight<double>(size(), f); };
-        typical2 = total([&](std::size_t i) { return examples[i].importance * examples[i].length2; }) /
-                   total([&](std::size_t i) { return examples[i].importance; });
         alpha.resize(size() * stride);
         best_scores.resize(size() * stride);
         wake_all();
@@ -77,27 +75,6 @@ class common_dual : public dual {
         return lack <= 0 ? 0 : how.squared ? 2 * examples[i].cost * lack : examples[i].cost;
     }
 
-  public:
-    void set_C(double C) override {
-        how.C = C;
-        for (example& one : examples) {
-            one.cost = C * one.importance;
-            one.soft = how.squared ? 1 / (2 * one.cost) : 0;
-        }
-    }
-    void scale_to(double C) override {
-        const double times = C / how.C;
-        set_C(C);
-        for (double& a : alpha) a *= times;
-        for (double& weight : w) weight *= times;
-        if (!how.squared)
-            for (std::size_t i = 0; i < size(); ++i) cut(i);
-        const sights seen = before;
-        start_anew();
-        before = {seen.most * times, seen.least * times, seen.gap};
-    }
-
-  protected:
     template <class Rows, class Visit>
     MARKONE_INLINE tally visit_next(const Rows& rows, std::size_t most, Visit visit) {
         tally sums;
@@ -134,10 +111,8 @@ class common_dual : public dual {
     MARKONE_INLINE void wake(std::size_t i) { pauses[i] = naps[i] = 0; }
 
     void end_pass() {
-        for (std::uint8_t& pause : pauses) {
-            const int sooner = pause != awake && pause != asleep;
-            pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
-        }
+        for (std::uint8_t& pause : pauses)
+            pause = pause >= visited ? pause - visited : pause == asleep || pause == awake ? pause : pause - 1;
         before = now;
         weigh();
     }
@@ -255,11 +230,6 @@ class common_dual : public dual {
         }
         return low;
     }
-    // Multipliers that were at their bound are so again, whatever rounding has made of them.
-    void cut(std::size_t i) {
-        double& a = alpha[classes > 2 ? i * stride + labels[i] : i];
-        if (std::abs(a - cap(i)) <= 4 * std::numeric_limits<double>::epsilon() * cap(i)) a = cap(i);
-    }
     // Where all weights are 0, every lack is 1.
     double cost_of_nothing() const {
         return sum_straight<double>(size(), [&](std::size_t i) { return examples[i].cost; });
@@ -267,13 +237,10 @@ class common_dual : public dual {
     // The length of w and the dual, from scratch.
     void weigh() {
         norm2 = sum_straight<double>(w.size(), [&](std::size_t f) { return w[f] * w[f]; });
-        const auto total = [&](auto a) {
-            if (!how.squared) return sum_straight<double>(size(), a);
-            return sum_straight<double>(size(),
-                                        [&](std::size_t i) { return a(i) - examples[i].soft * a(i) * a(i) / 2; });
-        };
-        bound = classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
-                             : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
+        bound = sum_straight<double>(size(), [&](std::size_t i) {
+            const double a = pull(i);
+            return a - examples[i].soft * a * a / 2;
+        });
         bound -= norm2 / 2;
     }
     // A hard margin allows no lack: w is made as long as that takes.
@@ -331,6 +298,8 @@ class two_classes final : public common_dual {
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
 
+    double pull(std::size_t i) const override { return alpha[i]; }
+
   private:
     MARKONE_INLINE void visit(std::size_t i, tally& sums) {
         const auto x = rows[numbers[i]];
@@ -338,7 +307,7 @@ class two_classes final : public common_dual {
         const double here = margin(i, x), lack = 1 - here, a = alpha[i], top = cap(i), slope = slope_at(i, here);
         note(i, lack, !(here > 0), sums);
         now.gap += cost(i, lack) - a * lack + my.soft * a * a / 2;
-        const double to = std::min(std::max(a - slope / (my.length2 + my.soft), 0.0), top);
+        const double to = std::min(std::max(a - reach * slope / (my.length2 + my.soft), 0.0), top);
         if (to == a || std::abs(slope) <= still) {
             const bool outside =
                 a == 0 ? before.most > 0 && slope > before.most : a == top && before.least < 0 && slope < before.least;
@@ -454,6 +423,8 @@ class many_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
+
+    double pull(std::size_t i) const override { return alpha[i * stride + labels[i]]; }
 
   private:
     // The slopes of an example's multipliers. Those above the lowest of the free ones would fall in its favour.
@@ -572,6 +543,21 @@ class many_classes final : public common_dual {
         const double to = inside ? std::min(others, top) : top;
         steps[y] = to - a[y];
         a[y] = to;
+        go_on(i);
+    }
+
+    // Goes on beyond the best multipliers, as far as the bounds allow.
+    void go_on(std::size_t i) {
+        double* const a = alpha.data() + i * stride;
+        const auto bound_of = [&](std::size_t k) { return k == labels[i] ? cap(i) : 0; };
+        double t = reach - 1;
+        for (const std::uint32_t k : some)
+            if (t * steps[k] > bound_of(k) - a[k]) t = (bound_of(k) - a[k]) / steps[k];
+        if (t <= 0) return;
+        for (const std::uint32_t k : some) {
+            a[k] = std::min(a[k] + t * steps[k], bound_of(k));
+            steps[k] *= 1 + t;
+        }
     }
 
     // A row of nothing but zeros lacks 1 whatever the weights: all that its multiplier may be counts.

@@ -395,7 +395,7 @@ def test_c_is_miras_cap_and_the_others_inverse_strength() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     for kind in (LogisticRegression, LinearSVM):
-        sizes = [abs(kind(C=C, random_state=0).fit(X, y).coef_).sum() for C in (0.001, 1.0, 1000.0)]
+        sizes = [abs(kind(C=C, random_state=0).fit(X, y).coef_).sum() for C in (0.001, 0.03, 1.0)]
         assert sizes == sorted(sizes)
     assert (
         abs(MIRA(C=1e-4, max_iter=1, tol=None).fit(X, y).coef_).max()
