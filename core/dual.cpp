@@ -57,6 +57,9 @@ class common_dual : public dual {
             labels.push_back(static_cast<std::uint32_t>(y));
             examples.push_back({length2 + how.bias, soft, cost, h});
         }
+        const auto total = [&](auto f) { return sum_straight<double>(size(), f); };
+        typical2 = total([&](std::size_t i) { return examples[i].importance * examples[i].length2; }) /
+                   total([&](std::size_t i) { return examples[i].importance; });
         alpha.resize(size() * stride);
         best_scores.resize(size() * stride);
         wake_all();
@@ -74,6 +77,27 @@ class common_dual : public dual {
         return lack <= 0 ? 0 : how.squared ? 2 * examples[i].cost * lack : examples[i].cost;
     }
 
+  public:
+    void set_C(double C) override {
+        how.C = C;
+        for (example& one : examples) {
+            one.cost = C * one.importance;
+            one.soft = how.squared ? 1 / (2 * one.cost) : 0;
+        }
+    }
+    void scale_to(double C) override {
+        const double times = C / how.C;
+        set_C(C);
+        for (double& a : alpha) a *= times;
+        for (double& weight : w) weight *= times;
+        if (!how.squared)
+            for (std::size_t i = 0; i < size(); ++i) cut(i);
+        const sights seen = before;
+        start_anew();
+        before = {seen.most * times, seen.least * times, seen.gap};
+    }
+
+  protected:
     template <class Rows, class Visit>
     MARKONE_INLINE tally visit_next(const Rows& rows, std::size_t most, Visit visit) {
         tally sums;
@@ -110,8 +134,10 @@ class common_dual : public dual {
     MARKONE_INLINE void wake(std::size_t i) { pauses[i] = naps[i] = 0; }
 
     void end_pass() {
-        for (std::uint8_t& pause : pauses)
-            pause = pause >= visited ? pause - visited : pause == asleep || pause == awake ? pause : pause - 1;
+        for (std::uint8_t& pause : pauses) {
+            const int sooner = pause != awake && pause != asleep;
+            pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
+        }
         before = now;
         weigh();
     }
@@ -229,6 +255,11 @@ class common_dual : public dual {
         }
         return low;
     }
+    // Multipliers that were at their bound are so again, whatever rounding has made of them.
+    void cut(std::size_t i) {
+        double& a = alpha[classes > 2 ? i * stride + labels[i] : i];
+        if (std::abs(a - cap(i)) <= 4 * std::numeric_limits<double>::epsilon() * cap(i)) a = cap(i);
+    }
     // Where all weights are 0, every lack is 1.
     double cost_of_nothing() const {
         return sum_straight<double>(size(), [&](std::size_t i) { return examples[i].cost; });
@@ -236,10 +267,13 @@ class common_dual : public dual {
     // The length of w and the dual, from scratch.
     void weigh() {
         norm2 = sum_straight<double>(w.size(), [&](std::size_t f) { return w[f] * w[f]; });
-        bound = sum_straight<double>(size(), [&](std::size_t i) {
-            const double a = pull(i);
-            return a - examples[i].soft * a * a / 2;
-        });
+        const auto total = [&](auto a) {
+            if (!how.squared) return sum_straight<double>(size(), a);
+            return sum_straight<double>(size(),
+                                        [&](std::size_t i) { return a(i) - examples[i].soft * a(i) * a(i) / 2; });
+        };
+        bound = classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
+                             : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
         bound -= norm2 / 2;
     }
     // A hard margin allows no lack: w is made as long as that takes.
@@ -296,8 +330,6 @@ class two_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i]; }
 
   private:
     MARKONE_INLINE void visit(std::size_t i, tally& sums) {
@@ -422,8 +454,6 @@ class many_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i * stride + labels[i]]; }
 
   private:
     // The slopes of an example's multipliers. Those above the lowest of the free ones would fall in its favour.

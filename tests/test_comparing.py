@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -116,6 +117,25 @@ def test_other_divisions_than_folds(method, folds):
     )
 
 
+def test_every_rule_takes_part():
+    X, y = points(120)
+    found = compare({f"x{i}": X[:, i] for i in range(4)}, target=y, folds=2)
+    assert not found.failures and {one.name for one in found.contenders} > set(WAYS)
+    for name in ("logistic", "logistic-newton", "naive-bayes", "mlp"):
+        assert found[name].has_probabilities and found[name].bytes > 0
+    for name in ("perceptron", "averaged-perceptron", "mira", "hinge", "svm"):
+        assert not found[name].has_probabilities and found[name].bytes > 0
+    assert min(found[name].validation.mean for name in WAYS) > 0.75
+
+
+def test_what_cannot_be_counted_leaves_the_others_in():
+    X, y = points(60)
+    found = compare(csr_matrix(X), target=y, rules=["mira", "naive-bayes"], folds=2)
+    [failure] = found.failures
+    assert failure.name == "naive-bayes" and failure.reason.startswith("Negative values in data")
+    assert "mira" in {one.name for one in found.contenders}
+
+
 def test_a_rule_that_cannot_learn_is_listed_with_its_reason(monkeypatch):
     X, y = points(40)
     answer = comparing.ByRule.answer
@@ -220,6 +240,11 @@ def test_a_lead_that_may_be_chance_is_called_so_and_only_that():
         ]
     )
     assert "Its lead over svm (p = 0.30) may be chance." in text and "hinge" not in text
+
+
+def test_who_is_as_good_is_not_said_to_be_behind():
+    text = verdict_of([contender(name, first(900), name) for name in ("mira", "svm", "hinge")])
+    assert "Svm and hinge are right on as many." in text and "lead" not in text
 
 
 def test_what_the_equals_have_is_told():

@@ -784,3 +784,27 @@ def test_probabilities_are_as_frequent_as_they_say() -> None:
         inside = (p[:, 1] >= low) & (p[:, 1] < low + 0.1)
         assert y[inside].mean() == pytest.approx(p[inside, 1].mean(), abs=0.04)
     assert p[:, 1].mean() == pytest.approx(y.mean(), abs=1e-7)  # what a free bias brings
+
+
+# ---- what cannot be
+
+
+def test_weights_that_outgrow_the_rows_type_get_a_sentence() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    with pytest.raises(DataError, match="the weights grew beyond all numbers"):
+        markone.train(X, target=np.arange(40) % 2, rule="logistic", solver="ascent", eta=1e6, epochs=20)
+
+
+def test_a_model_goes_on_only_online() -> None:
+    texts, labels = ["a b", "b c", "a a", "c c"] * 4, ["x", "y", "x", "y"] * 4
+    model = markone.train(texts, target=labels, rule="logistic", solver="newton")
+    with pytest.raises(SettingsError, match="solver is 'newton', which looks at all rows at once .* solver 'online'"):
+        markone.train(texts, target=labels, from_model=model)
+    on = markone.train(texts, target=labels, from_model=model, solver="online")
+    assert (on.settings.solver, on.settings.epochs, on.settings.penalty) == ("online", 10, None)
+
+
+@pytest.mark.parametrize("solver", ["newton", "online"])
+def test_a_weight_beyond_32_bits_gets_a_sentence(solver: str) -> None:
+    with pytest.raises(DataError, match=r"a weight of 1e\+300 is too large"):
+        LogisticRegression(solver=solver).fit([[0.0], [1.0]], [0, 1], sample_weight=[1e300, 1.0])

@@ -722,6 +722,26 @@ def test_a_model_learns_on_by_adding_to_its_counts() -> None:
     np.testing.assert_allclose(second.scores(TEXTS)[:, columns], whole.scores(TEXTS), rtol=1e-12)
 
 
+def test_a_model_learns_on_with_another_smoothing() -> None:
+    laplace = markone.train(TEXTS, target=LABELS, rule="naive-bayes", holdout=0.0)
+    mixed = markone.train(TEXTS, target=LABELS, from_model=laplace, alpha=0.5)
+    assert (mixed.settings.k, mixed.settings.alpha) == (None, 0.5)
+    assert markone.train(TEXTS, target=LABELS, from_model=mixed, k=2.0).settings.alpha is None
+
+
+def test_a_training_is_resumed_with_the_priors_said_again(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"rule": "naive-bayes", "priors": {"ham": 0.7, "spam": 0.3}, "holdout": 0.0}
+    model = markone.train(TEXTS, target=LABELS, checkpoint=tmp_path / "kept.model", **how)
+    again = markone.train(TEXTS, target=LABELS, resume=tmp_path / "kept.model", **how)
+    np.testing.assert_array_equal(again.scores(TEXTS), model.scores(TEXTS))
+
+
+def test_a_likelihood_that_would_change_nothing_is_refused() -> None:
+    table = {"height": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]}
+    with pytest.raises(SettingsError, match="likelihood is that of texts, pixels and given rows, and there are none"):
+        markone.train(table, target=["x", "x", "y", "y"], rule="naive-bayes", likelihood="gaussian")
+
+
 def test_resumed_between_two_pieces_it_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -846,3 +846,24 @@ def test_the_core_looks_at_what_it_gets() -> None:
             _core.Network(_core.Bend.relu, widths, weights, biases)
     with pytest.raises(TypeError):
         _core.Network(_core.Bend.relu, [6, 8, 3], [array.astype(np.float64) for array in layers], biases)
+
+
+# ---- models that go on
+
+
+def test_a_training_is_resumed_with_the_sizes_said_again(tmp_path: Path) -> None:
+    texts, labels = ["a b", "b c", "a a", "c c"] * 4, ["x", "y", "x", "y"] * 4
+    how: dict[str, Any] = {"rule": "mlp", "hidden": [4], "holdout": 0.0}
+    kept = tmp_path / "kept.model"
+    markone.train(texts, target=labels, epochs=2, checkpoint=kept, **how)
+    assert len(markone.train(texts, target=labels, epochs=3, resume=kept, **how).history) == 3
+    with pytest.raises(SettingsError, match=r"hidden is \(5,\) now and was \(4,\) before"):
+        markone.train(texts, target=labels, resume=kept, rule="mlp", hidden=[5])
+
+
+def test_a_model_learns_on_only_with_the_bend_that_its_weights_are_for() -> None:
+    texts, labels = ["a b", "b c", "a a", "c c"] * 4, ["x", "y", "x", "y"] * 4
+    model = markone.train(texts, target=labels, rule="mlp", epochs=2)
+    assert markone.train(texts, target=labels, from_model=model, activation="relu").settings.activation == "relu"
+    with pytest.raises(SettingsError, match="activation is 'tanh', and the model has learned its weights for 'relu'"):
+        markone.train(texts, target=labels, from_model=model, activation="tanh")

@@ -13,6 +13,7 @@ from markone.experiments import tuning as module
 from markone.experiments.samples import open_sample
 from markone.experiments.tuning import Search, choices_for, tune
 from markone.experiments.ways import settings_for
+from markone.learning.training import new_learner
 from markone.model.settings import Settings
 
 
@@ -122,6 +123,20 @@ def test_what_cannot_learn_is_no_choice(monkeypatch):
     monkeypatch.setattr(module, "ETA", (1e30,))
     with pytest.raises(DataError, match="the weights grew beyond all numbers"):
         tune(1e10 * X, target=y, rule="logistic")
+
+
+def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(monkeypatch):
+    X, y = points(1500)
+    warm = tune(X, target=y, rule="svm")
+    monkeypatch.setattr(
+        Search, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
+    )
+    cold = tune(X, target=y, rule="svm")
+    assert [trial.settings for trial in warm.trials] == [trial.settings for trial in cold.trials]
+    assert [trial.score for trial in warm.trials] == pytest.approx([trial.score for trial in cold.trials], abs=0.01)
+    assert warm.settings["C"] in [trial.settings["C"] for trial in warm.trials] and "epochs" not in warm.settings
+    passes = [sum(trial.passes for trial in tuning.trials) for tuning in (warm, cold)]
+    assert passes[0] < passes[1]
 
 
 def test_naive_bayes_is_tuned_by_leaving_out_each_row():

@@ -385,6 +385,9 @@ def test_over_training_is_a_fall_that_is_no_chance():
     assert made(right, [[0.7, 0.8, 0.9]] * 4).over_training is None
     assert made(right[:1], [[0.7, 0.9, 0.5]]).over_training == 2
     assert made(right[:1], [[0.7, 0.9, 0.89]]).over_training is None
+    few = [[1] * 45 + [0] * 5] * 2
+    assert made(few, [[0.7, 0.94, 0.9]] * 2).over_training is None  # alike, but only 4 rows
+    assert made(few, [[0.7, 0.94, 0.7]] * 2).over_training == 2
 
 
 def test_a_fold_that_stopped_stays_as_it_was():

@@ -178,6 +178,8 @@ def as_importance(importance: ArrayLike | None, rows: int) -> NDArray[np.float64
         raise DataError(f"there must be one weight for each of the {rows} rows, not an array of shape {weights.shape}")
     if not np.isfinite(weights).all():
         raise DataError("the weights of examples contain NaN or infinity")
+    if weights.max(initial=0) > np.finfo(np.float32).max:
+        raise DataError(f"a weight of {weights.max():g} is too large for an example; divide the weights by a constant")
     if (weights < 0).any():
         raise DataError(
             f"the weights of examples must not be negative; the first such is in row {(weights < 0).argmax()}"

@@ -122,7 +122,7 @@ class LinearSVM(LinearClassifier):
         self.verbose = verbose
         self.learning_rate = learning_rate
         self.eta0 = eta0
-        self.average = average  # type: ignore[assignment]
+        self.average = average
         self.tie = tie
         self.random_state = random_state
         self.early_stopping = early_stopping

@@ -19,6 +19,7 @@ from markone.experiments.splits import Plan
 from markone.experiments.ways import settings_for, taught
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning.learner import Learner
 from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
 from markone.model.rules import Rule
@@ -276,6 +277,7 @@ class Search:
         self.candidates = list(self.all_candidates(features, functions))
         self.trials: list[Trial] = []
         self._rows: dict[int, FoldRows] = {}
+        self._before: tuple[tuple[int, int], Learner] | None = None
 
     def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
         specs: dict[str, tuple[list[int] | None, Features]] = {}
@@ -363,7 +365,7 @@ class Search:
             for number, (size, count) in enumerate(zip(sizes, counts, strict=True), 1):
                 left = left[:count]
                 ranked = []
-                for candidate in left:
+                for candidate in in_warm_order(left):
                     told.step(f"round {number} of {len(sizes)}: {self.rule}")
                     trial = self.trial(candidate, number, size, self.passes_in(number, len(sizes)))
                     self.trials.append(trial)
@@ -391,7 +393,7 @@ class Search:
 
         try:
             rows = some_of(self.rows(candidate.spec), self.order[:size])
-            learner = new_learner(replace(candidate.settings, epochs=passes), rows.features, rows.classes)
+            learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
             history, _ = taught(learner, rows)
         except MarkoneError as error:  # a rate at which weights grow beyond all numbers, or what cannot be counted
             return told(0, -1.0, str(error))
@@ -402,11 +404,30 @@ class Search:
             score, epoch = found[-1]
         return told(epoch, score)
 
+    def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
+        """A new one; of the SVM, one that starts where the one before ended, on the same rows."""
+        learner: Learner = new_learner(settings, rows.features, rows.classes)
+        if settings.rule == "svm":
+            from markone.learning.dual import Dual
+
+            key = id(candidate.spec), len(rows.truth)
+            if self._before is not None and self._before[0] == key and isinstance(self._before[1], Dual):
+                learner = self._before[1].with_settings(settings)
+            self._before = key, learner
+        return learner
+
     def rows(self, spec: Features) -> FoldRows:
         """The rows to learn from and those held out, with features of the first."""
         if id(spec) not in self._rows:
             self._rows[id(spec)] = self.sample.divided(self.split, spec)
         return self._rows[id(spec)]
+
+
+def in_warm_order(candidates: list[Candidate]) -> list[Candidate]:
+    """Those of an SVM by their features, and then by C: the optimum for one is near that for the next."""
+    if candidates[0].settings.rule != "svm":
+        return candidates
+    return sorted(candidates, key=lambda one: (str(one.words), one.settings.C or 0.0))
 
 
 def some_of(rows: FoldRows, which: Any) -> FoldRows:

@@ -201,10 +201,12 @@ class Validation:
             for history in (fold.history for fold in self.folds)
             if history is not None
         ]
-        if len(losses) > 1:
-            return corrected_interval(losses, self._tested_to_learned)[0]
-        # Of one fold it is not known which rows changed; they are at least so many as were lost.
-        return lost - 2 * math.sqrt(max(lost, 0.0) / self.tested)
+        # It is not known which rows changed; they are at least so many as were lost.
+        rows = sum(len(fold.rows) for fold in self.folds if fold.repeat == 1)
+        surely = lost - 2 * math.sqrt(max(lost, 0.0) / rows)
+        if len(losses) > 1:  # which may be alike by chance, where they are few
+            surely = min(surely, corrected_interval(losses, self._tested_to_learned)[0])
+        return surely
 
     @property
     def _tested_to_learned(self) -> float:

@@ -84,13 +84,16 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
     equals = [(contender, test) for contender, test in tests if test.p >= SIGNIFICANT]
     if not equals:
         return
-    named = [f"{contender.name} ({with_p(test.p)})" for contender, test in equals[:EQUALS_NAMED]]
-    more = len(equals) - len(named)
-    yield f"Its lead over {listed([*named, *([f'{more} more'] if more > 0 else [])])} may be chance."
+    level = [one.name for one, _ in equals if one.validation.mean == best.validation.mean]
+    behind = [f"{one.name} ({with_p(test.p)})" for one, test in equals if one.validation.mean < best.validation.mean]
+    if level:
+        yield f"{capitalised(some_of(level))} {'is' if len(level) == 1 else 'are'} right on as many."
+    if behind:
+        yield f"Its lead over {some_of(behind)} may be chance."
     for contender, _ in equals:
         gains = list(advantages(contender, best))
         if gains:
-            yield f"{contender.name[0].upper()}{contender.name[1:]} {listed(gains)}."
+            yield f"{capitalised(contender.name)} {listed(gains)}."
             return
 
 
@@ -183,6 +186,19 @@ def about_over_training(rules: Sequence[Contender]) -> Iterator[str]:
     ]
     if found:
         yield f"Later passes made it worse for {listed(found)}."
+
+
+def capitalised(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def some_of(words: Sequence[str]) -> str:
+    """
+    >>> some_of(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = len(words) - EQUALS_NAMED
+    return listed([*words[:EQUALS_NAMED], *([f"{more} more"] if more > 0 else [])])
 
 
 def listed(words: Sequence[str]) -> str:

@@ -125,6 +125,11 @@ class FeatureMap(Part):
         found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
         return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
 
+    def may_be_counted_otherwise(self) -> bool:
+        """Whether a likelihood that is given changes what kind of events there are."""
+        kinds: tuple[Event, ...] = ("multinomial", "bernoulli", "gaussian")
+        return any(part.groups(kind) != part.groups() for part in self.parts for kind in kinds)
+
     # ---- after learning
 
     def save(self) -> Saved:

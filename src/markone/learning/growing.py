@@ -22,6 +22,12 @@ from markone.model.settings import Settings
 def check_growth(base: Model, settings: Settings) -> None:
     """That a rule can learn on from a model."""
     rule, before = settings.rule, base.settings.rule
+    if settings.rule == "logistic" and settings.traits.nears_an_optimum:
+        raise SettingsError(
+            "solver",
+            f"is {settings.solver!r}, which looks at all rows at once and cannot learn on from a model; learn from all "
+            "data together, or learn on by the solver 'online'",
+        )
     if settings.traits.nears_an_optimum:
         raise SettingsError(
             "rule",
@@ -34,6 +40,12 @@ def check_growth(base: Model, settings: Settings) -> None:
         raise SettingsError("rule", f"is {rule!r}, which cannot learn on from what {before!r} has learned")
     if rule == "mlp" and settings.hidden != base.settings.hidden:
         raise SettingsError("hidden", f"is {settings.hidden}, and the model's layers are {base.settings.hidden}")
+    if rule == "mlp" and settings.activation != base.settings.activation:
+        raise SettingsError(
+            "activation",
+            f"is {settings.activation!r}, and the model has learned its weights for {base.settings.activation!r}; "
+            "leave it out",
+        )
 
 
 def grown(base: Model, moved: NDArray[np.int64], fresh: Learner, classes: list[Label]) -> Learner:

@@ -165,7 +165,8 @@ class Batch:
                 matrix = self._way.weights()
             else:
                 matrix = np.zeros((self.features + 1, self.columns)) if self._start is None else self._start
-            narrow = np.ascontiguousarray(matrix[:, : self.columns], self.dtype)
+            with np.errstate(over="ignore"):  # see norm2
+                narrow = np.ascontiguousarray(matrix[:, : self.columns], self.dtype)
             kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
             self._weights = kind(np.ascontiguousarray(narrow[:-1]), narrow[-1], self.classes)
         return self._weights
@@ -180,7 +181,13 @@ class Batch:
         return LinearScorer(self.weights(), has_probabilities=True)
 
     def norm2(self) -> float:
-        return self._on_its_way().norm2()
+        """Infinite where the weights are too large for the type of the rows, in which they are kept."""
+        norm2 = self._on_its_way().norm2()
+        if not norm2 < float(np.finfo(self.dtype).max) ** 2:
+            weights = self.weights()
+            if not (np.isfinite(weights.matrix()).all() and np.isfinite(weights.bias()).all()):
+                return np.inf
+        return norm2
 
     def get_state(self) -> State:
         return self._on_its_way().state()

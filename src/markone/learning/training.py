@@ -33,7 +33,7 @@ from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.rules import OWNERS, Rule
-from markone.model.settings import Settings
+from markone.model.settings import MADE, Settings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
@@ -266,7 +266,15 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 
 
 def new_learner(settings: Settings, features: FeatureMap, classes: list[Label]) -> Learner:
-    events = Events(features.groups(settings.likelihood), classes) if settings.traits.counts else None
+    events = None
+    if settings.traits.counts:
+        if settings.likelihood is not None and not features.may_be_counted_otherwise():
+            raise SettingsError(
+                "likelihood",
+                "is that of texts, pixels and given rows, and there are none of them; numbers and categories are "
+                "counted as suits their kind: leave it out",
+            )
+        events = Events(features.groups(settings.likelihood), classes)
     return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
@@ -300,6 +308,7 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
         )
     for name, value in given.items():
         before = getattr(kept.settings, name)
+        value = MADE[name](value) if name in MADE else value
         if name != "epochs" and value != before:
             raise SettingsError(name, f"is {value!r} now and was {before!r} before the interruption; leave it out")
 
@@ -317,13 +326,15 @@ def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
 
 
 def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
-    """Those of the model that a training starts from; of another rule, those that any rule has."""
+    """Those of the model that a training starts from; of another rule or solver, those that any rule has."""
     if base is None:
         return {"rule": USUAL_RULE}
     rule, before = given.get("rule", base.settings.rule), base.settings
-    if rule == before.rule:
-        return {field.name: getattr(before, field.name) for field in fields(Settings)}
-    return {
+    if rule == before.rule and given.get("solver", before.solver) == before.solver:
+        instead = {"alpha": "k", "k": "alpha"}  # of which only one can be
+        gone = {other for name, other in instead.items() if given.get(name) is not None}
+        return {field.name: getattr(before, field.name) for field in fields(Settings) if field.name not in gone}
+    return {"rule": rule} | {
         name: getattr(before, name)
         for name in OF_ANY_RULE
         if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)

@@ -413,7 +413,8 @@ def explain_model(model: Model, top: int) -> ModelExplanation:
     if weights_of_features is None:
         raise SettingsError(
             "rule",
-            f"is {model.settings.rule!r}, whose features speak together and not each for itself; explain an example",
+            f"of this model is {model.settings.rule!r}, whose features speak together and not each for itself; explain "
+            "an example",
         )
     bias: list[float | None] = weights_of_features.bias().astype(np.float64).tolist()
     if len(bias) == 1:

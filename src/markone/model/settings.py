@@ -92,7 +92,7 @@ class Settings:
     """Instead of k: `naive-bayes` mixes so much of a class's own estimate with that of all classes together."""
     likelihood: Likelihood | None = None
     """What `naive-bayes` takes features for: `multinomial`, how often a word occurs; `bernoulli`, whether it does;
-    `gaussian`, a measurement. By default as suits the kind of column."""
+    `gaussian`, a measurement. By default as suits the kind of column; numbers and categories are never otherwise."""
     priors: Any = "data"
     """How probable `naive-bayes` takes the classes for beforehand: as in the data, `uniform`, or numbers by label."""
     hidden: Any = None
@@ -108,8 +108,8 @@ class Settings:
     """How many rows `mlp` looks at for one step. 64 by default; fewer, but at least 8, where there are few rows."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", sizes_of(self.hidden))
-        object.__setattr__(self, "priors", priors_of(self.priors))
+        for name, make in MADE.items():
+            object.__setattr__(self, name, make(getattr(self, name)))
         for field in fields(self):
             check_type(field.name, getattr(self, field.name))
         check_ranges(self)
@@ -178,8 +178,6 @@ WHOLE_NUMBERS = {"epochs", "seed", "patience", "batch"}
 NUMBERS = {"eta", "C", "strength", "holdout", "tol", "k", "alpha", "dropout"}
 SWITCHES = {"average", "bias"}
 OPTIONAL = {"epochs", "eta", "C", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
-MADE = {"hidden", "priors"}
-"""What is checked while it is made what it is kept as."""
 
 
 def sizes_of(hidden: Any) -> tuple[int, ...] | None:
@@ -210,6 +208,10 @@ def priors_of(priors: Any) -> Any:
             "priors", f"must be 'data', 'uniform', or a number greater than 0 for each label, not {priors!r}"
         )
     return tuple((label, float(number)) for label, number in pairs)
+
+
+MADE = {"hidden": sizes_of, "priors": priors_of}
+"""What is checked while it is made what it is kept as."""
 
 
 def check_type(name: str, value: object) -> None:
