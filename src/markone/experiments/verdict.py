@@ -85,7 +85,7 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
     if not equals:
         return
     level = [one.name for one, _ in equals if one.validation.mean == best.validation.mean]
-    behind = [f"{one.name} ({with_p(test.p)})" for one, test in equals if one.validation.mean < best.validation.mean]
+    behind = [f"{one.name} ({with_p(test.p)})" for one, test in equals if one.validation.mean != best.validation.mean]
     if level:
         yield f"{capitalised(some_of(level))} {'is' if len(level) == 1 else 'are'} right on as many."
     if behind:

@@ -183,7 +183,7 @@ class Batch:
     def norm2(self) -> float:
         """Infinite where the weights are too large for the type of the rows, in which they are kept."""
         norm2 = self._on_its_way().norm2()
-        if not norm2 < float(np.finfo(self.dtype).max) ** 2:
+        if not norm2**0.5 < float(np.finfo(self.dtype).max):
             weights = self.weights()
             if not (np.isfinite(weights.matrix()).all() and np.isfinite(weights.bias()).all()):
                 return np.inf
