@@ -17,7 +17,8 @@ from markone.model.settings import Settings
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]])
 y = np.array([0, 1, 1, 0])
-EVERY = [Perceptron, MIRA, partial(LogisticRegression, solver="online"), LinearSVM]
+OnlineLinearSVM = partial(LinearSVM, solver="online")
+EVERY = [Perceptron, MIRA, partial(LogisticRegression, solver="online"), OnlineLinearSVM]
 
 
 def broken(what: str) -> Any:
@@ -266,10 +267,13 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
         (Perceptron(random_state="x"), "random_state must be a whole number"),
         (Perceptron(alpha=-1), "alpha must be at least 0"),
         (Perceptron(fit_intercept=3), "fit_intercept must be True or False"),
-        (LinearSVM(learning_rate="optimum"), "learning_rate must be one of .* Did you mean 'optimal'"),
-        (LinearSVM(C=-1), "C must be a number greater than 0"),
-        (LinearSVM(learning_rate=["optimal"]), "learning_rate must be one of"),
-        (LinearSVM(alpha=0, learning_rate="optimal"), "alpha must be greater than 0 where the learning rate falls"),
+        (OnlineLinearSVM(learning_rate="optimum"), "learning_rate must be one of .* Did you mean 'optimal'"),
+        (OnlineLinearSVM(C=-1), "C must be a number greater than 0"),
+        (OnlineLinearSVM(learning_rate=["optimal"]), "learning_rate must be one of"),
+        (
+            OnlineLinearSVM(alpha=0, learning_rate="optimal"),
+            "alpha must be greater than 0 where the learning rate falls",
+        ),
         (Perceptron(early_stopping=True, validation_fraction=0), "validation_fraction must be greater than 0"),
         (MIRA(C=0), "C must be greater than 0"),
         (Perceptron(class_weight={0: -1}), "class_weight must have numbers of at least 0, not -1 for 0"),
@@ -283,7 +287,7 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
         with pytest.raises(SettingsError, match=sentence):
             model.fit(X, y)
     with pytest.raises(SettingsError, match="set alpha"):
-        LinearSVM(C=1.0).partial_fit(X, y)
+        OnlineLinearSVM(C=2.0).partial_fit(X, y)
     for class_weight in ("balanced", "balance", [1, 2], {0: np.nan}):
         with pytest.raises(SettingsError, match="class_weight"):
             Perceptron(class_weight=class_weight).partial_fit(X, y)

@@ -36,7 +36,12 @@ def OnlineLogisticRegression(**parameters: Any) -> LogisticRegression:
     return LogisticRegression(solver="online", **{**usual, **parameters})
 
 
-ONLINE = [Perceptron, MIRA, OnlineLogisticRegression, LinearSVM]
+def OnlineLinearSVM(**parameters: Any) -> LinearSVM:
+    usual: dict[str, Any] = {} if "C" in parameters else {"alpha": 1e-4}
+    return LinearSVM(solver="online", **{**usual, **parameters})
+
+
+ONLINE = [Perceptron, MIRA, OnlineLogisticRegression, OnlineLinearSVM]
 
 ORDER_DEPENDENT = (
     "an online learner that visits an example k times in place is not one that meets k copies of it here and there; "
@@ -185,7 +190,9 @@ def test_a_failed_partial_fit_leaves_the_model_as_it_was() -> None:
         model.fit(np.ones((4, 7)), [0] * 4)
     assert model.classes_.tolist() == [0, 1, 2] and model.n_features_in_ == 4
     with pytest.raises(ValueError, match="beyond all numbers"):
-        LinearSVM(learning_rate="constant", eta0=1e300).partial_fit([[1e200, 1], [-1e200, 0.0], [1e200, 1]], [0, 1, 1])
+        OnlineLinearSVM(learning_rate="constant", eta0=1e300).partial_fit(
+            [[1e200, 1], [-1e200, 0.0], [1e200, 1]], [0, 1, 1]
+        )
 
 
 def test_weights_that_are_read_cannot_be_written() -> None:
@@ -465,7 +472,7 @@ def test_a_shallow_copy_learns_on_its_own() -> None:
 
 def test_numpys_numbers_are_numbers() -> None:
     X, y = load_iris(return_X_y=True)
-    for kind in (LinearSVM, OnlineLogisticRegression):
+    for kind in (OnlineLinearSVM, OnlineLogisticRegression):
         plain = kind(C=1.0, max_iter=3, tol=None, alpha=0.5).fit(X, y)
         for C in (np.int64(1), np.float32(1)):
             theirs = kind(C=C, max_iter=np.int64(3), tol=None, alpha=np.float64(0.5)).fit(X, y)
@@ -552,7 +559,7 @@ def test_a_script_for_scikit_learns_perceptron() -> None:
 @pytest.mark.parametrize(
     "ours",
     [
-        "from markone import LinearSVM as SGDClassifier",
+        "import functools, markone\nSGDClassifier = functools.partial(markone.LinearSVM, solver='online')",
         "import functools, markone\nSGDClassifier = functools.partial(markone.LogisticRegression, solver='online')",
     ],
 )
