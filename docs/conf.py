@@ -26,7 +26,7 @@ html_copy_source = False
 
 
 def translate(_app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
-    """Turns a docstring into Sphinx's language: code stands in single backticks, bars are those of sizes and lengths, and
+    """Turns a docstring into Sphinx's language: code stands in single backticks, a name between bars is a size, and
     parameters may be listed.
 
     Napoleon as an extension would also take the words before a colon in an attribute's docstring for its type.
