@@ -32,8 +32,8 @@ template <class T, class Pack, class Mask>
 MARKONE_INLINE Pack pulls(const rules::hinge<T>&, Pack margin, Mask, T importance, T) {
     return margin < 1 ? Pack{} + importance : Pack{};
 }
-template <class T, class Pack, class Mask>
-MARKONE_INLINE Pack pulls(const rules::logistic<T>& rule, Pack margin, Mask wrong, T importance, T norm2) {
+template <class Rule, class T, class Pack, class Mask>
+MARKONE_INLINE Pack pulls(const Rule& rule, Pack margin, Mask wrong, T importance, T norm2) {
     for (std::size_t i = 0; i < line<T>::width; ++i)
         margin[i] = rule.pull(margin[i], wrong[i] != 0, importance, [&] { return norm2; });
     return margin;

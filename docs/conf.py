@@ -26,11 +26,13 @@ html_copy_source = False
 
 
 def translate(_app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
-    """Turns a docstring into Sphinx's language: code stands in single backticks, and parameters may be listed.
+    """Turns a docstring into Sphinx's language: code stands in single backticks, a name between bars is a size, and
+    parameters may be listed.
 
     Napoleon as an extension would also take the words before a colon in an attribute's docstring for its type.
     """
     lines[:] = [re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``\\ ", line) for line in lines]
+    lines[:] = [re.sub(r"\|(\w+)\|", r"\\|\1\\|", line) for line in lines]
     if what in ("class", "function"):
         lines[:] = NumpyDocstring(lines, Config(napoleon_use_param=False)).lines()  # type: ignore[arg-type]
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from sklearn import linear_model, svm
+from sklearn import linear_model, naive_bayes, neural_network, svm
 
 import markone
 from markone.cli import COMMANDS, HYPHEN, demo, make_app
@@ -230,9 +230,17 @@ def test_every_setting_of_a_spec_is_documented(group: str) -> None:
         linear_model.SGDClassifier,
         linear_model.LogisticRegression,
         svm.LinearSVC,
+        naive_bayes.MultinomialNB,
+        naive_bayes.BernoulliNB,
+        naive_bayes.GaussianNB,
+        naive_bayes.CategoricalNB,
+        neural_network.MLPClassifier,
         markone.Perceptron,
         markone.MIRA,
         markone.LogisticRegression,
+        markone.LinearSVM,
+        markone.NaiveBayes,
+        markone.MLP,
     ],
 )
 def test_every_parameter_has_its_line(kind: Any) -> None:

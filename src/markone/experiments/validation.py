@@ -260,9 +260,8 @@ class Validation:
     def _tests_in_words(self) -> str:
         name = IN_WORDS[self.method]
         if self.method == "loo":
-            return (
-                f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {self.trained:,} trainings"
-            )
+            trainings = "one training" if self.trained == 1 else f"{self.trained:,} trainings"
+            return f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {trainings}"
         first = self.folds[0]
         if len(self.folds) == 1:
             return f"Hold-out: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
