@@ -16,7 +16,7 @@ namespace markone::MARKONE_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double still = 1e-12;        // slopes that are as good as none
-constexpr double reach = 1.3;           // of a step, where the best for one example is 1: others will pull it back
+constexpr double reach = 1.3;          // of a step, where the best for one example is 1: others will pull it back
 constexpr std::size_t rows_ahead = 4;  // rows are asked for so many visits before they are read
 constexpr double longest_step = 2;     // from the best weights towards w, in lengths of the way between them
 constexpr int halvings = 40;           // of that step, to find the best
