@@ -9,15 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from markone.errors import SettingsError, did_you_mean
-from markone.estimators.gradient import SCHEDULES, first_rate
+from markone.estimators.gradient import SCHEDULES, USUAL_C, first_rate, strength_of
 from markone.estimators.linear import LinearClassifier, start_at
 from markone.learning.learner import Learner
 from markone.learning.logistic import Batch
 from markone.model.settings import Settings
-
-USUAL_C = 1.0
-ALPHA_IN_PARTS = 1e-4
-"""Where nobody knows how many rows will come."""
 
 
 def learns_online(estimator: LogisticRegression) -> bool:
@@ -163,7 +159,7 @@ class LogisticRegression(LinearClassifier):
         return chosen
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        strength = 0.0 if self.penalty is None else self._strength(importance)
+        strength = 0.0 if self.penalty is None else strength_of(self.C, self.alpha, importance)
         chosen = {
             "rule": "logistic",
             "solver": self.solver,
@@ -185,19 +181,6 @@ class LogisticRegression(LinearClassifier):
             if learning_rate == "optimal" and self.eta0 is None:
                 chosen["eta"] = first_rate(strength)
         return chosen
-
-    def _strength(self, importance: float | None) -> float:
-        if self.alpha is not None:
-            return self.alpha
-        if not isinstance(self.C, int | float | np.number) or not self.C > 0:
-            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
-        if importance is not None:
-            return 1 / (float(self.C) * importance)
-        if self.C != USUAL_C:
-            raise SettingsError(
-                "C", "says little to partial_fit, which does not know how many rows will come; set alpha"
-            )
-        return ALPHA_IN_PARTS
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """The probability of each class, in the order of `classes_`."""

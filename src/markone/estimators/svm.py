@@ -10,15 +10,11 @@ from sklearn.utils.metaestimators import available_if
 
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.estimators.base import Growing
-from markone.estimators.gradient import SCHEDULES, first_rate
+from markone.estimators.gradient import SCHEDULES, USUAL_C, first_rate, strength_of
 from markone.estimators.linear import LinearClassifier, start_at
 from markone.learning.dual import Dual
 from markone.learning.learner import Learner
 from markone.model.settings import Settings
-
-USUAL_C = 1.0
-ALPHA_IN_PARTS = 1e-4
-"""Where nobody knows how many rows will come."""
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
 MULTICLASS = {"crammer_singer": "crammer-singer", "ovr": "one-versus-rest"}
@@ -243,7 +239,7 @@ class LinearSVM(LinearClassifier):
                 f"must be one of {', '.join(map(repr, SCHEDULES))}, not {learning_rate!r}."
                 + did_you_mean(str(learning_rate), SCHEDULES),
             )
-        strength = 0.0 if self.penalty is None else self._strength(importance)
+        strength = 0.0 if self.penalty is None else strength_of(self.C, self.alpha, importance)
         return {
             "rule": "hinge",
             "schedule": SCHEDULES[learning_rate],
@@ -251,16 +247,3 @@ class LinearSVM(LinearClassifier):
             "penalty": self.penalty,
             "strength": strength,
         }
-
-    def _strength(self, importance: float | None) -> float:
-        if self.alpha is not None:
-            return self.alpha
-        if not isinstance(self.C, int | float | np.number) or not self.C > 0:
-            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
-        if importance is not None:
-            return 1 / (float(self.C) * importance)
-        if self.C != USUAL_C:
-            raise SettingsError(
-                "C", "says little to partial_fit, which does not know how many rows will come; set alpha"
-            )
-        return ALPHA_IN_PARTS
