@@ -110,8 +110,10 @@ class common_dual : public dual {
     MARKONE_INLINE void wake(std::size_t i) { pauses[i] = naps[i] = 0; }
 
     void end_pass() {
-        for (std::uint8_t& pause : pauses)
-            pause = pause >= visited ? pause - visited : pause == asleep || pause == awake ? pause : pause - 1;
+        for (std::uint8_t& pause : pauses) {
+            const int sooner = pause != awake && pause != asleep;
+            pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
+        }
         before = now;
         weigh();
     }
@@ -236,10 +238,13 @@ class common_dual : public dual {
     // The length of w and the dual, from scratch.
     void weigh() {
         norm2 = sum_straight<double>(w.size(), [&](std::size_t f) { return w[f] * w[f]; });
-        bound = sum_straight<double>(size(), [&](std::size_t i) {
-            const double a = pull(i);
-            return a - examples[i].soft * a * a / 2;
-        });
+        const auto total = [&](auto a) {
+            if (!how.squared) return sum_straight<double>(size(), a);
+            return sum_straight<double>(size(),
+                                        [&](std::size_t i) { return a(i) - examples[i].soft * a(i) * a(i) / 2; });
+        };
+        bound = classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
+                             : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
         bound -= norm2 / 2;
     }
     // A hard margin allows no lack: w is made as long as that takes.
@@ -296,8 +301,6 @@ class two_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i]; }
 
   private:
     MARKONE_INLINE void visit(std::size_t i, tally& sums) {
@@ -422,8 +425,6 @@ class many_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i * stride + labels[i]]; }
 
   private:
     // The slopes of an example's multipliers. Those above the lowest of the free ones would fall in its favour.

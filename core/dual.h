@@ -112,8 +112,6 @@ class dual {
     virtual narrowest narrow(std::span<const double> weights) const = 0;
     // Writes an example out: a number for each feature, and one for the bias.
     virtual void write(std::size_t i, double* out) const = 0;
-    // Each example's part of the sum in the dual, which is its multiplier or that of its right class.
-    virtual double pull(std::size_t i) const = 0;
 
   protected:
     dual(const dual_settings& how, std::size_t features, std::size_t classes)
