@@ -16,6 +16,7 @@ namespace markone::MARKONE_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double still = 1e-12;        // slopes that are as good as none
+constexpr double reach = 1.3;          // of a step, where the best for one example alone is 1
 constexpr std::size_t rows_ahead = 4;  // rows are asked for so many visits before they are read
 constexpr double longest_step = 2;     // from the best weights towards w, in lengths of the way between them
 constexpr int halvings = 40;           // of that step, to find the best
@@ -309,7 +310,7 @@ class two_classes final : public common_dual {
         const double here = margin(i, x), lack = 1 - here, a = alpha[i], top = cap(i), slope = slope_at(i, here);
         note(i, lack, !(here > 0), sums);
         now.gap += cost(i, lack) - a * lack + my.soft * a * a / 2;
-        const double to = std::min(std::max(a - slope / (my.length2 + my.soft), 0.0), top);
+        const double to = std::min(std::max(a - reach * slope / (my.length2 + my.soft), 0.0), top);
         if (to == a || std::abs(slope) <= still) {
             const bool outside =
                 a == 0 ? before.most > 0 && slope > before.most : a == top && before.least < 0 && slope < before.least;
@@ -543,6 +544,21 @@ class many_classes final : public common_dual {
         const double to = inside ? std::min(others, top) : top;
         steps[y] = to - a[y];
         a[y] = to;
+        go_on(i);
+    }
+
+    // Goes on beyond the best multipliers, as far as the bounds allow.
+    void go_on(std::size_t i) {
+        double* const a = alpha.data() + i * stride;
+        const auto bound_of = [&](std::size_t k) { return k == labels[i] ? cap(i) : 0; };
+        double t = reach - 1;
+        for (const std::uint32_t k : some)
+            if (t * steps[k] > bound_of(k) - a[k]) t = (bound_of(k) - a[k]) / steps[k];
+        if (t <= 0) return;
+        for (const std::uint32_t k : some) {
+            a[k] = std::min(a[k] + t * steps[k], bound_of(k));
+            steps[k] *= 1 + t;
+        }
     }
 
     // A row of nothing but zeros lacks 1 whatever the weights: all that its multiplier may be counts.

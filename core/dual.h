@@ -17,6 +17,9 @@
 // about on the way. So the best weights so far are kept beside it: those between the old best and the new w for which P
 // is smallest, which is a search on a line through margins that are known anyway.
 //
+// Steps go a little further than is best for one example alone, because the next ones pull it back: over-relaxation,
+// which saves every tenth pass.
+//
 // Examples whose multipliers are at a bound and pull well into it rest (shrinking), and so do the wrong classes of an
 // example that are far from being its rival. Every measurement of P sees the scores of all examples, and wakes those
 // that would move. Who did not move at a visit takes a nap: of one pass, then of two, four and so on.
