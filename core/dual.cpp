@@ -58,6 +58,9 @@ class common_dual : public dual {
             labels.push_back(static_cast<std::uint32_t>(y));
             examples.push_back({length2 + how.bias, soft, cost, h});
         }
+        const auto total = [&](auto f) { return sum_straight<double>(size(), f); };
+        typical2 = total([&](std::size_t i) { return examples[i].importance * examples[i].length2; }) /
+                   total([&](std::size_t i) { return examples[i].importance; });
         alpha.resize(size() * stride);
         best_scores.resize(size() * stride);
         wake_all();
@@ -75,6 +78,32 @@ class common_dual : public dual {
         return lack <= 0 ? 0 : how.squared ? 2 * examples[i].cost * lack : examples[i].cost;
     }
 
+  public:
+    void set_C(double C) override {
+        how.C = C;
+        for (example& one : examples) {
+            one.cost = C * one.importance;
+            one.soft = how.squared ? 1 / (2 * one.cost) : 0;
+        }
+    }
+    void scale_to(double C) override {
+        const double times = C / how.C;
+        set_C(C);
+        weigh();
+        // The dual of t times the multipliers is t linear - t^2 square / 2.
+        const double linear = pulls([](double a, double) { return a; });
+        const double square = norm2 + pulls([](double a, double soft) { return soft * a * a; });
+        const double t = times > 1 && square > 0 ? std::clamp(linear / square, 1.0, times) : times;
+        for (double& a : alpha) a *= t;
+        for (double& weight : w) weight *= t;
+        if (!how.squared)
+            for (std::size_t i = 0; i < size(); ++i) put_back(i);
+        const sights seen = before;
+        start_anew();
+        before = {seen.most * t, seen.least * t, seen.gap};
+    }
+
+  protected:
     template <class Rows, class Visit>
     MARKONE_INLINE tally visit_next(const Rows& rows, std::size_t most, Visit visit) {
         tally sums;
@@ -232,20 +261,29 @@ class common_dual : public dual {
         }
         return low;
     }
+    // A multiplier that was at its bound is there again, whatever rounding has made of it.
+    void put_back(std::size_t i) {
+        double& a = alpha[classes > 2 ? i * stride + labels[i] : i];
+        if (std::abs(a - cap(i)) <= 4 * std::numeric_limits<double>::epsilon() * cap(i)) a = cap(i);
+    }
     // Where all weights are 0, every lack is 1.
     double cost_of_nothing() const {
         return sum_straight<double>(size(), [&](std::size_t i) { return examples[i].cost; });
     }
+    // A sum over the examples' multipliers, or those of their right classes.
+    template <class F>
+    double pulls(F f) const {
+        const auto total = [&](auto a) {
+            return sum_straight<double>(size(), [&](std::size_t i) { return f(a(i), examples[i].soft); });
+        };
+        return classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
+                            : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
+    }
     // The length of w and the dual, from scratch.
     void weigh() {
         norm2 = sum_straight<double>(w.size(), [&](std::size_t f) { return w[f] * w[f]; });
-        const auto total = [&](auto a) {
-            if (!how.squared) return sum_straight<double>(size(), a);
-            return sum_straight<double>(size(),
-                                        [&](std::size_t i) { return a(i) - examples[i].soft * a(i) * a(i) / 2; });
-        };
-        bound = classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
-                             : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
+        bound = how.squared ? pulls([](double a, double soft) { return a - soft * a * a / 2; })
+                            : pulls([](double a, double) { return a; });
         bound -= norm2 / 2;
     }
     // A hard margin allows no lack: w is made as long as that takes.
