@@ -8,12 +8,29 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from sklearn import linear_model
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import LinearSVC
 
 import markone
-from benchmarks.contestants import command, fast_text, ours, scikit, vowpal_wabbit
+from benchmarks.contestants import command, fast_text, leaving_out, ours, scikit, vowpal_wabbit
 from benchmarks.contestants.estimators import fit, partial_fit, predict
-from benchmarks.datasets import A9A, IMDB, IMDB_FLOAT64, MNIST, NEWSGROUPS, ZIPF, Dataset, Split, dense, sparse
+from benchmarks.contestants.optima import SVM_GAP, logistic_slope, reach
+from benchmarks.datasets import (
+    A9A,
+    A9A_PART,
+    IMDB,
+    IMDB_FLOAT64,
+    IMDB_TFIDF,
+    MNIST,
+    NEWSGROUPS,
+    ZIPF,
+    Dataset,
+    Split,
+    dense,
+    sparse,
+)
 from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, IMDB_FILE, IMDB_TEN_TIMES, ZIPF_FILE
 from benchmarks.timing import Contestant
 
@@ -59,6 +76,13 @@ OUR_TABLE: dict[str, Any] = {
     "read": {"target": "income", "header": False, "columns": list(ADULT_COLUMNS)},
     "train": {"rule": "mira", "C": 1, "epochs": 5, "holdout": 0},
 }
+OUR_COUNTS: dict[str, Any] = {
+    "read": {"format": "tab"},
+    "train": {"rule": "naive-bayes", "holdout": 0, "features": {"text": {"signs": False, "min_count": 1}}},
+}
+OUR_NETWORK = markone.MLP(hidden_layer_sizes=(128,), max_iter=5, tol=None, random_state=0)
+THEIR_NETWORK = MLPClassifier(hidden_layer_sizes=(128,), max_iter=10, random_state=0)
+LEFT_OUT: dict[str, Any] = {"rule": "perceptron", "epochs": 10}
 VW_TEXTS = (vowpal_wabbit.text, "--loss_function logistic --ngram 2 -b 22")
 VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")
 THEIR_PAIRS = (HashingVectorizer(ngram_range=(1, 2), dtype=np.float32), THEIR_MIRA)
@@ -102,6 +126,42 @@ CASES: list[Case[Any]] = [
     *same("averaged", fit, OUR_PERCEPTRON, THEIR_AVERAGED, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("mira", fit, OUR_MIRA, THEIR_MIRA, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("many classes", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 10, NEWSGROUPS, MNIST),
+    *same(
+        "svm, to 0.1 % above the optimum",
+        lambda estimator: reach(estimator, SVM_GAP, 1e-3),
+        markone.LinearSVM(C=1.0, max_iter=10_000),
+        LinearSVC(C=1.0, loss="hinge", max_iter=100_000, random_state=0),
+        1.5,
+        IMDB_TFIDF,
+        A9A,
+    ),
+    *same(
+        "svm of many classes, to 0.1 % above the optimum",
+        lambda estimator: reach(estimator, SVM_GAP, 1e-3),
+        markone.LinearSVM(C=1.0, max_iter=10_000),
+        LinearSVC(C=1.0, multi_class="crammer_singer", max_iter=100_000, random_state=0),
+        1.5,
+        NEWSGROUPS,
+    ),
+    *same(
+        "logistic, to a slope of 0.0001",
+        lambda estimator: reach(estimator, logistic_slope(1.0), 1e-4),
+        markone.LogisticRegression(max_iter=1000),
+        linear_model.LogisticRegression(max_iter=10_000),
+        3,
+        IMDB_TFIDF,
+        A9A,
+        NEWSGROUPS,
+    ),
+    Case(
+        "text to naive Bayes (scikit-learn)",
+        IMDB_FILE,
+        ours.train(**OUR_COUNTS),
+        scikit.train_texts(CountVectorizer(dtype=np.float32), MultinomialNB()),
+        10,
+    ),
+    *same("network", fit, OUR_NETWORK, THEIR_NETWORK, 1, MNIST),
+    Case("leave-one-out", A9A_PART, leaving_out.quick(**LEFT_OUT), leaving_out.slow(**LEFT_OUT), 20),
     *same(
         "partial_fit, 1 row",
         lambda estimator: partial_fit(estimator, rows=1, calls=1000),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file, make_classification
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
 from benchmarks.kept import kept
 
@@ -65,6 +65,17 @@ def imdb_counts_float64() -> Split:
 
     counts = IMDB.load()
     return Split(widened(counts.train), counts.train_labels, widened(counts.test), counts.test_labels)
+
+
+def imdb_tfidf() -> Split:
+    counts, weigh = IMDB.load(), TfidfTransformer()
+    train = weigh.fit_transform(counts.train).astype(np.float32)
+    return Split(train, counts.train_labels, weigh.transform(counts.test).astype(np.float32), counts.test_labels)
+
+
+def a9a_part() -> Split:
+    whole = A9A.load()
+    return Split(whole.train[:5000], whole.train_labels[:5000], whole.test, whole.test_labels)
 
 
 def newsgroups_tfidf() -> Split:
@@ -208,6 +219,8 @@ IMDB = Dataset(
     "imdb", "25,000 film reviews, two classes: counts of words and pairs of words, float32", cache(imdb_counts)
 )
 IMDB_FLOAT64 = Dataset("imdb float64", "the same in float64", cache(imdb_counts_float64))
+IMDB_TFIDF = Dataset("imdb tf-idf", "the same, by tf-idf, rows of length 1, float32", cache(imdb_tfidf))
+A9A_PART = Dataset("a9a, 5,000 rows", "the first 5,000 of a9a", cache(a9a_part))
 A9A = Dataset("a9a", "32,561 census records, two classes, 123 features of 0 and 1, sparse, float32", cache(a9a_rows))
 ZIPF = Dataset(
     "zipf",

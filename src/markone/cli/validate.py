@@ -36,7 +36,7 @@ def validate(
 
     `markone validate reviews.csv --target label --rule logistic --method holdout --share 0.3`
 
-    `markone validate small.csv --target label --method loo --json`
+    `markone validate reviews.csv --target label --method loo --json`
 
     Parameters
     ----------

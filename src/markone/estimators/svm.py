@@ -94,7 +94,7 @@ class LinearSVM(LinearClassifier):
         penalty: str | None = "l2",
         alpha: float | None = None,
         fit_intercept: bool = True,
-        max_iter: int = 1000,
+        max_iter: int = 10_000,
         tol: float | None = 1e-3,
         shuffle: bool = True,
         verbose: int = 0,

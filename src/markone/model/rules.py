@@ -56,7 +56,7 @@ RULES: dict[Rule, Traits] = {
     "svm": Traits(
         nears_an_optimum=True,
         usual={
-            "epochs": 1000,
+            "epochs": 10_000,
             "C": 1.0,
             "loss": "hinge",
             "multiclass": "crammer-singer",

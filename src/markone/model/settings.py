@@ -44,7 +44,7 @@ class Settings:
     rule: Rule = "perceptron"
     """How an example moves the weights."""
     epochs: int | None = None
-    """Passes over the data, at most. 10 by default; 1000 for `svm`, which ends long before, 20 for `mlp`, 1 for
+    """Passes over the data, at most. 10 by default; 10,000 for `svm`, which ends long before, 20 for `mlp`, 1 for
     `naive-bayes`."""
     eta: float | None = None
     """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer."""
