@@ -16,7 +16,7 @@ namespace markone::MARKONE_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double still = 1e-12;        // slopes that are as good as none
-constexpr double reach = 1.3;          // of a step, where the best for one example is 1: others will pull it back
+constexpr double reach = 1.3;          // of a step, where the best for one example alone is 1
 constexpr std::size_t rows_ahead = 4;  // rows are asked for so many visits before they are read
 constexpr double longest_step = 2;     // from the best weights towards w, in lengths of the way between them
 constexpr int halvings = 40;           // of that step, to find the best
@@ -58,6 +58,9 @@ class common_dual : public dual {
             labels.push_back(static_cast<std::uint32_t>(y));
             examples.push_back({length2 + how.bias, soft, cost, h});
         }
+        const auto total = [&](auto f) { return sum_straight<double>(size(), f); };
+        typical2 = total([&](std::size_t i) { return examples[i].importance * examples[i].length2; }) /
+                   total([&](std::size_t i) { return examples[i].importance; });
         alpha.resize(size() * stride);
         best_scores.resize(size() * stride);
         wake_all();
@@ -75,6 +78,32 @@ class common_dual : public dual {
         return lack <= 0 ? 0 : how.squared ? 2 * examples[i].cost * lack : examples[i].cost;
     }
 
+  public:
+    void set_C(double C) override {
+        how.C = C;
+        for (example& one : examples) {
+            one.cost = C * one.importance;
+            one.soft = how.squared ? 1 / (2 * one.cost) : 0;
+        }
+    }
+    void scale_to(double C) override {
+        const double times = C / how.C;
+        set_C(C);
+        weigh();
+        // The dual of t times the multipliers is t linear - t^2 square / 2.
+        const double linear = pulls([](double a, double) { return a; });
+        const double square = norm2 + pulls([](double a, double soft) { return soft * a * a; });
+        const double t = times > 1 && square > 0 ? std::clamp(linear / square, 1.0, times) : times;
+        for (double& a : alpha) a *= t;
+        for (double& weight : w) weight *= t;
+        if (!how.squared)
+            for (std::size_t i = 0; i < size(); ++i) put_back(i);
+        const sights seen = before;
+        start_anew();
+        before = {seen.most * t, seen.least * t, seen.gap};
+    }
+
+  protected:
     template <class Rows, class Visit>
     MARKONE_INLINE tally visit_next(const Rows& rows, std::size_t most, Visit visit) {
         tally sums;
@@ -111,8 +140,10 @@ class common_dual : public dual {
     MARKONE_INLINE void wake(std::size_t i) { pauses[i] = naps[i] = 0; }
 
     void end_pass() {
-        for (std::uint8_t& pause : pauses)
-            pause = pause >= visited ? pause - visited : pause == asleep || pause == awake ? pause : pause - 1;
+        for (std::uint8_t& pause : pauses) {
+            const int sooner = pause != awake && pause != asleep;
+            pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
+        }
         before = now;
         weigh();
     }
@@ -230,17 +261,29 @@ class common_dual : public dual {
         }
         return low;
     }
+    // A multiplier that was at its bound is there again, whatever rounding has made of it.
+    void put_back(std::size_t i) {
+        double& a = alpha[classes > 2 ? i * stride + labels[i] : i];
+        if (std::abs(a - cap(i)) <= 4 * std::numeric_limits<double>::epsilon() * cap(i)) a = cap(i);
+    }
     // Where all weights are 0, every lack is 1.
     double cost_of_nothing() const {
         return sum_straight<double>(size(), [&](std::size_t i) { return examples[i].cost; });
     }
+    // A sum over the examples' multipliers, or those of their right classes.
+    template <class F>
+    double pulls(F f) const {
+        const auto total = [&](auto a) {
+            return sum_straight<double>(size(), [&](std::size_t i) { return f(a(i), examples[i].soft); });
+        };
+        return classes <= 2 ? total([&](std::size_t i) { return alpha[i]; })
+                            : total([&](std::size_t i) { return alpha[i * stride + labels[i]]; });
+    }
     // The length of w and the dual, from scratch.
     void weigh() {
         norm2 = sum_straight<double>(w.size(), [&](std::size_t f) { return w[f] * w[f]; });
-        bound = sum_straight<double>(size(), [&](std::size_t i) {
-            const double a = pull(i);
-            return a - examples[i].soft * a * a / 2;
-        });
+        bound = how.squared ? pulls([](double a, double soft) { return a - soft * a * a / 2; })
+                            : pulls([](double a, double) { return a; });
         bound -= norm2 / 2;
     }
     // A hard margin allows no lack: w is made as long as that takes.
@@ -297,8 +340,6 @@ class two_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i]; }
 
   private:
     MARKONE_INLINE void visit(std::size_t i, tally& sums) {
@@ -423,8 +464,6 @@ class many_classes final : public common_dual {
         });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-    double pull(std::size_t i) const override { return alpha[i * stride + labels[i]]; }
 
   private:
     // The slopes of an example's multipliers. Those above the lowest of the free ones would fall in its favour.

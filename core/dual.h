@@ -17,7 +17,8 @@
 // about on the way. So the best weights so far are kept beside it: those between the old best and the new w for which P
 // is smallest, which is a search on a line through margins that are known anyway.
 //
-// Steps go a little further than is best for one example alone (over-relaxation), which saves every tenth pass.
+// Steps go a little further than is best for one example alone, because the next ones pull it back: over-relaxation,
+// which saves every tenth pass.
 //
 // Examples whose multipliers are at a bound and pull well into it rest (shrinking), and so do the wrong classes of an
 // example that are far from being its rival. Every measurement of P sees the scores of all examples, and wakes those
@@ -60,7 +61,7 @@ class dual {
 
     virtual ~dual() = default;
 
-    const dual_settings how;
+    dual_settings how;
     const std::size_t features, classes, stride;
     std::vector<std::uint32_t> numbers;  // of the examples, among the rows
     std::vector<std::uint32_t> labels;   // of the examples
@@ -76,6 +77,7 @@ class dual {
     double own = 0;                   // the primal of w when it was measured last
     double bound = 0;                 // the dual, after the last whole pass
     double norm2 = 0;                 // of w, likewise
+    double typical2 = 0;              // the mean squared length of the rows, each as often as its importance says
     sights before, now;               // in the last whole pass, and in this one so far
     bool hopeless = false;            // a row of nothing but zeros was to have a margin, and a hard one
 
@@ -114,8 +116,11 @@ class dual {
     virtual narrowest narrow(std::span<const double> weights) const = 0;
     // Writes an example out: a number for each feature, and one for the bias.
     virtual void write(std::size_t i, double* out) const = 0;
-    // Each example's part of the sum in the dual, which is its multiplier or that of its right class.
-    virtual double pull(std::size_t i) const = 0;
+    // Another C. All multipliers shrink with it, or grow as far as that makes the dual larger; the best weights are
+    // forgotten.
+    virtual void scale_to(double C) = 0;
+    // Another C, of which the multipliers are that will come.
+    virtual void set_C(double C) = 0;
 
   protected:
     dual(const dual_settings& how, std::size_t features, std::size_t classes)

@@ -108,8 +108,8 @@ nb::dict get_state(const shared_dual& self) {
     state["naps"] = nb::cast(own(std::vector(of.naps)));
     state["rivals"] = nb::cast(own(std::vector(of.rivals)));
     state["numbers"] =
-        nb::cast(own(std::vector<double>{of.primal, of.own, of.bound, of.norm2, of.before.most, of.before.least,
-                                         of.before.gap, of.now.most, of.now.least, of.now.gap}));
+        nb::cast(own(std::vector<double>{of.how.C, of.primal, of.own, of.bound, of.norm2, of.before.most,
+                                         of.before.least, of.before.gap, of.now.most, of.now.least, of.now.gap}));
     return state;
 }
 
@@ -122,7 +122,7 @@ void set_state(shared_dual& self, const nb::dict& state) {
     const auto rivals = nb::cast<array<std::uint64_t, 1>>(state["rivals"]);
     const auto numbers = nb::cast<array<double, 1>>(state["numbers"]);
     if (pauses.size() != of.size() || naps.size() != of.size() || rivals.size() != of.rivals.size() ||
-        numbers.size() != 10)
+        numbers.size() != 11)
         throw std::invalid_argument("an array of the solver's state has the wrong shape");
     fill(of.alpha, matrix("alpha"), of);
     fill(of.w, matrix("w"), of);
@@ -132,12 +132,14 @@ void set_state(shared_dual& self, const nb::dict& state) {
     of.naps.assign(naps.data(), naps.data() + naps.size());
     of.rivals.assign(rivals.data(), rivals.data() + rivals.size());
     const double* const n = numbers.data();
-    of.primal = n[0];
-    of.own = n[1];
-    of.bound = n[2];
-    of.norm2 = n[3];
-    of.before = {n[4], n[5], n[6]};
-    of.now = {n[7], n[8], n[9]};
+    if (!(n[0] > 0)) throw std::invalid_argument("C is not greater than 0");
+    of.set_C(n[0]);
+    of.primal = n[1];
+    of.own = n[2];
+    of.bound = n[3];
+    of.norm2 = n[4];
+    of.before = {n[5], n[6], n[7]};
+    of.now = {n[8], n[9], n[10]};
 }
 
 }  // namespace
@@ -183,6 +185,15 @@ void bind_dual(nb::module_& m) {
             },
             "alpha"_a.noconvert())
         .def(
+            "scale_to",
+            [](shared_dual& self, double C) {
+                if (!(C > 0)) throw std::invalid_argument("C is not greater than 0");
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->scale_to(C);
+            },
+            "C"_a)
+        .def(
             "narrow",
             [](const shared_dual& self, const array<double, 2>& weights) {
                 std::vector<double> by(self.of->w.size());
@@ -202,9 +213,11 @@ void bind_dual(nb::module_& m) {
                 return own<double>(std::move(memory), {self.of->features + 1});
             },
             "i"_a)
+        .def_prop_ro("C", [](const shared_dual& self) { return self.of->how.C; })
         .def_prop_ro("primal", [](const shared_dual& self) { return self.of->primal; })
         .def_prop_ro("own", [](const shared_dual& self) { return self.of->own; })
         .def_prop_ro("bound", [](const shared_dual& self) { return self.of->bound; })
+        .def_prop_ro("typical2", [](const shared_dual& self) { return self.of->typical2; })
         .def_prop_ro("norm2", [](const shared_dual& self) { return self.of->norm2; })
         .def_prop_ro("seen_gap", [](const shared_dual& self) { return self.of->before.gap; })
         .def_prop_ro("seen_room", [](const shared_dual& self) { return self.of->before.most - self.of->before.least; })

@@ -216,6 +216,7 @@ def test_the_objective_is_liblinears(data: Any, multiclass: Any, loss: str, C: f
             multi_class="crammer_singer" if multiclass == "crammer-singer" else "ovr",
             tol=1e-7,
             max_iter=50_000,
+            random_state=0,
         ).fit(kind(X), y, **({} if importance is None else {"sample_weight": importance}))
         ours = solve(kind(X), y, importance, C=C, loss=loss, multiclass=multiclass, tol=1e-5)
         want = primal(np.vstack([theirs.coef_.T, theirs.intercept_]), X, y, importance, how=ours.settings)
@@ -225,7 +226,9 @@ def test_the_objective_is_liblinears(data: Any, multiclass: Any, loss: str, C: f
 def test_digits_as_liblinear_in_single_precision() -> None:
     X, y = load_digits(return_X_y=True)
     X = (X / 16).astype(np.float32)
-    theirs = LinearSVC(C=0.1, multi_class="crammer_singer", tol=1e-4, max_iter=20_000).fit(X.astype(float), y)
+    theirs = LinearSVC(C=0.1, multi_class="crammer_singer", tol=1e-4, max_iter=20_000, random_state=0).fit(
+        X.astype(float), y
+    )
     ours = solve(scipy.sparse.csr_matrix(X), y, C=0.1, tol=1e-5)
     want = primal(np.vstack([theirs.coef_.T, theirs.intercept_]), X, y, how=ours.settings)
     assert ours.course().objective == pytest.approx(want, rel=1e-4)
@@ -314,10 +317,12 @@ def test_the_gap_is_never_negative_and_falls_to_tol(noisy: Any) -> None:
     for tol in (0.1, 1e-2, 1e-4, 1e-6):
         learner = Dual(Settings(rule="svm", tol=tol, epochs=5000), features=6, classes=3)
         history = teach(learner, Block.of(X, y))
-        gaps = [one.gap for one in history]
+        gaps = [one.gap for one in history if one.gap is not None]
         assert history.stopped == "optimum"
-        assert all(gap is not None and gap >= 0 for gap in gaps)
+        assert all(gap >= 0 for gap in gaps)
         assert gaps[-1] <= tol < min([1.0, *gaps[:-1]])
+        # Before C has climbed to where it should be, there is nothing to tell.
+        assert [one.gap for one in history][-len(gaps) :] == gaps
         course = learner.course()
         assert course.objective == pytest.approx(primal(all_weights(learner), X, y, how=learner.settings), rel=1e-9)
         exact = 1 - dual_value(learner, X, y) / course.objective
@@ -339,6 +344,24 @@ def test_every_order_leads_there(noisy: Any) -> None:
     objectives = [learner.course().objective for learner in found]
     assert max(objectives) <= min(objectives) * (1 + 2e-6)
     assert len({all_weights(learner).tobytes() for learner in found}) == 5  # "given" has no use for a seed
+
+
+def test_C_climbs_where_examples_are_alike(noisy: Any, monkeypatch: Any) -> None:
+    X, y = noisy
+    found = {}
+    for share in (0.25, 0.0):  # the share of features that counts as few
+        monkeypatch.setattr("markone.learning.dual.FEW_FEATURES", share)
+        learner = Dual(Settings(rule="svm", C=30.0), features=6, classes=3)
+        history = teach(learner, Block.of(X, y))
+        found[share] = learner.course().objective, sum(one.updates for one in history), history[0].gap
+    assert found[0.25][0] == pytest.approx(found[0.0][0], rel=2e-3)
+    assert found[0.25][1] < found[0.0][1] / 2
+    assert found[0.25][2] is None and found[0.0][2] is not None
+    monkeypatch.setattr("markone.learning.dual.FEW_FEATURES", 0.25)
+    # Where passes end before it is there, it goes the rest of the way at once.
+    learner = Dual(Settings(rule="svm", C=30.0, epochs=80), features=6, classes=3)
+    history = teach(learner, Block.of(X, y))
+    assert history[-1].objective == pytest.approx(primal(all_weights(learner), X, y, how=learner.settings), rel=1e-9)
 
 
 # ---- the hard margin
@@ -605,7 +628,8 @@ def test_accuracy_as_liblinears() -> None:
     X, y = load_digits(return_X_y=True)
     for multi_class in ("crammer_singer", "ovr"):
         ours = LinearSVM(C=0.05, multi_class=multi_class).fit(X[:1200] / 16, y[:1200])
-        theirs = LinearSVC(C=0.05, loss="hinge", multi_class=multi_class).fit(X[:1200] / 16, y[:1200])
+        theirs = LinearSVC(C=0.05, loss="hinge", multi_class=multi_class, max_iter=20_000, random_state=0)
+        theirs.fit(X[:1200] / 16, y[:1200])
         assert abs(ours.score(X[1200:] / 16, y[1200:]) - theirs.score(X[1200:] / 16, y[1200:])) <= 0.005
 
 
@@ -631,7 +655,7 @@ def test_warm_start_over_a_path_of_C(noisy: Any) -> None:
         cold = LinearSVM(C=C, tol=1e-7, max_iter=10_000).fit(X, y)
         assert model.objective_ == pytest.approx(cold.objective_, rel=2e-7)
     passes = model.n_iter_
-    assert model.fit(X, y).n_iter_ <= min(passes, 2)
+    assert model.fit(X, y).n_iter_ < passes / 10
     model.set_params(multi_class="ovr").fit(X, y)  # another problem starts anew
     assert model.dual_gap_ <= 1e-7
     with pytest.raises(DataError, match="now there are 60"):

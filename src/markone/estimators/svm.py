@@ -74,7 +74,9 @@ class LinearSVM(LinearClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_iris(return_X_y=True)
+    >>> X = scale(X)
     >>> model = LinearSVM().fit(X, y)
     >>> model.score(X, y) > 0.95, model.dual_gap_ <= 1e-3
     (True, True)

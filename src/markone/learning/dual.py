@@ -31,12 +31,25 @@ FIRST_JUMP = 16
 """A hard margin that is not found after so many passes, or as many as there are dimensions, is sought in another way,
 which is sure to end: where it is narrow, or there is none, passes get nowhere."""
 
+FEW_FEATURES = 0.25
+"""Where there are at most so many features for each example, examples are like others, and each pulls only a little
+further what others have pulled already: with a large C, multipliers would climb to their bounds for many passes. So C
+starts low, and they all grow with it."""
+LARGE_C = 4.0
+"""From where on C is large, in units of 1/‖x‖²: a visit can bring a multiplier that far."""
+LOW_C = 0.3
+"""Where it starts, in these units."""
+PASSES_A_STEP, STEP = 2, 2.0
+"""After how many passes it grows, and to how many times what it was."""
+MOST_CLIMBING = 0.25
+"""The share of the passes that may be spent on the way."""
+
 AWAKE, VISITED = 0, 128
 """How the core notes that an example is to be visited in a pass, and that it has been (core/dual.h)."""
 FLAT = ("pauses", "naps", "rivals", "numbers")
 """What has no columns in the core."""
-BOUND = 2
-"""The place of the dual among the core's numbers."""
+LEVEL, BOUND = 0, 3
+"""The places of C and of the dual among the core's numbers."""
 
 NO_MARGIN = "the data cannot be separated by a plane, so there is no hard margin; choose a finite C"
 
@@ -107,7 +120,9 @@ class Dual:
             rows = shuffled(np.arange(len(block)) if rows is None else rows, self.settings.seed, 0)
         labels = [(block.labels == k).astype(np.int32) for k in range(self.classes)]
         sides = labels if self.one_versus_rest else [block.labels]
-        self._solvers = [Solver(self._problem(replace(block, labels=side), rows), self.settings) for side in sides]
+        self._solvers = [
+            Solver(self._problem(replace(block, labels=side), rows), self.settings, self.features) for side in sides
+        ]
         self._fitted, self._turn, self._visits = None, 0, 0
         if self._start is not None:
             alphas, times = self._start
@@ -276,6 +291,7 @@ class Dual:
             )
             good = not np.isnan(array).any() if name in ("numbers", "looks") else np.isfinite(array).all()
             need(bool(good), f"the array {name} has numbers that are none")
+        need(bool((state["numbers"][LEVEL] > 0).all()), "its C is not greater than 0")
         turn, visits = (int(number) for number in state["turn"])
         need(0 <= turn <= len(self._solvers), "it is the turn of nobody")
         pauses = state["pauses"][:, turn] if turn < len(self._solvers) else np.zeros(0, np.uint8)
@@ -295,10 +311,13 @@ class Dual:
 class Solver:
     """One problem of the core, and when to measure how near it is to its optimum."""
 
-    def __init__(self, core: _core.Dual, settings: Settings) -> None:
-        assert settings.tol is not None  # it is spelled out
+    def __init__(self, core: _core.Dual, settings: Settings, features: int) -> None:
+        assert settings.tol is not None and settings.epochs is not None  # it is spelled out
         self.core = core
         self._tol = settings.tol
+        self._C = core.C
+        self._passes = 0
+        """Since C has grown."""
         self._room = math.inf
         """To move, that was seen in the pass before the last measurement."""
         self._visits = 0
@@ -309,6 +328,16 @@ class Solver:
         """Whether nothing has moved since the last measurement."""
         self._still = False
         """Whether a whole pass after a measurement moved nothing: it is as near as it can be."""
+        large = self._C * core.typical2
+        if features <= FEW_FEATURES * len(core) and LARGE_C <= large < math.inf:
+            steps = math.ceil(math.log(large / LOW_C, STEP))
+            if PASSES_A_STEP * steps <= MOST_CLIMBING * settings.epochs:
+                core.scale_to(LOW_C / core.typical2)
+
+    @property
+    def climbs(self) -> bool:
+        """Whether C is still lower than it should be."""
+        return self.core.C < self._C
 
     def start_at(self, alpha: Array, times: float) -> None:
         """Takes over multipliers of another C, of which this one is so many times: as they are or, where that makes the
@@ -318,6 +347,11 @@ class Solver:
                 f"the multipliers to start from are those of {len(alpha)} examples, and now there are "
                 f"{len(self.core)}; start anew for other examples"
             )
+        if self.climbs and times > STEP:
+            self.core.scale_to(self._C / times)
+            self.core.start_at(alpha)
+            return
+        self.core.scale_to(self._C)
         self.core.start_at(alpha)
         linear, before = float(alpha[alpha > 0].sum()), self.core.bound
         square = 2 * (linear - before)  # the dual of t times the multipliers is t·linear - t²·square/2
@@ -339,6 +373,13 @@ class Solver:
     def look(self, *, measure: bool) -> None:
         """After a pass: measures the objective if it is asked for, or time."""
         core, was_fresh = self.core, self._fresh
+        if self.climbs:
+            self._passes = (self._passes + 1) % PASSES_A_STEP
+            if measure or self._passes == 0:
+                core.scale_to(self._C if measure else min(self._C, STEP * core.C))
+            if not measure:
+                self._updates = self._visits = 0
+                return
         if math.isinf(self._room):
             self._room = core.seen_room
         measure = (
@@ -377,11 +418,13 @@ class Solver:
     @property
     def objective(self) -> float:
         """Of the weights in use, or where they are not measured, of the best."""
+        if self.climbs:
+            return math.inf
         return self.core.own if self._has_own() else self.core.primal
 
     def weights(self) -> Array:
         """The last row is the bias."""
-        best = self._is_near(self.core.primal) or (self._fresh and math.isfinite(self.core.primal))
+        best = self._is_near(self.core.primal) or (self._fresh and math.isfinite(self.objective))
         return self.core.weights(best and not self._has_own())
 
     def _has_own(self) -> bool:
@@ -389,7 +432,7 @@ class Solver:
         return self._fresh and self._is_near(self.core.own)
 
     def _is_near(self, objective: float) -> bool:
-        return math.isfinite(objective) and objective - self.core.bound <= self._tol * objective
+        return not self.climbs and math.isfinite(objective) and objective - self.core.bound <= self._tol * objective
 
     def pulls(self) -> Array:
         """How hard each example pulls at each column."""
@@ -398,16 +441,16 @@ class Solver:
 
     def get_state(self) -> State:
         state = self.core.get_state()
-        looks = [self._room, self._visits, self._updates, self._fresh, self._still]
+        looks = [self._room, self._visits, self._updates, self._passes, self._fresh, self._still]
         state["looks"] = np.array(looks, np.float64)
         words = len(state["rivals"]) // max(1, len(self.core))
         state["rivals"] = state["rivals"].reshape(len(self.core), words)
         return {name: array if array.ndim == 2 else array[:, None] for name, array in state.items()}
 
     def set_state(self, state: State) -> None:
-        room, visits, updates, fresh, still = state["looks"][:, 0].tolist()
+        room, visits, updates, passes, fresh, still = state["looks"][:, 0].tolist()
         self.core.set_state({name: array.ravel() if name in FLAT else array for name, array in state.items()})
-        self._room, self._visits, self._updates = room, int(visits), int(updates)
+        self._room, self._visits, self._updates, self._passes = room, int(visits), int(updates), int(passes)
         self._fresh, self._still = bool(fresh), bool(still)
 
 
