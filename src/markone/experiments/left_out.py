@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.blocks import as_scipy
+from markone.experiments.folds import FoldRows, divided
 from markone.experiments.leave_one_out import has_shortcut, leave_one_out, why_not
 from markone.experiments.progress import Progress, watching
-from markone.experiments.samples import FoldRows, Sample, as_scipy
 from markone.experiments.splits import Split
 from markone.experiments.validation import Fold, Validation, about_rows, score_of
 from markone.experiments.ways import ByEstimator, ByRule, Way, taught
@@ -24,6 +25,7 @@ from markone.features.map import FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
+from markone.learning.samples import Sample
 from markone.model.evaluation import log_probabilities
 
 
@@ -145,7 +147,7 @@ def one_by_one(sample: Sample, way: Way, splits: list[Split], everything: FoldRo
     answers = []
     for split in splits:
         told.step(f"{way.name}, row {split.number:,} of {len(splits):,}")
-        rows = sample.divided(split, way.spec) if everything is None else without(everything, split)
+        rows = divided(sample, split, way.spec) if everything is None else without(everything, split)
         answers.append(way.answer(rows))
     probabilities = [answer.probabilities for answer in answers if answer.probabilities is not None]
     return Found(
