@@ -210,7 +210,9 @@ class Report:
         last = self.model.history[len(self.model.history) - 1]
         if last.gap is not None and last.objective is not None:
             what = "duality gap" if self.model.settings.rule == "svm" else "largest slope"
-            near = "near enough" if self.model.history.stopped == "optimum" else "more passes would come nearer"
+            near = {"optimum": "near enough", "converged": "as near as it comes"}.get(
+                self.model.history.stopped, "more passes would come nearer"
+            )
             yield f"  Objective {last.objective:.6g}, {what} {last.gap:.2g}: {near}."
 
     def held_out_accuracy(self) -> float | None:
