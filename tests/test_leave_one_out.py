@@ -21,7 +21,7 @@ from markone import _core, reference
 from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
 from markone.experiments import leave_one_out as module
-from markone.experiments.leave_one_out import LeftOut, has_shortcut, learn_without, leave_one_out, orders_of
+from markone.experiments.leave_one_out import LeftOut, learn_without, leave_one_out, orders_of, why_not
 from markone.learning.linear import Linear
 from markone.model.settings import Settings
 
@@ -230,7 +230,7 @@ def test_one_class_is_the_only_answer() -> None:
     ],
 )
 def test_what_has_no_shortcut_says_why(settings: Settings, name: str) -> None:
-    assert not has_shortcut(settings)
+    assert why_not(settings) is not None
     block = Block.of(np.eye(2), np.array([0, 1]))
     with pytest.raises(SettingsError, match=f"^{name} must be "):
         leave_one_out(block, settings, 2)
