@@ -124,13 +124,11 @@ def by_support(way: ByRule, rows: FoldRows, threads: int) -> Found | None:
     remark = (
         f"Of {found.free:,} rows, the optimum with all of them proves what the one without them says; without each of "
         f"the other {found.retrained:,} it was sought anew, from the one with all on. The answers are those of the "
-        "optimum itself, which a training that ends sooner may miss"
+        "optimum itself, which a training that ends sooner may miss."
     )
     if found.near:
-        remark += (
-            f"; of {found.near:,} rows, which are next to a tie, they are those of a training that ends very near it"
-        )
-    return Found(found.predicted, None, 1 + found.retrained, [f"{remark}."])
+        remark += f" Not proven, for they are next to a tie: {found.near:,}."
+    return Found(found.predicted, None, 1 + found.retrained, [remark])
 
 
 def by_counts(way: ByRule, rows: FoldRows, threads: int) -> Found:
