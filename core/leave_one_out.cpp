@@ -84,6 +84,8 @@ class left_out_of final : public left_out<T> {
         packer<T> packed;
         const auto bias = static_cast<T>(how.bias);
         double most = 1;  // of the importance
+        bool twice = false;
+        if constexpr (std::is_same_v<Rows, sparse_rows<T>>) twice = names_twice(rows);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             double absolute = bias, squares = bias;
             prepared.each(i, [&](std::size_t, T value) {
@@ -98,11 +100,11 @@ class left_out_of final : public left_out<T> {
             most = std::max(most, importance);
             longest = std::max(longest, entries(i));
             facts.push_back({importance, columns == 1 ? length2(rows[i]) + bias : 2 * (length2(packed(rows[i])) + bias),
-                             run.which.labels[i], absolute, std::sqrt(squares)});
+                             run.which.labels[i], absolute, twice ? absolute : std::sqrt(squares)});
         }
-        // By these rules steps are then whole numbers, too.
+        // By these rules steps are then whole numbers, too. Values that stand for one feature can be larger together.
         const bool perceptron = how.rule == rules::perceptron<T>::name, hinge = how.rule == rules::hinge<T>::name;
-        whole = whole && (perceptron || hinge) && how.eta == std::floor(how.eta);
+        whole = whole && !twice && (perceptron || hinge) && how.eta == std::floor(how.eta);
         farthest = how.eta * (perceptron ? 2 : most);
         for (const T w : with_all.weight.v) whole = whole && w == 0;
         for (const T w : with_all.bias.v) whole = whole && w == 0;

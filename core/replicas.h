@@ -21,7 +21,7 @@ struct row_facts {
     T norm2;  // as the rules ask for it
     std::int32_t y;
     double absolute;  // the sum of the sizes of its values, and of the bias's 1
-    double length;    // the root of the sum of their squares
+    double length;    // the root of the sum of their squares, or more where they stand for one feature
 };
 
 // What all replicas go over.
