@@ -23,9 +23,9 @@ from markone.data.source import Column
 from markone.data.subsets import Held, Subset
 from markone.errors import DataError, SettingsError
 from markone.experiments import ways
+from markone.experiments.folds import divided
 from markone.experiments.leave_one_out import learn_without
 from markone.experiments.left_out import what_learns
-from markone.experiments.folds import divided
 from markone.experiments.splits import Plan
 from markone.experiments.statistics import Calibration, corrected_interval, interval_of_mean, log_loss, mcnemar, wilson
 from markone.experiments.validation import Fold, Validation
