@@ -96,6 +96,8 @@ class Dual:
         """The solver whose turn it is in this pass."""
         self._visits = 0
         """Those that it has made in this pass."""
+        self.visited: tuple[int, int | None] | None = None
+        """The solver that made the last visit, and the row that it went to; None where the last piece had none."""
 
     @property
     def columns(self) -> int:
@@ -175,6 +177,7 @@ class Dual:
                 tally = solver.learn(size)
                 remaining -= tally.visits
                 self._visits += tally.visits
+                self.visited = self._turn, solver.core.last
                 self._snapshot = None
                 if remaining == 0:
                     self._turn, self._visits = self._turn + 1, 0
@@ -186,6 +189,7 @@ class Dual:
                 left -= visits
                 yield tally, visits
         self._finish_pass(epoch)
+        self.visited = None
         yield Counted(0, 0, 0.0, 0.0), left
 
     def _seed(self, epoch: int) -> int | None:
@@ -265,6 +269,12 @@ class Dual:
             kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
             self._snapshot = kind(np.ascontiguousarray(all_of[:-1]), all_of[-1].copy(), self.classes)
         return self._snapshot
+
+    def last_weights(self) -> Array:
+        """Those of the multipliers, be there better ones; the last row is the bias."""
+        if not self._solvers:
+            return self._matrix()
+        return np.hstack([solver.core.weights(best=False) for solver in self._solvers])
 
     def _matrix(self) -> Array:
         if self._fitted is not None:
