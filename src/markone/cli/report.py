@@ -187,9 +187,7 @@ class Report:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."
             yield from self.optimum()
             if history.bounds is not None:
-                yield from (
-                    f"  {line}" for sentence in history.bounds.sentences() for line in wrap(sentence, SCREEN - 2)
-                )
+                yield from (f"  {line}" for one in history.bounds.sentences() for line in wrap(one, SCREEN - 2))
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")

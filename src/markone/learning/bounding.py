@@ -51,7 +51,7 @@ def check_theory(settings: Settings) -> None:
 def not_bounded(reason: str) -> SettingsError:
     return SettingsError(
         "bounds",
-        f"hold for the perceptron that starts at 0 and takes steps of 1, and here {reason}; leave out bounds, or that",
+        f"is for the perceptron that starts at 0 and takes steps of 1, and here {reason}; leave it out, or change that",
     )
 
 
@@ -80,12 +80,12 @@ class Bounding:
             if block.importance is not None and (block.importance[learned] != 1).any():
                 raise not_bounded("examples differ in importance")
             longest = max(longest, self._lengths2(block.matrix)[learned].max(initial=0.0))
-        self._history.bounds = replace(self.bounds, radius2=longest)
+        self._history.bounds = replace(self.bounds, radius2=float(longest))
 
     def go_on(self, before: Bounds | None, given: float | None) -> None:
         """Takes up what was noted before an interruption."""
         if before is None:
-            raise SettingsError("bounds", "were not watched before the interruption, and cannot be now; leave them out")
+            raise SettingsError("bounds", "was not asked for before the interruption, and cannot be now; leave it out")
         if given is not None and given != before.given:
             raise SettingsError("bounds", f"is {given!r} now and was {before.given or True!r} before; leave it out")
         self._history.bounds = replace(before, found=None)
