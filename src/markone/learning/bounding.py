@@ -96,7 +96,8 @@ class Bounding:
             return
         now = self.bounds
         steps = 2 * margins + self._lengths2(block.matrix[rows])
-        norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
+        with np.errstate(invalid="ignore"):  # weights beyond all numbers are told of after the pass
+            norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
         ks = now.mistakes + np.arange(1, len(rows) + 1)
         # What is lost in rounding may be as large as this, and may not make a margin impossible that there is.
         known2 = np.maximum(norms2, ROUNDING * ks * now.radius2)

@@ -59,12 +59,12 @@ class Bounds:
     @property
     def bound(self) -> float | None:
         """R²/γ², by this margin: no order of the examples leads to more mistakes."""
-        return None if self.margin is None else self.radius2 / self.margin**2
+        return None if self.margin is None else square(math.sqrt(self.radius2) / self.margin)
 
     @property
     def least_bound(self) -> float | None:
         """R²/γ² can be no smaller, whatever γ is: it is what the largest margin gives that there may be."""
-        return None if not self.least else self.radius2 / self.least**2
+        return None if not self.least else square(math.sqrt(self.radius2) / self.least)
 
     def sentences(self) -> Iterator[str]:
         """What follows, in words."""
@@ -103,9 +103,15 @@ ROUNDING = 1e-6
 """What rounding may have added to |w|² or taken from it, as a share of kR²."""
 
 
+def square(number: float) -> float:
+    """Infinite where it is beyond all numbers, which `**` takes for a mistake."""
+    return number * number
+
+
 def whole(bound: float) -> str:
+    """Without its fraction, but for what rounding has taken from a whole number.
+
+    >>> whole(40.7), whole(25.999999999999996), whole(3.2e12)
+    ('40', '26', '3.2e+12')
     """
-    >>> whole(40.7), whole(3.2e12)
-    ('40', '3.2e+12')
-    """
-    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
+    return f"{math.floor(bound * (1 + 1e-12)):,}" if bound < 1e9 else f"{bound:.3g}"

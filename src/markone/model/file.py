@@ -32,6 +32,8 @@ ADDED = {"scorer"}
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
+TINY = math.ulp(0.0)
+"""The smallest number above 0."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have are written as texts."""
 
@@ -246,8 +248,9 @@ def bounds_of(found: Any) -> Bounds:
             need(is_a(value, kinds[name]), f"its bounds have {name}={value!r:.50}")
     points = values["points"]
     need(isinstance(points, list) and len(points) <= MOST_POINTS, "the points of its bounds are no short list")
-    for name in ("stride", "given", "found"):
-        need(values[name] is None or values[name] > 0, f"its bounds have {name}={values[name]!r:.50}")
+    for name, least in (("stride", 1), ("radius2", 0.0), ("least", 0.0), ("given", TINY), ("found", TINY)):
+        good = values[name] is None or least <= values[name] < math.inf
+        need(good, f"its bounds have {name}={values[name]!r:.50}")
     return Bounds(**{**values, "points": tuple(point_of(point) for point in points)})
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from markone.errors import DataError
-from markone.model.bounds import Bounds
+from markone.model.bounds import Bounds, whole
 from markone.model.grids import plain_number
 from markone.model.history import History
 from markone.plots.drawing import (
@@ -56,7 +55,7 @@ def bounds(result: Any) -> Figure:
     axes.set_ylim(bottom=0)
     count_in_whole_numbers(axes.xaxis)
     name_axes(axes, "mistakes k", "squared length")
-    allowed = "" if found.bound is None else f"; the theory allows at most {math.floor(found.bound):,}"
+    allowed = "" if found.bound is None else f"; the theory allows at most {whole(found.bound)}"
     entitle(axes, f"{found.mistakes:,} mistakes{allowed}")
     label_ends(axes, [End(float(ys[-1]), name, colour) for name, colour, _, _, ys in drawn])
     return finished(figure, f"The squared length of the weights over {found.mistakes} mistakes, between its bounds")
