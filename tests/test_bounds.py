@@ -380,6 +380,7 @@ def test_forged_bounds(tmp_path: Path) -> None:
         (None, [], "its bounds are no object"),
         ("mistakes", 1.5, "its bounds have mistakes=1.5"),
         ("mistakes", None, "its bounds have mistakes=None"),
+        ("mistakes", 2**60, "its bounds have mistakes="),
         ("radius2", -1.0, "its bounds have radius2=-1.0"),
         ("least", "nan", "its bounds have least=nan"),
         ("given", 0.0, "its bounds have given=0.0"),

@@ -38,7 +38,7 @@ def check_theory(settings: Settings) -> None:
     how = settings.spelled_out()
     for holds, reason in (
         (how.rule == "perceptron", f"the rule is {how.rule!r}"),
-        (how.eta == 1, f"eta is {how.eta:g}" if how.eta is not None else ""),
+        (how.eta == 1, f"eta is {how.eta}"),
         (how.schedule == "constant", f"the schedule is {how.schedule!r}"),
         (how.penalty is None, f"there is a penalty, {how.penalty!r}"),
         (how.form == "label", f"the form is {how.form!r}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
@@ -32,8 +33,16 @@ ADDED = {"scorer"}
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
-TINY = math.ulp(0.0)
-"""The smallest number above 0."""
+TINY, HUGE = math.ulp(0.0), sys.float_info.max
+BOUNDS_BETWEEN: dict[str, tuple[float, float]] = {
+    "mistakes": (0, 2**53),
+    "stride": (1, 2**53),
+    "radius2": (0, HUGE),
+    "least": (0, HUGE),
+    "given": (TINY, HUGE),
+    "found": (TINY, HUGE),
+}
+"""Where the numbers of a run's bounds can be."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have are written as texts."""
 
@@ -248,8 +257,8 @@ def bounds_of(found: Any) -> Bounds:
             need(is_a(value, kinds[name]), f"its bounds have {name}={value!r:.50}")
     points = values["points"]
     need(isinstance(points, list) and len(points) <= MOST_POINTS, "the points of its bounds are no short list")
-    for name, least in (("stride", 1), ("radius2", 0.0), ("least", 0.0), ("given", TINY), ("found", TINY)):
-        good = values[name] is None or least <= values[name] < math.inf
+    for name, (low, high) in BOUNDS_BETWEEN.items():
+        good = values[name] is None or low <= values[name] <= high
         need(good, f"its bounds have {name}={values[name]!r:.50}")
     return Bounds(**{**values, "points": tuple(point_of(point) for point in points)})
 
