@@ -28,7 +28,7 @@ def evaluate(
 
     `markone evaluate reviews.model test.csv --target label --json`
 
-    `markone evaluate reviews.model train.csv --margins`
+    `markone evaluate reviews.model test.csv --margins`
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ def margins(model: Model, examples: Any, target: Any = None, *, threads: int | N
     >>> model = markone.train(points, target=signs, rule="perceptron", average=False, order="given", bias=False)
     >>> found = margins(model, points, signs)
     >>> found.last.functional.tolist()
-    [6.0, 2.0, 4.0]
+    [1.0, 4.0, 1.0]
     """
     vectors = weights_of(model)
     source = model.labelled(examples, target)
