@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -79,7 +79,7 @@ class Bounding:
             learned = block.labels != UNLABELLED
             if block.importance is not None and (block.importance[learned] != 1).any():
                 raise not_bounded("examples differ in importance")
-            longest = max(longest, self._lengths2(block.matrix)[learned].max(initial=0.0))
+            longest = max(longest, self._lengths2(block, np.flatnonzero(learned)).max(initial=0.0))
         self._history.bounds = replace(self.bounds, radius2=float(longest))
 
     def go_on(self, before: Bounds | None, given: float | None) -> None:
@@ -95,7 +95,7 @@ class Bounding:
         if not len(rows):
             return
         now = self.bounds
-        steps = 2 * margins + self._lengths2(block.matrix[rows])
+        steps = 2 * margins + self._lengths2(block, rows)
         with np.errstate(invalid="ignore"):  # weights beyond all numbers are told of after the pass
             norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
         ks = now.mistakes + np.arange(1, len(rows) + 1)
@@ -129,31 +129,26 @@ class Bounding:
             found = float(smallest / math.sqrt(self._learner.norm2()))
             self._history.bounds = replace(self.bounds, found=found)
 
-    def _lengths2(self, matrix: Any) -> NDArray[np.float64]:
-        """The squared lengths of what a mistake at each row would add to w."""
-        return self._moved * (lengths2(matrix) + self._bias)
+    def _lengths2(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The squared lengths of what mistakes at these rows add to w."""
+        return self._moved * (lengths2(block.matrix, rows) + self._bias)
 
 
-def lengths2(matrix: Any) -> NDArray[np.float64]:
-    """The squared length of each row."""
-    rows, width = matrix.shape
+def lengths2(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The squared lengths of some rows."""
+    stored = len(matrix.data) if is_sparse(matrix) else matrix.size
+    size = max(1, AT_ONCE * matrix.shape[0] // max(1, stored))
+    parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+    return np.concatenate([np.zeros(0), *(lengths2_at_once(matrix, part) for part in parts)])
+
+
+def lengths2_at_once(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     if not is_sparse(matrix):
-        size = max(1, AT_ONCE // max(1, width))
-        parts = [np.square(part, dtype=np.float64).sum(axis=1) for part in cut(matrix, size)]
-        return np.concatenate([np.zeros(0), *parts])
-    sums = np.zeros(rows)
-    counts = np.diff(matrix.indptr)
-    first = 0
-    size = max(1, AT_ONCE * rows // max(1, len(matrix.data)))
-    for part in cut(counts, size):
-        start = int(matrix.indptr[first])
-        values = matrix.data[start : start + int(part.sum())]
-        squares = np.square(values, dtype=np.float64)
-        sums[first : first + len(part)] = np.bincount(np.repeat(np.arange(len(part)), part), squares, len(part))
-        first += len(part)
+        return np.asarray(np.square(matrix[rows], dtype=np.float64).sum(axis=1))
+    starts = matrix.indptr[rows]
+    counts = matrix.indptr[rows + 1] - starts
+    before = np.cumsum(counts) - counts
+    places = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    values = np.square(matrix.data[places], dtype=np.float64)
+    sums: NDArray[Any] = np.bincount(np.repeat(np.arange(len(rows)), counts), values, len(rows))
     return sums
-
-
-def cut(array: NDArray[Any], size: int) -> Iterator[NDArray[Any]]:
-    for start in range(0, len(array), size):
-        yield array[start : start + size]
