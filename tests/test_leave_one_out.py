@@ -29,7 +29,7 @@ ONLINE = ["perceptron", "mira", "hinge", "logistic"]
 
 
 # Each example is a training for each of its rows, and there are many ways to learn.
-few_examples = hypothesis_settings(max_examples=max(30, hypothesis_settings().max_examples // 4))
+few_examples = hypothesis_settings(max_examples=max(10, hypothesis_settings().max_examples // 3))
 
 
 def plainly(block: Block, settings: Settings, classes: int) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -388,7 +388,6 @@ def test_with_l1_no_slope_is_left_and_the_rest_is_zero(name: str, C: float) -> N
         np.testing.assert_allclose(w, exact.coef_, atol=1e-3)
 
 
-@settings(max_examples=25)
 @given(data(most_classes=4), st.sampled_from([0.03, 0.3]), st.booleans(), st.sampled_from(KINDS))
 def test_random_problems_have_the_references_optimum(sample: Data, strength: float, bias: bool, kind: str) -> None:
     sample = sample.with_all_classes()
@@ -410,7 +409,6 @@ def test_random_problems_have_the_references_optimum(sample: Data, strength: flo
     assert learner.course().done and history.stopped == "optimum"
 
 
-@settings(max_examples=40)
 @given(data(most_classes=4), st.booleans())
 def test_sums_of_rows_and_weights_lead_to_the_same_place(sample: Data, bias: bool) -> None:
     sample = sample.with_all_classes()
@@ -501,7 +499,6 @@ def test_rows_of_zeros_have_only_a_bias() -> None:
 # ---- gradient ascent
 
 
-@settings(max_examples=40)
 @given(data(most_classes=4), st.booleans(), st.sampled_from([0.0, 0.1]), st.sampled_from(KINDS))
 def test_ascent_is_the_lectures(sample: Data, bias: bool, strength: float, kind: str) -> None:
     sample.order = np.arange(len(sample.y))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_iris
@@ -185,7 +185,6 @@ def test_rows_without_importance_change_nothing() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.45, 0.55, 1.0]), st.sampled_from(OPTIMIZERS))
-@settings(max_examples=30)
 def test_sparse_and_dense_rows_make_the_same_network(seed: int, density: float, optimizer: str) -> None:
     found = []
     for kind in ("sparse", "dense"):
