@@ -6,8 +6,6 @@ import copy
 import gzip
 import os
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Sequence
 from itertools import pairwise
@@ -27,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import markone
+from levels import check_levels
 from markone import MLP, DataError, SettingsError, _core, reference
 from markone.data import store as store_module
 from markone.data.blocks import Block, as_rows
@@ -243,17 +242,7 @@ print(sums.hexdigest())
 
 
 def test_every_processor_computes_the_same_bits() -> None:
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", ONE_NETWORK],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "MARKONE_CPU": level},
-        ).stdout
-        for level in ("baseline", "")
-    }
-    assert len(found) == 1 and len(found.pop()) == 65
+    check_levels(ONE_NETWORK)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
