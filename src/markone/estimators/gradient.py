@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from markone.errors import SettingsError
 from markone.estimators.base import one_of
-from markone.estimators.linear import LinearClassifier
+from markone.estimators.linear import LinearClassifier, starting_at
 from markone.learning.dual import Dual
 from markone.learning.logistic import Batch
 
@@ -56,7 +56,7 @@ class GradientClassifier(LinearClassifier):
         solver "dual" starts from none. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val`
         where they are given, else on a share `validation_fraction` of the rows, taken at random.
         """
-        super().fit(X, y, coef_init, intercept_init, sample_weight, X_val, y_val)
+        self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
         if isinstance(self._learner, Batch | Dual):
             self._learner.let_go()
         return self
@@ -70,7 +70,7 @@ class GradientClassifier(LinearClassifier):
         Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
         The parameters are those of the first call.
         """
-        return super().partial_fit(X, y, classes, sample_weight)
+        return self._partial_fit(X, y, classes, sample_weight)
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         chosen = super()._all_settings(importance)
