@@ -87,13 +87,13 @@ def test_what_a_contender_cost_is_told(comparison, tmp_path):
 
 def test_features_are_made_once_for_all_that_have_the_same(monkeypatch):
     made = []
-    divided = comparing.Sample.divided
+    divided = comparing.divided
 
     def counted(sample, split, spec):
         made.append(spec)
         return divided(sample, split, spec)
 
-    monkeypatch.setattr(comparing.Sample, "divided", counted)
+    monkeypatch.setattr(comparing, "divided", counted)
     compare({"x": [1.0, 2.0, 3.0, 4.0] * 5}, target=[0, 0, 1, 1] * 5, rules=ONLINE, folds=2)
     assert len(made) == 2
 

@@ -20,17 +20,18 @@ import markone
 from markone.cli import main
 from markone.data.blocks import Block
 from markone.data.source import Column
+from markone.data.subsets import Held, Subset
 from markone.errors import DataError, SettingsError
 from markone.experiments import ways
+from markone.experiments.folds import divided
 from markone.experiments.leave_one_out import learn_without
 from markone.experiments.left_out import what_learns
-from markone.experiments.samples import open_sample
 from markone.experiments.splits import Plan
 from markone.experiments.statistics import Calibration, corrected_interval, interval_of_mean, log_loss, mcnemar, wilson
-from markone.experiments.subsets import Held, Subset
 from markone.experiments.validation import Fold, Validation
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
+from markone.learning.samples import open_sample
 from markone.model.history import History, Pass
 
 CLASSES = np.array([0] * 60 + [1] * 30 + [2] * 10)
@@ -289,7 +290,7 @@ def test_patience_waits_for_rows_to_learn_from_and_not_for_the_tested(monkeypatc
     sample = open_sample(X, y, 1, None)
     division = Plan(folds=4).divide(400, y)[0][0]
     way = ways.by_rule("perceptron", {name: value for name, value in options.items() if name != "folds"}, 0, None, None)
-    rows = sample.divided(division, way.spec)
+    rows = divided(sample, division, way.spec)
     answers = [way.answer(replace(rows, tested_truth=truth[split.rows])) for truth in (y, other)]
     assert answers[0].predicted.tolist() == answers[1].predicted.tolist()
     assert answers[0].history.passes != answers[1].history.passes
@@ -315,7 +316,7 @@ def test_scaling_is_learned_within_the_fold():
     X, y = points(60)
     sample = open_sample({f"x{i}": X[:, i] for i in range(4)}, y, 1, None)
     split = Plan(folds=3).divide(60, y)[0][0]
-    rows = sample.divided(split, Features())
+    rows = divided(sample, split, Features())
     learned = X[split.learned]
     expected = (X[split.tested] - learned.mean(axis=0)) / learned.std(axis=0)
     assert rows.tested == pytest.approx(expected, abs=1e-5)
@@ -563,7 +564,7 @@ def test_naive_bayes_leaves_out_counts_and_trains_once(form, options):
     validation = markone.validate(data, target=y, rule="naive-bayes", method="loo", **options)
     sample = open_sample(data, y, 1, None)
     way = ways.by_rule("naive-bayes", {"rule": "naive-bayes", **options}, 0, None, None)
-    answers = [way.answer(sample.divided(split, way.spec)) for split in Plan(method="loo").divide(60)[0]]
+    answers = [way.answer(divided(sample, split, way.spec)) for split in Plan(method="loo").divide(60)[0]]
     assert validation.predicted.tolist() == [answer.predicted[0] for answer in answers]
     assert validation.probabilities == pytest.approx(np.concatenate([answer.probabilities for answer in answers]))
     assert validation.trained == 1 and "taking its counts away" in validation.remarks[0]

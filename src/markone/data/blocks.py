@@ -87,6 +87,17 @@ def is_sparse(matrix: object) -> bool:
     return hasattr(matrix, "indptr") or (hasattr(matrix, "tocsr") and hasattr(matrix, "nnz"))
 
 
+def as_scipy(matrix: Any) -> Any:
+    """A dense array, or SciPy's CSR matrix."""
+    if not isinstance(matrix, Sparse):
+        return matrix
+    from scipy.sparse import csr_matrix
+
+    narrow = len(matrix.indices) < 2**31 and matrix.width < 2**31
+    kind = np.int32 if narrow else np.int64  # scikit-learn is quicker with the narrow ones
+    return csr_matrix((matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)), shape=matrix.shape)
+
+
 def as_matrix(matrix: Any, dtype: Any = None) -> Any:
     """A dense C-contiguous array or a CSR matrix, of 32- or 64-bit floats: `dtype` or the nearest to what it has."""
     if isinstance(matrix, Sparse):

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contrasts import contrasts as all_contrasts
+from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import Progress, watching
-from markone.experiments.samples import FoldRows, Sample, open_sample
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, PairTest, log_loss
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result, validated
@@ -25,6 +25,7 @@ from markone.experiments.verdict import p_in_words, pair_test, verdict_of
 from markone.experiments.ways import ByRule, Way, by_rule
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning.samples import Sample, open_sample
 from markone.model.grids import Grid
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -342,7 +343,7 @@ class Contest:
         if self._made is None or self._made[0] != key:
             start = time.perf_counter()
             self._made = None
-            self._made = key, self.sample.divided(split, spec)
+            self._made = key, divided(self.sample, split, spec)
             self.feature_seconds += time.perf_counter() - start
         return self._made[1]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from markone.data.blocks import as_scipy
 from markone.data.store import stored
-from markone.experiments.samples import FoldRows, as_scipy
+from markone.experiments.folds import FoldRows
 from markone.experiments.ways import Answer, ByEstimator
 from markone.features.spec import Features
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from markone.data.blocks import Block, as_rows
 from markone.errors import DataError, MarkoneError, SettingsError
+from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import Progress, watching
-from markone.experiments.samples import FoldRows, Sample, open_sample
 from markone.experiments.splits import Plan
 from markone.experiments.ways import settings_for, taught
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.learner import Learner
+from markone.learning.samples import Sample, open_sample
 from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
 from markone.model.rules import Rule
@@ -413,7 +414,7 @@ class Search:
     def rows(self, spec: Features) -> FoldRows:
         """The rows to learn from and those held out, with features of the first."""
         if id(spec) not in self._rows:
-            self._rows[id(spec)] = self.sample.divided(self.split, spec)
+            self._rows[id(spec)] = divided(self.sample, self.split, spec)
         return self._rows[id(spec)]
 
 

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from markone.data.source import Label
 from markone.errors import SettingsError
+from markone.experiments.folds import divided
 from markone.experiments.progress import Progress, watching
-from markone.experiments.samples import Sample, open_regression, open_sample
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
 from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
 from markone.features.spec import Features, Function
+from markone.learning.samples import Sample, open_regression, open_sample
 from markone.learning.training import USUAL_RULE
 from markone.model.grids import Grid, plain_number
 from markone.model.history import History
@@ -416,7 +417,7 @@ def validated(sample: Sample, plan: Plan, way: Way, progress: Progress | bool | 
     with watching(progress, len(splits)) as told:
         for split in splits:
             told.step(f"{way.name}, fold {number_of(split, plan)} of {len(splits)}")
-            tests.append(fold_of(sample, split, way.answer(sample.divided(split, way.spec))))
+            tests.append(fold_of(sample, split, way.answer(divided(sample, split, way.spec))))
     return result(sample, plan, way, tests, [*remarks, *about_rows(sample)])
 
 

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.blocks import as_scipy
 from markone.errors import SettingsError
-from markone.experiments.samples import FoldRows, as_scipy
+from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
 from markone.learning.filling import FEW_ROWS, USUAL_HOLDOUT
 from markone.learning.learner import Learner

@@ -39,8 +39,8 @@ class Held(Source):
             size += size_of(kept)
             if budget is not None and size > budget:
                 raise DataError(
-                    f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory that an "
-                    "experiment may hold its rows in; take fewer rows, or say memory=..."
+                    f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory that "
+                    "the rows may be held in; take fewer rows, or say memory=..."
                 )
             if len(kept):
                 self._batches.append(kept)

@@ -1,29 +1,24 @@
-"""Samples: rows with what is to be predicted of them, which can be divided, and made into features there."""
+"""Samples: rows with what is to be predicted of them, held in memory, from which features are made in any division."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.blocks import Block, Sparse, as_rows
 from markone.data.budget import memory_budget
 from markone.data.labels import plain
 from markone.data.read import read
 from markone.data.source import Label, Source
 from markone.data.store import stack
+from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError, SettingsError
-from markone.experiments.splits import Split
-from markone.experiments.subsets import Held, Subset, Without
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.features.spec import Features
 from markone.learning.filling import in_good_order
 from markone.learning.training import opened
-from markone.model.model import as_array
 from markone.parallel import count_threads, in_order
 
 
@@ -54,20 +49,6 @@ class Sample:
         """Some of the rows, as if there were no others."""
         return Sample(Held(Subset(self.held, rows)), self.classes, self.truth[rows], self.threads)
 
-    def divided(self, split: Split, spec: Features) -> FoldRows:
-        """The rows of a division, with features that were learned only from the rows to learn from."""
-        features = FeatureMap(spec, self.held.columns)
-        learned, importance = self.fitted(features, split.learned)
-        return FoldRows(
-            features=features,
-            classes=self.classes,
-            learned=learned,
-            truth=self.truth[split.learned],
-            importance=importance,
-            tested=self.transformed(features, split.tested),
-            tested_truth=self.truth[split.tested],
-        )
-
     def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
         """Teaches the features these rows, which are read once, and makes rows of features of them."""
         drafts, importance = [], []
@@ -82,46 +63,6 @@ class Sample:
 
     def transformed(self, features: FeatureMap, rows: NDArray[np.int64]) -> Matrix:
         return stack(list(in_order(features.transform, self.held.some(rows), self.threads)))
-
-
-@dataclass(frozen=True)
-class FoldRows:
-    """Rows of features to learn from and to be tested."""
-
-    features: FeatureMap
-    classes: list[Label]
-    learned: Matrix
-    truth: NDArray[Any]
-    importance: NDArray[np.float64] | None
-    tested: Matrix
-    tested_truth: NDArray[Any]
-
-    @cached_property
-    def block(self) -> Block:
-        """What is learned from."""
-        return Block(as_rows(self.learned), self.learned, self.truth.astype(np.int32), self.importance)
-
-    @cached_property
-    def tested_block(self) -> Block:
-        """What is tested, each row counting the same."""
-        return Block(as_rows(self.tested), self.tested, self.tested_truth.astype(np.int32))
-
-    @cached_property
-    def names(self) -> NDArray[Any]:
-        """The classes as scikit-learn can have them: their labels, or their numbers where labels are of many types."""
-        labels = as_array(self.classes)
-        return np.arange(len(labels)) if labels.dtype == object else labels
-
-
-def as_scipy(matrix: Matrix) -> Any:
-    """A dense array, or SciPy's CSR matrix."""
-    if not isinstance(matrix, Sparse):
-        return matrix
-    from scipy.sparse import csr_matrix
-
-    narrow = len(matrix.indices) < 2**31 and matrix.width < 2**31
-    kind = np.int32 if narrow else np.int64  # scikit-learn is quicker with the narrow ones
-    return csr_matrix((matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)), shape=matrix.shape)
 
 
 # ---- from whatever holds examples
