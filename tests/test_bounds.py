@@ -343,7 +343,7 @@ def test_the_lecture_in_words() -> None:
     found = kept(model)
     assert found.mistakes == 2 and found.points == ((1, 13.0), (2, 2.0))
     assert str(found).split("\n") == [
-        "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the last "
+        "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
         "No plane has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
     ]

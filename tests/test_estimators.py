@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from markone import MIRA, LinearSVM, LogisticRegression, Perceptron
+from markone import MIRA, MLP, LinearSVM, LogisticRegression, Perceptron
 from markone.estimators.base import number_classes, seed_of
 
 EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
@@ -376,10 +376,12 @@ def test_verbose_tells_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_that_is_cut_short_warns() -> None:
+@pytest.mark.parametrize("estimator", [Perceptron(tol=1e-3), LogisticRegression(), LinearSVM(), MLP()])
+def test_a_run_that_is_cut_short_warns_where_it_was_called(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        Perceptron(max_iter=2, tol=1e-3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2") as caught:
+        estimator.set_params(max_iter=2).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_ctrl_c_keeps_the_model_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -24,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import markone
+from levels import check_levels
 from markone import DataError, LogisticRegression, SettingsError, _core, reference
 from markone.data.blocks import Block
 from markone.learning.examples import BlockExamples
@@ -284,11 +282,8 @@ def test_the_core_refuses_what_would_read_outside_an_array() -> None:
 
 
 def test_the_cpu_levels_give_the_same_bits() -> None:
-    if _core.cpu_level() != "x86-64-v3":
-        pytest.skip("this processor has one level only")
     program = """
 import hashlib, itertools, numpy as np, scipy.sparse
-from markone import _core
 from markone.data.blocks import Block
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -305,17 +300,9 @@ for dtype, classes, width, penalty, solver in itertools.product(
         history = teach(learner, Block.of(matrix.astype(dtype), y))
         digest.update(learner.weights().matrix().tobytes())
         digest.update(repr([(one.mistakes, one.loss, one.objective, one.gap) for one in history]).encode())
-print(_core.cpu_level(), digest.hexdigest())
+print(digest.hexdigest())
 """
-    lines = []
-    for level in ("baseline", ""):
-        environment = {**os.environ, "MARKONE_CPU": level}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append(done.stdout.split())
-    assert [line[0] for line in lines] == ["baseline", "x86-64-v3"]
-    assert lines[0][1] == lines[1][1]
+    check_levels(program)
 
 
 # ---- the optimum
@@ -388,7 +375,6 @@ def test_with_l1_no_slope_is_left_and_the_rest_is_zero(name: str, C: float) -> N
         np.testing.assert_allclose(w, exact.coef_, atol=1e-3)
 
 
-@settings(max_examples=25)
 @given(data(most_classes=4), st.sampled_from([0.03, 0.3]), st.booleans(), st.sampled_from(KINDS))
 def test_random_problems_have_the_references_optimum(sample: Data, strength: float, bias: bool, kind: str) -> None:
     sample = sample.with_all_classes()
@@ -410,7 +396,6 @@ def test_random_problems_have_the_references_optimum(sample: Data, strength: flo
     assert learner.course().done and history.stopped == "optimum"
 
 
-@settings(max_examples=40)
 @given(data(most_classes=4), st.booleans())
 def test_sums_of_rows_and_weights_lead_to_the_same_place(sample: Data, bias: bool) -> None:
     sample = sample.with_all_classes()
@@ -554,7 +539,6 @@ def test_rows_of_zeros_have_only_a_bias() -> None:
 # ---- gradient ascent
 
 
-@settings(max_examples=40)
 @given(data(most_classes=4), st.booleans(), st.sampled_from([0.0, 0.1]), st.sampled_from(KINDS))
 def test_ascent_is_the_lectures(sample: Data, bias: bool, strength: float, kind: str) -> None:
     sample.order = np.arange(len(sample.y))

@@ -122,9 +122,10 @@ def train(
     spec: Any = features
     chosen, tuning = given(learning), None
     if tune:
+        from markone.cli.progress import is_watched
         from markone.experiments.tuning import tune as choose
 
-        watched = not quiet and sys.stderr.isatty()
+        watched = is_watched(quiet=quiet)
         tuning = choose(source, features=spec, threads=threads, memory=memory, progress=watched, **chosen)
         chosen, spec = tuning.settings, tuning.features
     kept = f"{path}.checkpoint"
@@ -258,7 +259,9 @@ def identity(path: str) -> tuple[int, int, int] | None:
 
 
 def progress(quiet: bool) -> Progress | None:
-    if quiet or not sys.stderr.isatty():
+    from markone.cli.progress import is_watched
+
+    if not is_watched(quiet=quiet):
         return None
     from markone.learning.progress import Bar
 

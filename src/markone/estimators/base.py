@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, Self, cast
 
@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, SettingsError, did_you_mean
 from markone.learning.learner import Learner, Tally
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -402,6 +402,15 @@ def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArra
     except TypeError:
         return None
     return numbers.astype(np.int32) if known.all() else None
+
+
+def one_of(name: str, value: Any, known: Collection[str]) -> str:
+    """The value, which must be among those known."""
+    if not isinstance(value, str) or value not in known:
+        raise SettingsError(
+            name, f"must be one of {', '.join(map(repr, known))}, not {value!r}." + did_you_mean(str(value), known)
+        )
+    return value
 
 
 def plain_number(value: Any) -> Any:

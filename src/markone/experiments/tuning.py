@@ -219,16 +219,10 @@ def tune(
         A rule, as for `train`. `mira` by default.
     features
         The spec of the features, as for `train`; given, it is kept.
-    functions
-        Python functions that make more features, by name.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    functions, threads, memory, seed
+        As for `validate`.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is told of each trial.
-    seed
-        Makes everything random repeatable.
     settings
         Settings that are not tuned, as in `markone.Settings`.
 

@@ -18,7 +18,7 @@ from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State
-from markone.learning.states import need
+from markone.learning.states import check_forms
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
@@ -200,12 +200,7 @@ class Batch:
         return self._on_its_way().state()
 
     def check_state(self, state: State) -> None:
-        like = self.get_state()
-        need(state.keys() == like.keys(), "it has other arrays than it should")
-        for name, array in state.items():
-            fits = array.dtype == like[name].dtype and array.shape == like[name].shape
-            need(fits, f"the array {name} has another form than it should")
-            need(bool(np.isfinite(array).all()), f"the array {name} has numbers that are none")
+        check_forms(state, self.get_state())
 
     def set_state(self, state: State) -> None:
         self._on_its_way().restore(state)
