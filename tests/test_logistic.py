@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -466,6 +466,59 @@ def test_what_can_be_separated_without_a_penalty_ends_with_finite_weights(solver
         assert history[-1].objective < history[0].objective
     with pytest.warns(ConvergenceWarning, match="optimum is not as near"):
         LogisticRegression(penalty=None, solver="ascent", max_iter=10, tol=1e-12).fit(X[:100], y[:100])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"strength": 1e300},  # so large that squares of what it leaves are 0
+        {"strength": 0.01, "tol": 0},
+        {"strength": 0, "tol": 0},
+        {"strength": 0.01, "tol": 0, "penalty": "l1"},
+    ],
+)
+def test_newton_stops_where_it_can_go_no_further(how: dict[str, Any]) -> None:
+    X, y = load_iris(return_X_y=True)
+    settings = Settings(rule="logistic", solver="newton", **how)
+    learner = Newton(settings, features=4, classes=3)
+    history = teach(learner, Block.of(X, y))
+    assert history.stopped == "converged" and len(history) < 100
+    assert [one.updates for one in history] == [150] * (len(history) - 1) + [0]
+    if len(history) > 1:
+        before = Newton(replace(settings, epochs=len(history) - 1), features=4, classes=3)
+        teach(before, Block.of(X, y))
+        np.testing.assert_array_equal(before.weights().matrix(), learner.weights().matrix())
+        assert history[-1].gap is not None and history[-1].gap < 1e-8
+
+
+def test_newton_in_the_span_of_rows_stops_where_it_can_go_no_further() -> None:
+    X, y = np.random.default_rng(0).normal(size=(8, 20)), np.arange(8) % 2
+    learner = Newton(Settings(rule="logistic", solver="newton", strength=0.01, tol=0), features=20, classes=2)
+    history = teach(learner, Block.of(X, y))
+    assert history.stopped == "converged" and 1 < len(history) < 100
+    assert history[-1].gap is not None and history[-1].gap < 1e-14
+
+
+def test_ascent_stops_where_a_step_is_too_short_to_move_anything() -> None:
+    X, y = np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([0, 1, 0, 1])
+    learner = Ascent(Settings(rule="logistic", solver="ascent", tol=-1.0), features=1, classes=2)
+    assert teach(learner, Block.of(X, y)).stopped == "converged"
+
+
+def test_a_fit_that_comes_no_nearer_warns() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match=r"After \d+ passes nothing changes any more"):
+        LogisticRegression(tol=0).fit(X, y)
+
+
+def test_a_class_that_is_told_apart_by_far_holds_up_nothing_without_a_penalty() -> None:
+    """Its rows say next to nothing about the curvature, but there is nothing else to go by."""
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(penalty=None, tol=1e-6).fit(X, y)
+    assert model.history_.stopped == "optimum" and model.n_iter_ < 30
+    theirs = Theirs(C=np.inf, tol=1e-8, max_iter=100_000).fit(X, y)
+    losses = [-np.log(found.predict_proba(X)[np.arange(150), y]).mean() for found in (model, theirs)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
 
 
 def test_rows_of_zeros_have_only_a_bias() -> None:

@@ -95,8 +95,14 @@ def one_of_each() -> dict[str, Figure]:
         "accuracies": plots.accuracies(comparison(contender("mira", 9), contender("logistic", 8))),
         "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
         "losses_curve": plots.losses_curve(),
+        "bounds": plots.bounds(watched()),
+        "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
     }
+
+
+def watched() -> markone.Model:
+    return markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", holdout=0, bounds=True)
 
 
 def test_every_picture_is_a_figure() -> None:
@@ -812,6 +818,58 @@ def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pyt
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(type(picture) is Figure for picture in pictures.values())
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
+
+
+# ---- theory
+
+
+def test_the_length_of_weights_is_drawn_between_its_bounds() -> None:
+    model = watched()
+    found = model.history.bounds
+    assert found is not None and found.margin is not None
+    [axes] = plots.bounds(model).axes
+    assert drawn(axes, "|w|²") == [(0, 0), *found.points]
+    assert drawn(axes, "kR²")[-1] == pytest.approx((found.mistakes, found.mistakes * found.radius2))
+    [lowest] = [name for name in lines(axes) if name.startswith("k²γ², γ = ")]
+    assert drawn(axes, lowest)[-1] == pytest.approx((found.mistakes, (found.mistakes * found.margin) ** 2))
+    assert title(axes) == f"{found.mistakes} mistakes; the theory allows at most {int(found.bound or 0):,}"
+    assert plots.svg(plots.bounds(found)) == plots.svg(plots.bounds(model.history)) == plots.svg(plots.bounds(model))
+    unknown = plots.bounds(replace(found, found=None)).axes[0]
+    assert any(name.startswith("k²γ², γ ≤ ") for name in lines(unknown)) and "allows" not in title(unknown)
+
+
+def test_margins_are_drawn_by_each_weights() -> None:
+    model = watched()
+    found = markone.margins(model, *LECTURE)
+    figure = plots.margins(found)
+    assert [title(axes) for axes in figure.axes] == ["averaged weights: 0.0% below 0", "last weights: 0.0% below 0"]
+    for axes, spread in zip(figure.axes, found.spreads().values(), strict=True):
+        bars = [bar for bar in axes.patches if bar.get_height()]  # type: ignore[attr-defined]
+        assert sum(bar.get_height() for bar in bars) == 3  # type: ignore[attr-defined]
+        assert f"smallest {spread.smallest:.4g}" in texts(axes)
+    one = markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", average=False, epochs=1)
+    wrong = markone.margins(one, LECTURE[0], ["-", "+", "-"])
+    figure = plots.margins({"right": found, "wrong": wrong})
+    assert title(figure.axes[2]).startswith("wrong, last weights: ") and len(figure.axes) == 3
+    colours = {to_hex(bar.get_facecolor()) for bar in figure.axes[2].patches if bar.get_height()}  # type: ignore[attr-defined]
+    assert to_hex(drawing.VERMILION) in colours
+
+
+def test_what_has_no_bounds_and_no_margins() -> None:
+    model = watched()
+    found = model.history.bounds
+    assert found is not None
+    for what, problem in (
+        (replace(model.history, bounds=None), "did not note its bounds; train with rule='perceptron', bounds=True"),
+        (replace(found, points=()), "no mistake was made"),
+        (5, "not of a int"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            plots.bounds(what)
+    with pytest.raises(DataError, match="margins are drawn of what markone.margins gave, not of a Model"):
+        plots.margins(model)
+    with pytest.raises(DataError, match="there are no margins to draw"):
+        plots.margins({})
 
 
 # ---- runs

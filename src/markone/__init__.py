@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
+    from markone.model.bounds import Bounds
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.theory.margins import Margins, margins
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
 
@@ -27,12 +29,14 @@ __version__ = "0.1.0"
 __all__ = [
     "MIRA",
     "MLP",
+    "Bounds",
     "Comparison",
     "DataError",
     "FeatureMap",
     "Features",
     "LinearSVM",
     "LogisticRegression",
+    "Margins",
     "MarkoneError",
     "Model",
     "NaiveBayes",
@@ -46,6 +50,7 @@ __all__ = [
     "__version__",
     "compare",
     "load",
+    "margins",
     "read",
     "trace",
     "train",
@@ -72,6 +77,9 @@ HOMES = {
     "load": "markone.model.file",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
+    "Bounds": "markone.model.bounds",
+    "Margins": "markone.theory.margins",
+    "margins": "markone.theory.margins",
     "Trace": "markone.theory.trace",
     "trace": "markone.theory.tracing",
     "train": "markone.learning.training",

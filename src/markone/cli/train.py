@@ -38,6 +38,7 @@ def train(
     minutes: Number | None = None,
     resume: Flag = False,
     final: Flag = False,
+    bounds: Flag = False,
     importance: str | None = None,
     threads: WholeNumber | None = None,
     memory: str | None = None,
@@ -90,6 +91,8 @@ def train(
         passes.
     final
         Leave out of the file what is needed only to make more passes, and features without weight.
+    bounds
+        Say how many mistakes the theory of the perceptron allows. Needs --rule perceptron, as it is by default.
     importance
         A column that says how much each example counts.
     threads
@@ -140,6 +143,7 @@ def train(
             threads=threads,
             memory=memory,
             progress=progress(quiet),
+            bounds=bounds,
             **chosen,
         )
         if model.history.stopped == "interrupted":

@@ -141,9 +141,16 @@ class Batch:
         if skip:  # the step was made
             return
         judged = Counted(way.mistakes, examples.rows, way.loss * self._importance, self._importance)
-        way.step(self._tol)
+        if not self._step(way):
+            judged = judged._replace(updates=0)
         self._weights = None
         yield judged, examples.rows
+
+    def _step(self, way: Way) -> bool:
+        """Whether it has moved any weight."""
+        before = way.state()
+        way.step(self._tol)
+        return any((before[name] != now).any() for name, now in way.state().items())
 
     def course(self) -> Course:
         way = self._on_its_way()
@@ -223,6 +230,16 @@ class Newton(Batch):
     With l2 that is found by conjugate gradients (Lin, Weng & Keerthi 2008), of the weights or, where there are fewer
     rows than features, of rows. With l1 it is found by coordinate descent (Yuan, Ho & Lin 2012).
     """
+
+    def _step(self, way: Way) -> bool:
+        """Every step goes down. One that ends neither lower nor where it is less steep was lost in rounding, as would
+        be the next; it is taken back."""
+        before, objective, gap = way.state(), way.objective, way.gap
+        way.step(self._tol)
+        better = way.objective < objective or way.gap < gap
+        if not better:
+            way.restore(before)
+        return better
 
     def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
         if self.settings.penalty == "l1" and self.settings.strength > 0:
