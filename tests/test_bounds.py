@@ -196,10 +196,13 @@ def test_the_invariants_hold_at_every_mistake(classes: int, data: Any) -> None:
         assert found.least == pytest.approx(min(math.sqrt(norm2) / k for k, norm2 in norms))
         assert found.least**2 >= gamma2 * (1 - 1e-9) and found.least_bound >= found.mistakes * (1 - 1e-9)
         assert found.mistakes <= radius2 / gamma2
-    smallest = min(margin_of(watched.w, x, y, classes) for x, y in extended)
-    if smallest > 0:
-        assert found.found == pytest.approx(smallest / math.sqrt(found.norm2))
-        assert found.bound == pytest.approx(found.norm2 * radius2 / smallest**2)
+    margins = []
+    for w in (watched.w, watched.average()):
+        smallest = min(margin_of(w, x, y, classes) for x, y in extended)
+        margins += [smallest / math.sqrt(norm2_of(w))] if smallest > 0 else []
+    if margins:
+        assert found.found == pytest.approx(max(margins))
+        assert found.bound == pytest.approx(radius2 / max(margins) ** 2)
         assert found.mistakes <= found.bound * (1 + 1e-9) and found.found <= found.least * (1 + 1e-9)
     else:  # a tie that is no mistake
         assert found.found is None and tie != "error"
@@ -340,7 +343,7 @@ def test_the_lecture_in_words() -> None:
     found = kept(model)
     assert found.mistakes == 2 and found.points == ((1, 13.0), (2, 2.0))
     assert str(found).split("\n") == [
-        "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the last "
+        "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
         "No plane has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
     ]
@@ -358,7 +361,7 @@ def test_xor_has_no_bound() -> None:
         [[0, 0], [0, 1], [1, 0], [1, 1]], target=["no", "yes", "yes", "no"], rule="perceptron", holdout=0, bounds=True
     )
     words = str(kept(model))
-    assert "The last weights do not separate the examples, so that no bound is known." in words
+    assert "The weights do not separate the examples, so that no bound is known." in words
     assert "at least, if they can be separated at all." in words
     assert words.endswith("The bias counts as a weight here, of a feature that is always 1.")
 
@@ -367,7 +370,7 @@ def test_rows_of_zeros() -> None:
     model = markone.train([[0.0], [0.0]], target=["a", "b"], rule="perceptron", bias=False, bounds=True, holdout=0)
     found = kept(model)
     assert found.radius2 == found.norm2 == found.least == 0 and found.least_bound is None
-    assert str(found).startswith("Made 20 mistakes. The last weights do not separate")
+    assert str(found).startswith("Made 20 mistakes. The weights do not separate")
     assert str(Bounds(0, 1.0, 0.0, None, True)) == "Made no mistakes."
 
 

@@ -978,14 +978,14 @@ const element = name => ({name, children: [], style: {}, append(e) { this.childr
   insertBefore(e) { this.children.unshift(e); return e; }, querySelector() { return null; }});
 const parts = {facts: {textContent: FACTS}, at: {value: "0", max: "0"}, play: {}, title: {}};
 parts.at.max = String(JSON.parse(parts.facts.textContent).frames.length - 1);
-const picture = element("svg");
-globalThis.document = {getElementById: id => parts[id], querySelector: () => picture,
+const stage = element("svg");
+globalThis.document = {getElementById: id => parts[id], querySelector: () => stage,
   createElementNS: (_, name) => element(name)};
 SCRIPT
 const seen = [];
 for (let i = 0; i <= Number(parts.at.max); ++i) {
   parts.at.value = String(i); parts.at.oninput();
-  const drawn = picture.children.flatMap(g => g.children.map(e => e.name));
+  const drawn = stage.children.flatMap(g => g.children.map(e => e.name));
   seen.push({title: parts.title.textContent, lines: drawn.filter(n => n === "line").length,
     circles: drawn.filter(n => n === "circle").length});
 }

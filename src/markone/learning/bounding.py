@@ -119,15 +119,25 @@ class Bounding:
         )
 
     def finish(self, blocks: Iterable[Block]) -> None:
-        """After the last pass: whether the weights separate the examples, and with what margin."""
-        smallest = math.inf
+        """After the last pass: whether the last weights or the averaged ones separate the examples, by what margin."""
+        which = [False, True] if self._learner.settings.average else [False]
+        smallest = dict.fromkeys(which, math.inf)
         for block in blocks:
             learned = block.labels != UNLABELLED
-            scores = self._learner.scores(block.rows, averaged=False)[learned]
-            smallest = min(smallest, functional_margins(scores, block.labels[learned]).min(initial=math.inf))
-        if 0 < smallest < math.inf:
-            found = float(smallest / math.sqrt(self._learner.norm2()))
-            self._history.bounds = replace(self.bounds, found=found)
+            for averaged in which:
+                scores = self._learner.scores(block.rows, averaged=averaged)[learned]
+                margins = functional_margins(scores, block.labels[learned])
+                smallest[averaged] = min(smallest[averaged], float(margins.min(initial=math.inf)))
+        found = [margin / self._length(averaged) for averaged, margin in smallest.items() if 0 < margin < math.inf]
+        if found:
+            self._history.bounds = replace(self.bounds, found=max(found))
+
+    def _length(self, averaged: bool) -> float:
+        """Of the weights, bias included."""
+        if not averaged:
+            return math.sqrt(self._learner.norm2())
+        weights = self._learner.weights(averaged=True)
+        return math.hypot(np.linalg.norm(weights.matrix().astype(np.float64)), np.linalg.norm(weights.bias()))
 
     def _lengths2(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The squared lengths of what mistakes at these rows add to w."""

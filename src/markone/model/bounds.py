@@ -39,7 +39,7 @@ class Bounds:
     given: float | None = None
     """The margin of some plane that was known beforehand."""
     found: float | None = None
-    """The margin of the last weights, where they separate the examples."""
+    """The margin of the last weights or of the averaged ones, where they separate the examples."""
     stride: int = 1
     """Every so many mistakes there is a point."""
     points: tuple[tuple[int, float], ...] = ()
@@ -73,9 +73,9 @@ class Bounds:
             return
         made = f"Made {self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
         if self.bound is None or self.margin is None:
-            yield f"{made}. The last weights do not separate the examples, so that no bound is known."
+            yield f"{made}. The weights do not separate the examples, so that no bound is known."
         else:
-            of = "of the last weights" if self.margin == self.found else "that was given"
+            of = "of the weights" if self.margin == self.found else "that was given"
             yield (
                 f"{made}; the theory allows at most {whole(self.bound)}: R²/γ², with R = "
                 f"{plain_number(math.sqrt(self.radius2))} and the margin γ = {plain_number(self.margin)} {of}."
