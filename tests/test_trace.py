@@ -155,7 +155,7 @@ def test_an_update_raises_the_margin_of_its_example(data: Any) -> None:
         if not step.mistakes:
             assert not step.changes
             continue
-        x = np.array([*rows[step.rows[0] - 1], float(bias)])
+        x = np.array([*rows[step.rows[0]], float(bias)])
         sign = 1 if step.label == "b" else -1
         before = (run.tables(i - 1) if i else run.start)[0].values[:, 0]
         after = run.tables(i)[0].values[:, 0]
@@ -177,11 +177,11 @@ def test_orders_are_those_of_training() -> None:
 def test_a_batch_and_all_rows_are_one_step() -> None:
     X, y = cloud(2)
     run = trace(X, y, rule="mlp", hidden=(2,), epochs=1, batch=10)
-    assert sorted(row for step in run for row in step.rows) == list(range(1, 31))
+    assert sorted(row for step in run for row in step.rows) == list(range(30))
     assert run[0].scores == {} and run[0].label is None and run[0].features == {}
     assert "10 rows" in str(run) and "w[unit 1.1]" in str(run)
     run = trace(X, y, rule="logistic", solver="newton", strength=0.1)
-    assert all(step.rows == tuple(range(1, 31)) for step in run)
+    assert all(step.rows == tuple(range(30)) for step in run)
     assert run.stopped == "optimum" and "near enough to the optimum" in str(run)
 
 

@@ -122,7 +122,7 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
 
 
 def in_words(one: Step) -> str:
-    rows = f"row {one.rows[0]:,}" if len(one.rows) == 1 else f"{len(one.rows):,} rows"
+    rows = f"row {one.rows[0] + 1:,}" if len(one.rows) == 1 else f"{len(one.rows):,} rows"
     verdict = ("wrong" if one.mistakes else "right") if len(one.rows) == 1 else f"{one.mistakes:,} wrong"
     return f"Pass {one.epoch}, {rows}: {verdict}"
 
@@ -235,7 +235,7 @@ class View:
         return axes.plot(*ends.T, color=colour, linestyle=style, linewidth=1.5, label=name)
 
     def draw_rings(self, axes: Axes, one: Step) -> None:
-        rows = np.array(one.rows) - 1
+        rows = list(one.rows)
         if len(rows) < len(self.points):
             axes.plot(
                 *self.points[rows].T, "o", markersize=13, markerfacecolor="none", markeredgecolor=INK, label="_visited"
@@ -311,7 +311,7 @@ def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
     for which in (-1, *shown):
         lines = view.lines(trace, which)
         ends = view.line(lines)
-        visited = [] if which < 0 else [row - 1 for row in trace.steps[which].rows]
+        visited = [] if which < 0 else list(trace.steps[which].rows)
         frames.append(
             {
                 "title": "Before the first step" if which < 0 else in_words(trace.steps[which]),

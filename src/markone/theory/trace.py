@@ -48,7 +48,7 @@ class Step:
     epoch: int
     """The pass, from 1."""
     rows: tuple[int, ...]
-    """The examples visited, by their numbers among those that have a label, from 1."""
+    """The examples visited, by their numbers among those that have a label, from 0; what is printed counts from 1."""
     label: Label
     """The right class of the example; None of several."""
     features: dict[str, float]
@@ -198,7 +198,7 @@ def line_of(step: Step) -> tuple[str, str, str, str, str, str]:
     turn = "" if step.against is None else f", {shortened(step.against, NAME_WIDTH)} against the rest"
     label = label_in_words(step.label, NAME_WIDTH)
     predicted = "the rest" if step.predicted is None else label_in_words(step.predicted, NAME_WIDTH)
-    return str(step.epoch), f"{step.rows[0]:,}", label, activation, predicted, verdict + turn
+    return str(step.epoch), f"{step.rows[0] + 1:,}", label, activation, predicted, verdict + turn
 
 
 def below(step: Step, what: str) -> Iterator[str]:

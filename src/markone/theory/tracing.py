@@ -78,7 +78,7 @@ def trace(
     --------
     >>> run = trace([[3, 2], [-2, 2], [-2, -3]], [1, -1, 1], tie="negative", bias=False)
     >>> [step.rows[0] for step in run if step.mistakes]
-    [1, 3]
+    [0, 2]
     >>> run.weights()
     {'1': {'x0': 1.0, 'x1': -1.0}}
     """
@@ -244,7 +244,7 @@ class Tracer:
         return Step(
             number=number,
             epoch=epoch,
-            rows=tuple(1 + row for row in rows.tolist()),
+            rows=tuple(rows.tolist()),
             mistakes=mistakes or 0,
             changes=changes,
             meanwhile=tuple(self._meanwhile.values()),
