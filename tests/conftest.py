@@ -10,7 +10,7 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25, print_blob=False)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=15, print_blob=False)
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("fuzz", deadline=None, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

@@ -110,7 +110,7 @@ def test_what_is_proven_holds_however_far_the_optimum_is(
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("multiclass", ["crammer-singer", "one-versus-rest"])
 @pytest.mark.parametrize("C", [0.01, 1.0])
-@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_digits])
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer, pytest.param(load_digits, marks=pytest.mark.slow)])
 def test_real_data(load: Any, C: float, multiclass: str, loss: str) -> None:
     X, y = load(return_X_y=True)
     X, y = X[:400:2] if load is load_digits else X[::3], y[:400:2] if load is load_digits else y[::3]
