@@ -25,7 +25,7 @@ MOST_VALUES = 20_000_000
 """The z that make up the point are written out: no more than so many values of all."""
 STEPS = 10
 """At most so many for each dimension; then the point is as near as it came."""
-DEPENDENT = 1e-12
+DEPENDENT = 1e-14
 """What a z must have of its own, as a share of its length, to be told from a mixture of others."""
 UPDATES = 200
 """After so many, what was updated is computed anew, for rounding adds up."""
@@ -45,14 +45,14 @@ def come_nearest(
     face: Face, *, nothing: float = NOTHING, near: float = NOTHING, may_go_on: Callable[[], bool] = lambda: True
 ) -> Found:
     """Takes steps from a face until its point is the nearest to 0, but for a share of `near`."""
-    dimensions = face.point().size
+    dimensions = face.normal().size
     before = np.inf
     for _ in range(STEPS * dimensions + len(face.corners)):
-        point = face.point()
-        distance2 = float((point * point).sum())
+        normal = face.normal()
+        distance2 = float((normal * normal).sum())
         if distance2 <= (nothing * face.longest) ** 2:
             return "nothing"
-        product, example, rival = face.solver.narrow(point)
+        product, example, rival = face.solver.narrow(normal)
         if product >= distance2 * (1 - near):
             return "nearest"
         if distance2 >= before or not may_go_on() or (len(face.corners) + 1) * dimensions > MOST_VALUES:
@@ -80,6 +80,7 @@ class Face:
         """What each column has of x: 1 for the right class, -1 for the wrong one."""
         self._unit = float(np.sqrt(solver.typical2)) or 1.0
         self._inverse = Inverse(weights.size + 1)
+        self._normal = weights.ravel()
         self.shares = np.zeros(0)
         self.longest = 0.0
         for example, rival, share in corners:
@@ -110,6 +111,10 @@ class Face:
         """In the form of weights."""
         return np.array(self._x).T @ (self.shares[:, None] * np.array(self._signs))
 
+    def normal(self) -> Array:
+        """The same, found as what has the same product with all z: far more exact where it is short."""
+        return self._normal.reshape(-1, self._columns)
+
     def multipliers(self) -> Array:
         """Those by which the weights have the direction of the point, and the length at which the dual is largest."""
         scale = 1 / float((self.point() ** 2).sum())
@@ -137,12 +142,13 @@ class Face:
     def _nearest_of_plane(self) -> Array:
         """The shares, which sum to 1 and may be negative, of the point nearest to 0 on the plane through all z.
 
-        With a 1 above each z, in units of their length, the best approximation of (1, 0, 0 ...) by the z is the point,
-        but for a factor.
+        With a 1 above each z, in units of their length, what the z lack of (1, 0, 0 ...) at best is the point, but for
+        a factor.
         """
-        shares = self._inverse.first()
+        shares, left = self._inverse.best_for_first()
         total = float(shares.sum())
-        return shares / total if total > 0 else np.full(len(shares), 1 / len(shares))
+        self._normal = left[1:] / -total
+        return shares / total
 
 
 class Inverse:
@@ -191,7 +197,18 @@ class Inverse:
             orthonormal, triangle = np.linalg.qr(np.array(self._columns).T)
             self._square, self._rows = np.linalg.inv(triangle), orthonormal.T
 
-    def first(self) -> Array:
-        """How the columns make (1, 0, 0 ...), or what comes nearest to it."""
-        found: Array = self._square @ self._rows[:, 0]
-        return found
+    def best_for_first(self) -> tuple[Array, Array]:
+        """How the columns make (1, 0, 0 ...), or what comes nearest to it, and what is then left of it.
+
+        What is left may be far shorter than what it is the difference of, and yet is orthogonal to the columns up to a
+        rounding of its own length.
+        """
+        made = self._square @ self._rows[:, 0]
+        matrix = np.array(self._columns)
+        for _ in range(2):
+            left = made @ -matrix
+            left[0] += 1
+            made += self._square @ (self._rows @ left)
+        for _ in range(2):
+            left -= (self._rows @ left) @ self._rows
+        return made, left
