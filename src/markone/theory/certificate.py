@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -186,17 +185,11 @@ class Certificate:
         }
 
 
-def numbers_of(array: NDArray[Any]) -> list[Any]:
+def numbers_of(array: NDArray[Any]) -> Any:
     """As JSON has them: fractions as texts."""
-    if array.dtype == object:
-        return np.vectorize(str, otypes=[object])(array).tolist() if array.size else array.tolist()
-    return array.tolist()
+    return array.astype(str).tolist() if array.dtype == object else array.tolist()
 
 
 def finite_or_none(value: float) -> float | None:
     """JSON has no infinity."""
     return value if np.isfinite(value) else None
-
-
-def exact_plane(weights: list[list[Fraction]], bias: list[Fraction]) -> Plane:
-    return Plane(np.array(weights, object), np.array(bias, object))

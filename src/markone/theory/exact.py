@@ -2,8 +2,8 @@
 
 Every float is a whole number times a power of two. A feature may be measured in any unit, so all z become vectors of
 whole numbers. Some plane separates just where w·z ≥ 1 can be had for all of them, and of such w one asks for the
-smallest w·q, where q is a sum of some z. The dual of this linear program, max Σα with Σ αz = q and α ≥ 0, has a solution
-to start from, and it grows without limit just where a sum of z with α ≥ 0 is zero: that is the proof.
+smallest w·q, where q is a sum of some z. The dual of this linear program, max Σα with Σ αz = q and α ≥ 0, has a
+solution to start from, and it grows without limit just where a sum of z with α ≥ 0 is zero: that is the proof.
 
 The simplex method walks from basis to basis. Each basis has a plane on which its z have the product 1: if all other
 products are positive, it separates. Else a z with a product that is not enters the basis. All is kept in whole numbers
@@ -188,7 +188,8 @@ class Simplex:
     def plane(self) -> Integers:
         """The w by which the z of the basis have the product 1, times the denominator."""
         real = np.array([corner is not None for corner in self.basis])
-        return self.inverse[real].sum(axis=0) + np.zeros(len(self.basis), object)
+        w: Integers = self.inverse[real].sum(axis=0) + np.zeros(len(self.basis), object)
+        return w
 
     def choose(self, w: Integers) -> tuple[Corner, Integers] | None:
         """A z whose product with w is not positive: the smallest product or, after a step to nowhere, the first one."""
@@ -216,7 +217,7 @@ class Simplex:
             return self.as_proof(corner, column)
         ratios = {i: Fraction(self.shares[i], column[i]) for i in leaving}
         least = min(ratios.values())
-        place = min((self.basis[i], i) for i in leaving if ratios[i] == least)[1]  # type: ignore[type-var]
+        place = min((self.basis[i], i) for i in leaving if ratios[i] == least)[1]
         self.stuck = least == 0
         self.pivot(place, corner, column)
         return None
@@ -240,8 +241,8 @@ class Simplex:
     def as_plane(self, w: Integers) -> Plane:
         points = self.points
         blocks = w.reshape(len(points.classes) - 1, -1)
-        units = [Fraction(2) ** -int(unit) for unit in self.whole.units]
-        weights = np.array([[Fraction(one) * unit for one, unit in zip(block, units)] for block in blocks], object)
+        units = np.array([Fraction(2) ** -int(unit) for unit in self.whole.units], object)
+        weights = blocks[:, : points.features] * units + Fraction(0)
         bias = np.array([Fraction(block[-1]) if points.bias else Fraction(0) for block in blocks], object)
         if len(blocks) > 1:
             weights = np.vstack([weights[:1] * 0, weights])
