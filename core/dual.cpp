@@ -144,7 +144,7 @@ class common_dual : public dual {
             const int sooner = pause != awake && pause != asleep;
             pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
         }
-        before = now;
+        if (!partial) before = now;
         weigh();
     }
     void wake_all() {

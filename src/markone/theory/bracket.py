@@ -1,0 +1,314 @@
+"""Brackets: planes show how wide the best margin is at least, points of hulls how wide it is at most.
+
+All of this is done in floats, and only proposes: what is claimed of a plane or of a point is computed by `verification`,
+and whether a proof is one by `exact`.
+
+Where there are few dimensions, the nearest point of the hull to 0 is found in finitely many steps (Wolfe's algorithm,
+`learning.hull`). Where there are many, passes of the dual of the support vector machine near it, and the gap between the
+two bounds says how far it still is.
+
+The bias is the weight of a feature that is always 1 beside rows that are scaled down: the shorter they are, the less
+the bias counts in the length of a plane, and the margin wants that it does not count at all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import as_rows
+from markone.learning.dual import seed_of_pass
+from markone.learning.hull import Face, Found, come_nearest
+from markone.theory.certificate import Plane, Support
+from markone.theory.points import Points
+
+Array = NDArray[np.float64]
+Corner = tuple[int, int]
+
+NEAREST = 1e-9
+"""How near the active set comes to the nearest point, as a share of its distance."""
+NOTHING = 1e-14
+"""A point so much shorter than the longest z may be 0."""
+LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
+"""How many times the longest row the feature is that is always 1, where steps are few."""
+MOST_CENTRED = 50_000_000
+"""Dense rows of so many values are centred, in floats of 64 bits; what is larger stays as it is."""
+CHANGED = 200
+"""Of every so many examples, the one that a pass has moved most is visited more often ..."""
+AGAIN = 100
+"""... so many times: examples that are much like those of another class need many steps, and few are so."""
+RARER = 1.3
+"""Bounds are computed after passes whose numbers grow by this factor."""
+VALUES_AT_ONCE = 20_000_000
+"""So many are visited before the clock is looked at."""
+
+
+class Clock:
+    """The time that is left."""
+
+    def __init__(self, seconds: float) -> None:
+        self._start = time.monotonic()
+        self._end = self._start + seconds
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
+
+    def part(self, share: float, least: float = 0.0) -> Clock:
+        """A clock for a share of the time that is left."""
+        return Clock(min(self.left, max(least, share * self.left)))
+
+
+@dataclass
+class Bracket:
+    """The best plane and the best point of the hull so far."""
+
+    points: Points
+    lower: float = -math.inf
+    upper: float = math.inf
+    plane: Plane | None = None
+    support: Support | None = None
+    bound_planes: list[Plane] = field(default_factory=list)
+    """Planes in whose length the bias counts as for the perceptron."""
+
+    @property
+    def gap(self) -> float:
+        """How much lower than the upper end the lower one is, as a share of it."""
+        return 1 - self.lower / self.upper if 0 < self.upper < math.inf else math.inf
+
+    def see_plane(self, weights: Array, bias: Array) -> None:
+        """Weights and a bias for each column. Of two classes, the bias is put in the middle between the two."""
+        norm = float(np.linalg.norm(weights))
+        if not 0 < norm < math.inf:
+            return
+        weights, bias = weights / norm, bias / norm
+        scores = np.asarray(self.points.matrix @ weights.astype(self.points.matrix.dtype)) + bias
+        if len(bias) == 1:
+            second = self.points.truth == 1
+            low, high = float(scores[second].min()), float(scores[~second].max())
+            if self.points.bias:
+                bias = bias - (low + high) / 2
+                margin = (low - high) / 2
+            else:
+                margin = min(low, -high)
+        else:
+            margin = float(margins_of(scores, self.points.truth).min())
+        if margin > self.lower:
+            self.lower, self.plane = margin, Plane(weights, bias)
+
+    def see_support(self, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
+        """A point of the hull. Of two classes, both get half of the shares, so that the bias plays no part."""
+        kept = shares > 0
+        rows, rivals, shares = rows[kept], rivals[kept], shares[kept]
+        if not len(rows):
+            return
+        points, two = self.points, len(self.points.classes) == 2
+        second = points.truth[rows] == 1
+        if two and points.bias:
+            if second.all() or not second.any():
+                return
+            shares = np.where(second, shares / shares[second].sum(), shares / shares[~second].sum())
+        shares = shares / shares.sum()
+        pulls = np.zeros((len(rows), len(points.classes)))
+        pulls[np.arange(len(rows)), points.truth[rows]] = shares
+        pulls[np.arange(len(rows)), rivals] = -shares
+        if two:
+            pulls = pulls[:, 1:]
+        length = float(np.linalg.norm(points.matrix[rows].T @ pulls))
+        sway = float(abs(pulls.sum(axis=0)).sum()) * math.sqrt(0.5) * longest(points) if points.bias and not two else 0
+        self._take(length + sway, rows, rivals, shares)
+
+    def _take(self, upper: float, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
+        if upper < self.upper:
+            self.upper, self.support = upper, Support(rows.astype(np.int64), rivals.astype(np.int64), shares)
+
+
+def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:
+    """How far the right class is above the best wrong one, for each row."""
+    rows = np.arange(len(truth))
+    others = scores.copy()
+    others[rows, truth] = -np.inf
+    margins: Array = scores[rows, truth] - others.max(axis=1)
+    return margins
+
+
+def longest(points: Points) -> float:
+    """The length of the longest row, in floats."""
+    matrix = points.matrix
+    unit = float(abs(matrix.data if points.is_sparse else matrix).max(initial=0)) or 1.0
+    if points.is_sparse:
+        squares = (matrix.data.astype(np.float64) / unit) ** 2
+        sums = np.add.reduceat(np.append(squares, 0), matrix.indptr[:-1]) * (np.diff(matrix.indptr) > 0)
+    else:
+        scaled = matrix / unit
+        sums = np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
+    return unit * math.sqrt(float(sums.max()))
+
+
+# ---- rows as the solvers see them
+
+
+class Rows:
+    """The rows of some points, moved and scaled, and the way back from planes that are found for them."""
+
+    def __init__(self, points: Points, *, light: float, stretch: bool = False, move: bool = True) -> None:
+        """`light`: how many times the longest row the always-1 feature is; 0 leaves rows as they are.
+
+        `stretch`: each feature in a unit of its own, which does not change what can be separated, but the margin.
+        """
+        matrix, self.points = points.matrix, points
+        self._centre: Array | None = None
+        self._units = np.ones(1)
+        if not points.is_sparse and move and matrix.size <= MOST_CENTRED and light:
+            matrix = matrix.astype(np.float64)
+            if points.bias:
+                self._centre = middle(matrix)
+                matrix = matrix - self._centre
+        if stretch:
+            self._units = np.exp2(-np.frexp(sizes_of(matrix))[1].astype(np.float64))
+            matrix = matrix.multiply(self._units[None]).tocsr() if points.is_sparse else matrix * self._units
+        self.scale = 1.0
+        if light:
+            reach = longest(Points(matrix, points.truth, points.classes, points.bias)) * (light if points.bias else 1)
+            self.scale = float(np.exp2(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
+        if self.scale != 1:
+            matrix = matrix * matrix.dtype.type(self.scale)
+        self.matrix = matrix if points.is_sparse else np.ascontiguousarray(matrix)
+
+    def solver(self, C: float = math.inf) -> _core.Dual:
+        return _core.Dual(
+            as_rows(self.matrix),
+            self.points.truth.astype(np.int32),
+            None,
+            None,
+            features=self.points.features,
+            classes=len(self.points.classes),
+            C=C,
+            squared=False,
+            bias=self.points.bias,
+        )
+
+    def plane(self, found: Array) -> tuple[Array, Array]:
+        """Weights and a bias for the points themselves; the last row of what was found is the bias."""
+        weights = found[:-1] * (self.scale * self._units[:, None])
+        bias = found[-1]
+        return weights, bias if self._centre is None else bias - self._centre @ weights
+
+
+def middle(matrix: Array) -> Array:
+    with np.errstate(over="ignore"):
+        found = matrix.min(axis=0) / 2 + matrix.max(axis=0) / 2
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def sizes_of(matrix: Any) -> Array:
+    """The largest size of each feature's values."""
+    sizes = abs(matrix).max(axis=0)
+    return np.asarray(sizes.todense() if hasattr(sizes, "todense") else sizes, np.float64).ravel()
+
+
+# ---- few dimensions
+
+
+def take_steps(
+    bracket: Bracket,
+    clock: Clock,
+    *,
+    light: float = LIGHT_BIAS,
+    stretch: bool = False,
+    start: Iterable[tuple[int, int, float]] = (),
+) -> tuple[Found, list[tuple[int, int, float]]]:
+    """Goes to the nearest point of the hull in steps; what it is, and the z that make it up with their shares."""
+    rows = Rows(bracket.points, light=light, stretch=stretch)
+    face = Face(rows.solver(), start)
+    found = come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0)
+    corners = [(row, rival, float(share)) for (row, rival), share in zip(face.corners, face.shares, strict=True)]
+    if found != "nothing":
+        bracket.see_plane(*rows.plane(face.normal()))
+    examples, rivals = (np.array([corner[i] for corner in corners], np.int64) for i in range(2))
+    bracket.see_support(examples, rivals, np.array([share for _, _, share in corners]))
+    return found, corners
+
+
+def find_bound_plane(bracket: Bracket, clock: Clock) -> None:
+    """The plane for which the perceptron's bound is smallest: the bias counts as the weight of a feature that is 1."""
+    rows = Rows(bracket.points, light=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        face = Face(rows.solver())
+        if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
+            bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
+
+
+# ---- many dimensions
+
+
+def take_passes(bracket: Bracket, clock: Clock, tol: float, most: int | None = None) -> None:
+    """Nears the nearest point in passes, until the bracket is narrow enough or time is over."""
+    rows = Rows(bracket.points, light=1.0)
+    solver = rows.solver()
+    stored = bracket.points.matrix.nnz if bracket.points.is_sparse else bracket.points.matrix.size
+    columns = solver.weights(best=False).shape[1]
+    at_once = max(1, int(VALUES_AT_ONCE * len(solver) / (stored * columns + 1)))
+    look, number = 1.0, 0
+    while clock.left > 0 and (most is None or number < most):
+        number += 1
+        before = solver.alpha()
+        visits = solver.begin_pass(seed_of_pass(0, number), 0)
+        if visits == 0:
+            solver.measure()
+            visits = solver.begin_pass(seed_of_pass(0, number), 0)
+        visit(solver, visits, at_once, clock)
+        if solver.hopeless:
+            return
+        changes = abs(solver.alpha() - before).max(axis=1)
+        few = max(2, len(changes) // CHANGED)
+        moved = np.argpartition(-changes, min(few, len(changes) - 1))[:few].astype(np.int64)
+        for _ in range(AGAIN if number > 2 else 0):
+            solver.begin_visits(moved)
+            visit(solver, len(moved), at_once, clock)
+        if number >= look or clock.left == 0 or visits == 0:
+            look = max(look + 1, look * RARER)
+            solver.measure()
+            see(bracket, rows, solver)
+            if bracket.gap <= tol or visits == 0:
+                break
+    bracket.bound_planes.append(Plane(*rows.plane(solver.weights(best=False))))
+
+
+def visit(solver: _core.Dual, visits: int, at_once: int, clock: Clock) -> None:
+    while visits > 0 and clock.left > 0:
+        visits -= solver.learn(at_once).visits
+
+
+def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
+    """The bounds by a solver's weights and multipliers."""
+    points, found, alpha = bracket.points, solver.weights(best=False), solver.alpha()
+    if alpha.shape[1] == 1:
+        bracket.see_plane(*rows.plane(found))
+        examples = np.flatnonzero(alpha[:, 0] > 0)
+        bracket.see_support(examples, 1 - points.truth[examples], alpha[examples, 0])
+        return
+    # With many classes the weights are a large matrix, whose products with the rows the core knows sooner.
+    weights, bias = rows.plane(found)
+    norm, total = float(np.linalg.norm(weights)), float(alpha[np.arange(len(points)), points.truth].sum())
+    if norm == 0:
+        return
+    margin = solver.narrow(found)[0] / norm
+    if margin > bracket.lower:
+        bracket.lower, bracket.plane = margin, Plane(weights / norm, bias / norm)
+    length = norm / (rows.scale**2 * total)
+    sway = float(abs(alpha.sum(axis=0)).sum()) / total * math.sqrt(0.5) * longest(points) if points.bias else 0.0
+    if length + sway < bracket.upper:
+        examples, rivals = np.nonzero(alpha < 0)
+        bracket._take(length + sway, examples, rivals, -alpha[examples, rivals])
