@@ -23,38 +23,77 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.theory.certificate import Plane, Proof
-from markone.theory.points import Points
+from markone.theory.cuts import Cuts
+from markone.theory.lifting import null_vector
+from markone.theory.points import Corner, Points
+from markone.theory.products import Products
+from markone.theory.verification import least_margin
 
-Corner = tuple[int, int]
-"""A row, and a wrong class for it: what a z is made of."""
 Integers = NDArray[Any]
 """Python's whole numbers, in an array of objects."""
 
-EPS = 2.0**-53
-TINY = 2.0**-1060
+FEW = 8
+"""In so few dimensions whole numbers stay small, and the simplex method needs no hint."""
+MOST_DIMENSIONS = 250
+"""In more, its steps take too long."""
+MOST_CORNERS = 1500
+"""Of more z, a proof is not lifted."""
 
 
 def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> Proof | None:
     """A proof made of some of these z, on few points; None where they hold none, or where time ran out."""
-    corners = list(dict.fromkeys(corners))
-    rows = np.unique([row for row, _ in corners])
-    number = {int(row): i for i, row in enumerate(rows)}
-    here = points.some(rows)
+    chosen = np.array(list(corners), np.int64).reshape(-1, 2)
+    if not len(chosen):
+        return None
+    rows, place = np.unique(chosen[:, 0], return_inverse=True)
+    here = points.some(rows).narrowed()
     allowed = np.zeros((len(here), len(points.classes)), bool)
-    for row, rival in corners:
-        allowed[number[row], rival] = True
-    found = Simplex(here, allowed, time.monotonic() + seconds).run()
+    allowed[place, chosen[:, 1]] = True
+    found = Search(here, allowed, time.monotonic() + seconds).run()
     return found.of_rows(rows) if isinstance(found, Proof) else None
 
 
 def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -> Proof | Plane | None:
     """A proof, or a plane that separates; None where it takes longer. `hint`: z that a numeric solver ended with.
 
-    The plane is of fractions. Its margin is not the best.
+    The plane is of floats where these can separate, else of fractions. Its margin is not the best.
     """
     allowed = np.ones((len(points), len(points.classes)), bool)
     allowed[np.arange(len(points)), points.truth] = False
-    return Simplex(points, allowed, time.monotonic() + seconds).run(hint)
+    return Search(points, allowed, time.monotonic() + seconds).run(hint)
+
+
+class Search:
+    """From what is quick to what always ends: HiGHS shows where to look, and lifting or the simplex method decides."""
+
+    def __init__(self, points: Points, allowed: NDArray[np.bool_], deadline: float) -> None:
+        self.points, self.deadline = points, deadline
+        self.whole = Whole(points)
+        self.products = Products(points, allowed, self.whole.units)
+
+    def run(self, hint: Iterable[Corner] = ()) -> Proof | Plane | None:
+        hint = list(hint)
+        if self.points.dimensions > FEW:
+            found = Cuts(self.points, self.products, self.deadline).run(hint)
+            if found.plane is not None and least_margin(self.points, found.plane) > 0:
+                return found.plane
+            for corners in (found.corners, hint):
+                if proof := self.proof_of_all(corners):
+                    return proof
+            hint = found.corners or hint
+        if self.points.dimensions > MOST_DIMENSIONS:
+            return None
+        return Simplex(self.points, self.whole, self.products, self.deadline).run(hint)
+
+    def proof_of_all(self, corners: list[Corner]) -> Proof | None:
+        """The proof that needs just these z."""
+        if not 0 < len(corners) <= MOST_CORNERS:
+            return None
+        matrix = np.array([self.whole.z(corner) for corner in corners], object).T
+        weights = null_vector(matrix[matrix.any(axis=1)])
+        if weights is None or (weights < 0).any():
+            return None
+        return proof_of([(corner, weight) for corner, weight in zip(corners, weights, strict=True) if weight])
 
 
 class Whole:
@@ -104,60 +143,11 @@ def units_of(matrix: Any) -> NDArray[np.int64]:
     return np.where(units == none, 0, units)
 
 
-class Products:
-    """The products of all z with a vector: in floats, with a bound of the error, to see which ones need a closer look.
-
-    Features are scaled by powers of two, so that the largest value of each is near 1, and nothing is too large.
-    """
-
-    def __init__(self, points: Points, allowed: NDArray[np.bool_], units: NDArray[np.int64]) -> None:
-        self.points, self.allowed, self.units = points, allowed, units
-        sparse = points.is_sparse
-        size = abs(points.matrix).max(axis=0)
-        size = np.asarray(size.todense() if sparse else size, np.float64).ravel()
-        self.tops = np.frexp(size)[1].astype(np.int64)
-        if sparse:
-            matrix = points.matrix.astype(np.float64)
-            matrix.data = np.ldexp(matrix.data, -self.tops[matrix.indices])
-        else:
-            matrix = np.ldexp(np.asarray(points.matrix, np.float64), -self.tops)
-        self.matrix, self.sizes = matrix, abs(matrix)
-        self.terms = 2 * (points.features + 4)
-
-    def of(self, w: Integers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rows × classes, and how far each may be off; a positive factor is left out."""
-        classes, width = len(self.points.classes), self.points.features + self.points.bias
-        blocks = w.reshape(classes - 1, width)
-        shifts = np.append(self.tops - self.units, np.zeros(int(self.points.bias), np.int64))
-        exponents = np.array([[int(abs(one)).bit_length() for one in block] for block in blocks]) + shifts
-        largest = int(exponents[blocks != 0].max()) if (blocks != 0).any() else 0
-        v = np.zeros((classes, width))
-        for (i, j), one in np.ndenumerate(blocks):
-            v[i + 1, j] = scaled(int(one), int(shifts[j]) - largest)
-        v, b = v[:, : self.points.features], v[:, self.points.features :].sum(axis=1)
-        scores = np.asarray(self.matrix @ v.T) + b
-        errors = (np.asarray(self.sizes @ abs(v).T) + abs(b)) * (self.terms * EPS) + TINY
-        rows = np.arange(len(self.points))
-        right, error = scores[rows, self.points.truth], errors[rows, self.points.truth]
-        products, errors = right[:, None] - scores, error[:, None] + errors
-        errors += EPS * abs(products)
-        products[~self.allowed] = np.inf
-        return products, errors
-
-
-def scaled(whole: int, power: int) -> float:
-    """whole · 2^power as the nearest float, or nearly so."""
-    extra = max(whole.bit_length() - 64, 0)
-    return float(np.ldexp(float(whole >> extra), power + extra))
-
-
 class Simplex:
     """The walk from basis to basis."""
 
-    def __init__(self, points: Points, allowed: NDArray[np.bool_], deadline: float) -> None:
-        self.points, self.deadline = points, deadline
-        self.whole = Whole(points)
-        self.products = Products(points, allowed, self.whole.units)
+    def __init__(self, points: Points, whole: Whole, products: Products, deadline: float) -> None:
+        self.points, self.whole, self.products, self.deadline = points, whole, products, deadline
         size = points.dimensions
         self.basis: list[Corner | None] = [None] * size
         """None stands for a unit vector, which may have no share: it only fills the place."""
@@ -169,13 +159,11 @@ class Simplex:
         self.random = np.random.default_rng(0)
         self.stuck = False
 
-    def run(self, hint: Iterable[Corner] = ()) -> Proof | Plane | None:
+    def run(self, hint: list[Corner]) -> Proof | Plane | None:
         for corner in hint:
             if time.monotonic() > self.deadline:
                 return None
-            z = self.whole.z(corner)
-            if self.plane() @ z <= 0 and (proof := self.enter(corner, z)):
-                return proof
+            self.fill(corner, self.inverse @ self.whole.z(corner))
         while time.monotonic() < self.deadline:
             w = self.plane()
             entering = self.choose(w)
@@ -193,7 +181,7 @@ class Simplex:
 
     def choose(self, w: Integers) -> tuple[Corner, Integers] | None:
         """A z whose product with w is not positive: the smallest product or, after a step to nowhere, the first one."""
-        products, errors = self.products.of(w)
+        products, errors = self.products.of(self.products.floats(w))
         open_ = np.argwhere(products <= errors)
         if not self.stuck:
             open_ = open_[np.argsort(products[tuple(open_.T)], kind="stable")]
@@ -206,10 +194,7 @@ class Simplex:
     def enter(self, corner: Corner, z: Integers) -> Proof | None:
         """Takes a z into the basis; a proof, if nothing has to leave for it."""
         column = self.inverse @ z
-        free = [i for i, one in enumerate(self.basis) if one is None and column[i]]
-        if free:
-            self.pivot(free[0], corner, column)
-            self.shares[free[0]] = int(self.random.integers(1, 1000)) * self.denominator
+        if self.fill(corner, column):
             self.stuck = False
             return None
         leaving = [i for i, one in enumerate(column) if one > 0]
@@ -221,6 +206,15 @@ class Simplex:
         self.stuck = least == 0
         self.pivot(place, corner, column)
         return None
+
+    def fill(self, corner: Corner, column: Integers) -> bool:
+        """Takes a z in the place of a unit vector, if there is one left that it can replace, and adds it to q."""
+        free = [i for i, one in enumerate(self.basis) if one is None and column[i]]
+        if not free:
+            return False
+        self.pivot(free[0], corner, column)
+        self.shares[free[0]] = int(self.random.integers(1, 1000)) * self.denominator
+        return True
 
     def pivot(self, place: int, corner: Corner, column: Integers) -> None:
         divisor = column[place]

@@ -18,6 +18,9 @@ from markone.features.spec import Features
 from markone.learning.filling import in_good_order
 from markone.learning.samples import open_sample
 
+Corner = tuple[int, int]
+"""A row, and a wrong class for it: what a z is made of."""
+
 
 @dataclass(frozen=True)
 class Points:
@@ -57,6 +60,15 @@ class Points:
     def some(self, rows: NDArray[np.int64]) -> Points:
         """Some of the rows, with all classes."""
         return Points(self.matrix[rows], self.truth[rows], self.classes, self.bias)
+
+    def narrowed(self) -> Points:
+        """Without the features that all rows lack."""
+        used = np.zeros(self.features, bool)
+        if self.is_sparse:
+            used[self.matrix.indices[self.matrix.data != 0]] = True
+        else:
+            used = (self.matrix != 0).any(axis=0)
+        return Points(self.matrix[:, np.flatnonzero(used)], self.truth, self.classes, self.bias)
 
     def pair(self, first: int, second: int) -> tuple[Points, NDArray[np.int64]]:
         """Two of several classes alone, with the numbers of their rows here."""

@@ -168,7 +168,7 @@ def least_product(points: Points, plane: Plane) -> Fraction:
     for start, products, errors in float_products(points, plane):
         with np.errstate(all="ignore"):
             low, high = products - errors, (products + errors) * (1 + 4 * EPS)
-            low -= abs(low) * (4 * EPS)
+            low *= np.where(low > 0, 1 - 4 * EPS, 1 + 4 * EPS)
         low[np.isnan(low)], high[np.isnan(high)] = -math.inf, math.inf
         ceiling = min(ceiling, float(high.min()))
         found += [(float(low[i, j]), start + i, j) for i, j in np.argwhere(low <= ceiling).tolist()]
