@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.theory.certificate import Certificate
+    from markone.theory.certifying import certify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MIRA",
     "MLP",
+    "Certificate",
     "Comparison",
     "DataError",
     "FeatureMap",
@@ -41,6 +44,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "__version__",
+    "certify",
     "compare",
     "load",
     "read",
@@ -69,6 +73,8 @@ HOMES = {
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
     "train": "markone.learning.training",
+    "Certificate": "markone.theory.certificate",
+    "certify": "markone.theory.certifying",
     "Source": "markone.data.source",
     "read": "markone.data.read",
     "DataError": "markone.errors",

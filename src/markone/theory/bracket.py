@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,6 @@ from markone.theory.certificate import Plane, Support
 from markone.theory.points import Points
 
 Array = NDArray[np.float64]
-Corner = tuple[int, int]
 
 NEAREST = 1e-9
 """How near the active set comes to the nearest point, as a share of its distance."""
@@ -65,9 +64,9 @@ class Clock:
     def left(self) -> float:
         return max(0.0, self._end - time.monotonic())
 
-    def part(self, share: float, least: float = 0.0) -> Clock:
+    def part(self, share: float) -> Clock:
         """A clock for a share of the time that is left."""
-        return Clock(min(self.left, max(least, share * self.left)))
+        return Clock(share * self.left)
 
 
 @dataclass
@@ -228,11 +227,12 @@ def take_steps(
     light: float = LIGHT_BIAS,
     stretch: bool = False,
     start: Iterable[tuple[int, int, float]] = (),
+    near: float = NEAREST,
 ) -> tuple[Found, list[tuple[int, int, float]]]:
     """Goes to the nearest point of the hull in steps; what it is, and the z that make it up with their shares."""
     rows = Rows(bracket.points, light=light, stretch=stretch)
     face = Face(rows.solver(), start)
-    found = come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0)
+    found = come_nearest(face, nothing=NOTHING, near=near, may_go_on=lambda: clock.left > 0)
     corners = [(row, rival, float(share)) for (row, rival), share in zip(face.corners, face.shares, strict=True)]
     if found != "nothing":
         bracket.see_plane(*rows.plane(face.normal()))
@@ -253,42 +253,59 @@ def find_bound_plane(bracket: Bracket, clock: Clock) -> None:
 # ---- many dimensions
 
 
-def take_passes(bracket: Bracket, clock: Clock, tol: float, most: int | None = None) -> None:
-    """Nears the nearest point in passes, until the bracket is narrow enough or time is over."""
-    rows = Rows(bracket.points, light=1.0)
-    solver = rows.solver()
-    stored = bracket.points.matrix.nnz if bracket.points.is_sparse else bracket.points.matrix.size
-    columns = solver.weights(best=False).shape[1]
-    at_once = max(1, int(VALUES_AT_ONCE * len(solver) / (stored * columns + 1)))
-    look, number = 1.0, 0
-    while clock.left > 0 and (most is None or number < most):
-        number += 1
-        before = solver.alpha()
-        visits = solver.begin_pass(seed_of_pass(0, number), 0)
+class Passes:
+    """Nears the nearest point in passes, until the bracket is narrow enough or time is over; then it can go on."""
+
+    def __init__(self, bracket: Bracket) -> None:
+        self.bracket = bracket
+        self.done = False
+        """Whether there is nothing left to move."""
+        self._rows = Rows(bracket.points, light=1.0)
+        self._solver = self._rows.solver()
+        matrix, columns = bracket.points.matrix, self._solver.weights(best=False).shape[1]
+        values = (matrix.nnz if bracket.points.is_sparse else matrix.size) * columns
+        self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
+        self._passes, self._look = 0, 1.0
+
+    def run(self, clock: Clock, tol: float, tell: Callable[[str], None] = lambda what: None) -> None:
+        while clock.left > 0 and not self.done:
+            moved = self._pass(clock)
+            if self._solver.hopeless:
+                self.done = True
+                return
+            if self._passes >= self._look or clock.left == 0 or not moved:
+                self._look = max(self._look + 1, self._look * RARER)
+                self._solver.measure()
+                see(self.bracket, self._rows, self._solver)
+                tell(f"pass {self._passes}: a margin between {max(0.0, self.bracket.lower):.4g} and {self.bracket.upper:.4g}")
+                self.done = self.bracket.gap <= tol or not moved
+        self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
+
+    def _pass(self, clock: Clock) -> bool:
+        """Visits all that are not at rest and then, again and again, those that were moved most; whether any was."""
+        self._passes += 1
+        solver, before = self._solver, self._solver.alpha()
+        visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
         if visits == 0:
             solver.measure()
-            visits = solver.begin_pass(seed_of_pass(0, number), 0)
-        visit(solver, visits, at_once, clock)
-        if solver.hopeless:
-            return
+            visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
+        self._visit(visits, clock)
         changes = abs(solver.alpha() - before).max(axis=1)
-        few = max(2, len(changes) // CHANGED)
-        moved = np.argpartition(-changes, min(few, len(changes) - 1))[:few].astype(np.int64)
-        for _ in range(AGAIN if number > 2 else 0):
+        few = min(len(changes), max(2, len(changes) // CHANGED))
+        moved = np.argpartition(-changes, few - 1)[:few].astype(np.int64)
+        for _ in range(AGAIN if self._passes > 2 else 0):
             solver.begin_visits(moved)
-            visit(solver, len(moved), at_once, clock)
-        if number >= look or clock.left == 0 or visits == 0:
-            look = max(look + 1, look * RARER)
-            solver.measure()
-            see(bracket, rows, solver)
-            if bracket.gap <= tol or visits == 0:
-                break
-    bracket.bound_planes.append(Plane(*rows.plane(solver.weights(best=False))))
+            self._visit(len(moved), clock)
+        return visits > 0
 
+    def _visit(self, visits: int, clock: Clock) -> None:
+        while visits > 0 and clock.left > 0:
+            visits -= self._solver.learn(self._at_once).visits
 
-def visit(solver: _core.Dual, visits: int, at_once: int, clock: Clock) -> None:
-    while visits > 0 and clock.left > 0:
-        visits -= solver.learn(at_once).visits
+    def heaviest(self, most: int) -> NDArray[np.int64]:
+        """The rows that pull hardest."""
+        pulls = abs(self._solver.alpha()).max(axis=1)
+        return np.sort(np.argsort(-pulls, kind="stable")[: min(most, int((pulls > 0).sum()))]).astype(np.int64)
 
 
 def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
