@@ -142,6 +142,11 @@ def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:
     return margins
 
 
+def stored(points: Points) -> int:
+    """How many values the rows have."""
+    return int(points.matrix.nnz if points.is_sparse else points.matrix.size)
+
+
 def longest(points: Points) -> float:
     """The length of the longest row, in floats."""
     matrix = points.matrix
@@ -185,12 +190,13 @@ class Rows:
             matrix = matrix * matrix.dtype.type(self.scale)
         self.matrix = matrix if points.is_sparse else np.ascontiguousarray(matrix)
 
-    def solver(self, C: float = math.inf) -> _core.Dual:
+    def solver(self, C: float = math.inf, rows: NDArray[np.int64] | None = None) -> _core.Dual:
+        """For all rows, or for some."""
         return _core.Dual(
             as_rows(self.matrix),
             self.points.truth.astype(np.int32),
             None,
-            None,
+            rows,
             features=self.points.features,
             classes=len(self.points.classes),
             C=C,
@@ -262,8 +268,7 @@ class Passes:
         """Whether there is nothing left to move."""
         self._rows = Rows(bracket.points, light=1.0)
         self._solver = self._rows.solver()
-        matrix, columns = bracket.points.matrix, self._solver.weights(best=False).shape[1]
-        values = (matrix.nnz if bracket.points.is_sparse else matrix.size) * columns
+        values = stored(bracket.points) * self._solver.weights(best=False).shape[1]
         self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
         self._passes, self._look = 0, 1.0
 

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.theory.bracket import Array, Bracket, Clock, Rows, margins_of, take_steps
+from markone.learning.hull import Face, come_nearest
+from markone.theory.bracket import LIGHT_BIAS, Array, Clock, Rows, margins_of, stored
 from markone.theory.certificate import Hinge, Plane, Removal
 from markone.theory.points import Points
 from markone.theory.verification import least_product, total_hinge
 
-FIRST_C, LAST_C, TIMES = 1.0, 2.0**20, 8.0
+FIRST_C, LAST_C, TIMES = 1.0, 4.0**10, 4.0
 """The costs of a hinge that are tried, one after the other, for rows whose longest has the length 1."""
-PASSES = 60
+PASSES = 500
 """At most so many for each."""
+MOST_VISITED = 2_000_000_000
+"""Values, in all passes together: some seconds' worth."""
 GAP = 0.02
 """A solution so near its optimum will do."""
 BETTER = 0.005
@@ -117,28 +120,30 @@ def constant_planes(points: Points) -> list[tuple[Array, Array]]:
 def climb(found: Softest, clock: Clock) -> None:
     """Support vector machines, to which the hinge matters more and more beside the length of the weights."""
     rows = Rows(found.points, light=1.0, stretch=not found.points.is_sparse)
-    solver = rows.solver(FIRST_C)
-    C, before = FIRST_C, math.inf
-    while clock.left > 0:
+    C, solver = FIRST_C, rows.solver(FIRST_C)
+    visits = int(MOST_VISITED * len(found.points) / (stored(found.points) * columns_of(found.points) + 1))
+    idle = 0
+    while idle < 2 and C <= LAST_C:
+        best = found.hinge
         for number in range(PASSES):
-            visits = solver.begin_pass(number, 0)
-            if visits:
-                solver.learn(visits)
-            if clock.left == 0 or visits == 0 or number % 10 == 9:
+            if awake := solver.begin_pass(number, 0):
+                visits -= solver.learn(awake).visits
+            over = visits <= 0 or clock.left == 0
+            if over or awake == 0 or number % 10 == 9:
                 solver.measure()
-                if clock.left == 0 or solver.primal - solver.bound <= GAP * solver.primal:
+                if over or solver.primal - solver.bound <= GAP * solver.primal:
                     break
-        hinge = found.see(*rows.plane(solver.weights(best=True)))
-        found.see(*rows.plane(solver.weights(best=False)))
-        if C >= LAST_C or hinge > (1 - BETTER) * before:
+        for is_best in (True, False):
+            found.see(*rows.plane(solver.weights(best=is_best)))
+        if over:
             return
-        before, C = min(hinge, before), TIMES * C
+        idle = idle + 1 if found.hinge > (1 - BETTER) * best else 0
+        C *= TIMES
         solver.scale_to(C)
 
 
 def values_of_program(points: Points) -> int:
-    values = points.matrix.nnz if points.is_sparse else points.matrix.size
-    return int((values + len(points)) * (1 if len(points.classes) == 2 else 2 * (len(points.classes) - 1)))
+    return int((stored(points) + len(points)) * (1 if len(points.classes) == 2 else 2 * (len(points.classes) - 1)))
 
 
 def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
@@ -180,35 +185,35 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
 
 def put_back(points: Points, plane: Plane, wrong: NDArray[np.int64], clock: Clock) -> Removal | None:
     """Removes the rows that a plane has wrong; then tries one by one whether each of them can be put back."""
-    tries = Tries(points, plane, clock)
-    kept = np.setdiff1d(np.arange(len(points)), wrong)
-    if not surely_separates(points.some(kept), plane) and not tries.separates(kept):
-        return None
-    values = points.matrix.nnz if points.is_sparse else points.matrix.size
-    for row in wrong[: MOST_VALUES_PUT_BACK // max(1, values)].tolist():
-        if clock.left > 0 and tries.separates(more := np.sort(np.append(kept, row))):
-            kept = more
-    return Removal(np.setdiff1d(np.arange(len(points)), kept), tries.plane)
+    everyone = np.arange(len(points))
+    kept = start = np.setdiff1d(everyone, wrong)
+    tries, found = Tries(points, clock), plane
+    for row in wrong[: MOST_VALUES_PUT_BACK // max(1, stored(points))].tolist():
+        more = np.append(kept, row)
+        if clock.left > 0 and (other := tries.plane_for(more)) is not None:
+            kept, found = more, other
+    for rows, by in ((kept, found), (start, plane)):
+        if len(rows) and least_product(points.some(rows), by) > 0:
+            return Removal(np.setdiff1d(everyone, rows), by)
+    return None
 
 
 class Tries:
     """Tries to separate some of the rows, and each time starts from what the last plane rested on."""
 
-    def __init__(self, points: Points, plane: Plane, clock: Clock) -> None:
-        self.points, self.plane, self.clock = points, plane, clock
+    def __init__(self, points: Points, clock: Clock) -> None:
+        self._points, self._clock = points, clock
+        self._rows = Rows(points, light=LIGHT_BIAS, stretch=True)
         self._corners: list[tuple[int, int, float]] = []
 
-    def separates(self, rows: NDArray[np.int64]) -> bool:
-        if len(np.unique(self.points.truth[rows])) < 2:
-            return False
-        bracket, place = Bracket(self.points.some(rows)), {int(row): i for i, row in enumerate(rows)}
+    def plane_for(self, rows: NDArray[np.int64]) -> Plane | None:
+        if len(np.unique(self._points.truth[rows])) < 2:
+            return None
+        place = {int(row): i for i, row in enumerate(rows)}
         start = [(place[row], rival, share) for row, rival, share in self._corners]
-        _, corners = take_steps(bracket, self.clock, stretch=True, start=start, near=ANY_PLANE)
-        if bracket.plane is None or not surely_separates(bracket.points, bracket.plane):
-            return False
-        self.plane, self._corners = bracket.plane, [(int(rows[i]), rival, share) for i, rival, share in corners]
-        return True
-
-
-def surely_separates(points: Points, plane: Plane) -> bool:
-    return len(points) > 0 and least_product(points, plane) > 0
+        face = Face(self._rows.solver(rows=rows), start)
+        if come_nearest(face, near=ANY_PLANE, may_go_on=lambda: self._clock.left > 0) != "nearest":
+            return None
+        corners = zip(face.corners, face.shares, strict=True)
+        self._corners = [(int(rows[i]), rival, float(share)) for (i, rival), share in corners]
+        return Plane(*self._rows.plane(face.normal()))
