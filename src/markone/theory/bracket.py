@@ -332,5 +332,6 @@ def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
     length = norm / (rows.scale**2 * total)
     sway = float(abs(alpha.sum(axis=0)).sum()) / total * math.sqrt(0.5) * longest(points) if points.bias else 0.0
     if length + sway < bracket.upper:
+        alpha[np.arange(len(points)), points.truth] = 0
         examples, rivals = np.nonzero(alpha < 0)
         bracket._take(length + sway, examples, rivals, -alpha[examples, rivals])
