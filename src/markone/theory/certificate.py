@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +14,8 @@ from numpy.typing import NDArray
 from markone.data.source import Label
 
 __all__ = ["Certificate", "Hinge", "Plane", "Proof", "Removal", "Support", "Verification"]
+
+ROWS_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,14 @@ class Proof:
     """The number of a wrong class for each row; of two classes, the other one."""
     weights: tuple[int, ...]
     """Positive whole numbers, which may be large, without a common factor."""
+
+    @property
+    def hinge_bound(self) -> float:
+        """No plane's total hinge is below it: by any plane, the hinges' mean with these weights is at least 1."""
+        totals: Counter[int] = Counter()
+        for row, weight in zip(self.rows, self.weights, strict=True):
+            totals[row] += weight
+        return math.nextafter(sum(self.weights) / max(totals.values()), 0.0)
 
     def of_rows(self, rows: NDArray[np.int64]) -> Proof:
         """The same proof where its rows have these numbers."""
@@ -157,6 +170,36 @@ class Certificate:
 
         return verify(self, open_points(X, y, self.spec, bias=self.bias, threads=threads, memory=memory))
 
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        answer = {True: "separable", False: "not separable", None: "undecided"}[self.separable]
+        count = f"{len(self.classes)} classes" if len(self.classes) > 2 else "{!s} and {!s}".format(*self.classes)
+        bias = "with a bias" if self.bias else "without a bias"
+        yield f"{answer}: {self.rows:,} rows of {self.features:,} features, {count}, {bias}"
+        lower, upper = self.bracket
+        best = f"no plane has more than {number(upper)}" if math.isfinite(upper) else ""
+        if self.separable:
+            yield f"  margin    {number(lower)}{'; ' if best else ''}{best}"
+        elif self.separable is None and best:
+            yield f"  margin    {best}"
+        yield f"  radius    {number(self.radius)}"
+        if self.support is not None and self.separable:
+            yield f"  support   {len(self.support.rows):,} examples"
+        if self.mistake_bound is not None and math.isfinite(self.mistake_bound):
+            yield f"  mistakes  a perceptron makes at most {math.floor(self.mistake_bound):,}"
+        if self.proof is not None:
+            yield f"  proof     {len(self.proof.rows)} examples that no plane separates: rows {listed(self.proof.rows)}"
+        if self.removal is not None:
+            rows = self.removal.rows.tolist()
+            count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+            yield f"  removal   without {count} the others are separable (fewer might do): {listed(rows)}"
+        if self.hinge is not None:
+            bound = "" if self.proof is None else f", and none is below {number(self.proof.hinge_bound)}"
+            yield f"  hinge     {number(self.hinge.total)} in total is the smallest that was found{bound}"
+        yield from self.remarks
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it; the weights of a proof as texts, for they may be larger than JSON's numbers."""
         return {
@@ -193,3 +236,20 @@ def numbers_of(array: NDArray[Any]) -> Any:
 def finite_or_none(value: float) -> float | None:
     """JSON has no infinity."""
     return value if np.isfinite(value) else None
+
+
+def number(value: float) -> str:
+    """
+    >>> number(0.2873410612773924)
+    '0.287341'
+    """
+    return f"{value:,.6g}" if math.isfinite(value) else "larger than any float"
+
+
+def listed(rows: Sequence[int]) -> str:
+    """
+    >>> listed(range(12))
+    '0, 1, 2, 3, 4, 5, 6, 7, ... 11'
+    """
+    shown = [str(row) for row in rows]
+    return ", ".join(shown if len(shown) <= ROWS_SHOWN + 1 else [*shown[:ROWS_SHOWN], f"... {shown[-1]}"])

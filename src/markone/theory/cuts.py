@@ -65,7 +65,7 @@ class Cuts:
         count = max(MOST_AT_FIRST, 3 * self.points.dimensions)
         if len(every) > count:
             every = np.random.default_rng(SEED).choice(every, count, replace=False)
-        return list(dict.fromkeys([*hint, *map(tuple, every.tolist())]))
+        return list(dict.fromkeys([*hint, *((row, rival) for row, rival in every.tolist())]))
 
     def solve(self, working: list[Corner], seconds: float) -> tuple[float, NDArray[np.float64], Found] | None:
         """The best margin of some z, its weights in blocks, and the z that it rests on."""

@@ -62,12 +62,13 @@ class Points:
         return Points(self.matrix[rows], self.truth[rows], self.classes, self.bias)
 
     def narrowed(self) -> Points:
-        """Without the features that all rows lack."""
+        """Without the features that all rows lack, unless they lack all."""
         used = np.zeros(self.features, bool)
         if self.is_sparse:
             used[self.matrix.indices[self.matrix.data != 0]] = True
         else:
             used = (self.matrix != 0).any(axis=0)
+        used[0] |= not used.any()
         return Points(self.matrix[:, np.flatnonzero(used)], self.truth, self.classes, self.bias)
 
     def pair(self, first: int, second: int) -> tuple[Points, NDArray[np.int64]]:

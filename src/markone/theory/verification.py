@@ -125,10 +125,12 @@ def flaws(points: Points, plane: Plane) -> Iterator[str]:
 def misses(points: Points, plane: Plane, margin: float, claim: str) -> Iterator[str]:
     """A sentence, if by the plane some z has a smaller margin, or one that is not positive."""
     yield from flaws(points, plane)
-    level = Fraction(margin) * length(plane.weights)
-    for row, rival in uncertain(points, plane, level):
+    square: Fraction | None = None
+    for row, rival in uncertain(points, plane, Fraction(margin) * length(plane.weights)):
+        if square is None:  # which few need, and which takes long where there are many features
+            square = Fraction(margin) ** 2 * sum(Fraction(one) ** 2 for one in plane.weights.ravel().tolist())
         product = exact_product(points, plane, row, rival)
-        if product < level or product <= 0:
+        if product <= 0 or product**2 < square:
             yield f"a plane is said to give {claim}, and does not"
 
 
@@ -190,6 +192,8 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
             scores = np.asarray(matrix @ weights) + bias
             errors = (np.asarray(sizes @ abs(weights)) + abs(bias)) * ((terms + 6) * EPS)
             errors += (np.asarray(sizes.sum(axis=1)).reshape(-1, 1) + terms) * SMALLEST
+            if len(bias) == 1:  # of two classes, the first has zeros
+                scores, errors = np.append(scores * 0, scores, axis=1), np.append(errors * 0, errors, axis=1)
             products = scores[rows, truth][:, None] - scores
             errors = (errors[rows, truth][:, None] + errors) * (1 + 4 * EPS)
         products[rows, truth], errors[rows, truth] = math.inf, 0
@@ -197,13 +201,11 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
 
 
 def as_floats(plane: Plane) -> tuple[Floats, Floats]:
-    """A column for each class, in the plane's unit; the nearest floats of fractions."""
+    """In the plane's unit; the nearest floats of fractions."""
     weights, bias = plane.weights, plane.bias
     if plane.is_exact:
         unit = unit_of(plane)
         weights, bias = (np.vectorize(float, otypes=[np.float64])(array / unit) for array in (weights, bias))
-    if len(bias) == 1:  # of two classes, the first has zeros
-        weights, bias = (np.concatenate([array * 0, array], axis=-1) for array in (weights, bias))
     return weights, bias
 
 
@@ -255,20 +257,20 @@ def hull_bound(points: Points, support: Support) -> float:
     if (points.truth[rows] == rivals).any():
         return math.inf
     shares = np.ldexp(shares, -int(np.frexp(shares.max())[1]))
-    here = points.some(rows)
-    matrix = here.matrix.astype(np.float64)
-    sizes = abs(matrix)
+    right = points.truth[rows]
     vector2 = sway = Fraction(0)
     for column in range(1 if classes == 2 else 0, classes):
-        signs = (here.truth == column).astype(np.float64) - (rivals == column)
+        with_it = np.flatnonzero((right == column) | (rivals == column))
+        signed = np.where(right[with_it] == column, shares[with_it], -shares[with_it])
+        matrix: Any = points.matrix[rows[with_it]].astype(np.float64)
         with np.errstate(all="ignore"):
-            v = np.asarray(matrix.T @ (signs * shares))
-            errors = np.asarray(sizes.T @ (abs(signs) * shares)) * ((len(rows) + 2) * EPS) + len(rows) * SMALLEST
+            v = np.asarray(matrix.T @ signed)
+            errors = np.asarray(abs(matrix).T @ abs(signed)) * ((len(rows) + 2) * EPS) + len(rows) * SMALLEST
             v = (abs(v) + errors) * (1 + 2 * EPS)
         if not np.isfinite(v).all():
             return math.inf
         vector2 += length(v) ** 2
-        sway += Fraction(abs(math.fsum(signs * shares)) * (1 + 2 * EPS)) if points.bias else 0
+        sway += Fraction(abs(math.fsum(signed)) * (1 + 2 * EPS)) if points.bias else 0
     if classes > 2:
         sway *= root_above(Fraction(1, 2))
     total = Fraction(math.fsum(shares) * (1 - 2 * EPS))
