@@ -43,7 +43,7 @@ CHANGED = 200
 """Of every so many examples, the one that a pass has moved most is visited more often ..."""
 AGAIN = 100
 """... so many times: examples that are much like those of another class need many steps, and few are so."""
-RARER = 1.3
+RARER = 1.4
 """Bounds are computed after passes whose numbers grow by this factor."""
 VALUES_AT_ONCE = 20_000_000
 """So many are visited before the clock is looked at."""
@@ -223,6 +223,16 @@ def sizes_of(matrix: Any) -> Array:
     return np.asarray(sizes.todense() if hasattr(sizes, "todense") else sizes, np.float64).ravel()
 
 
+def embedded(points: Points) -> Points:
+    """Few rows of many features as rows of few features, with the same products, up to rounding."""
+    if points.features <= len(points):
+        return points
+    products = points.matrix.astype(np.float64) @ points.matrix.T.astype(np.float64)
+    values, vectors = np.linalg.eigh(products.toarray() if points.is_sparse else products)
+    kept = values > np.finfo(float).eps * len(points) * values[-1]
+    return Points(vectors[:, kept] * np.sqrt(values[kept]), points.truth, points.classes, points.bias)
+
+
 # ---- few dimensions
 
 
@@ -272,14 +282,15 @@ class Passes:
         self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
         self._passes, self._look = 0, 1.0
 
-    def run(self, clock: Clock, tol: float, tell: Callable[[str], None] = lambda what: None) -> None:
-        while clock.left > 0 and not self.done:
+    def run(self, clock: Clock, tol: float, tell: Callable[[str], None], until: int | None = None) -> None:
+        """Makes passes, in all so many at most."""
+        while clock.left > 0 and not self.done and (until is None or self._passes < until):
             moved = self._pass(clock)
             if self._solver.hopeless:
                 self.done = True
                 return
-            if self._passes >= self._look or clock.left == 0 or not moved:
-                self._look = max(self._look + 1, self._look * RARER)
+            if self._passes >= min(self._look, until or math.inf) or clock.left == 0 or not moved:
+                self._look = max(self._passes + 1, self._passes * RARER)
                 self._solver.measure()
                 see(self.bracket, self._rows, self._solver)
                 tell(f"pass {self._passes}: a margin between {max(0.0, self.bracket.lower):.4g} and {self.bracket.upper:.4g}")
@@ -322,13 +333,14 @@ def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
         bracket.see_support(examples, 1 - points.truth[examples], alpha[examples, 0])
         return
     # With many classes the weights are a large matrix, whose products with the rows the core knows sooner.
-    weights, bias = rows.plane(found)
-    norm, total = float(np.linalg.norm(weights)), float(alpha[np.arange(len(points)), points.truth].sum())
+    total = float(alpha[np.arange(len(points)), points.truth].sum())
+    norm = float(np.linalg.norm(found[:-1])) * rows.scale
     if norm == 0:
         return
     margin = solver.narrow(found)[0] / norm
     if margin > bracket.lower:
-        bracket.lower, bracket.plane = margin, Plane(weights / norm, bias / norm)
+        weights, bias = rows.plane(found)
+        bracket.lower, bracket.plane = margin, Plane(weights, bias)
     length = norm / (rows.scale**2 * total)
     sway = float(abs(alpha.sum(axis=0)).sum()) / total * math.sqrt(0.5) * longest(points) if points.bias else 0.0
     if length + sway < bracket.upper:

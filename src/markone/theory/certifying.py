@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from markone.errors import SettingsError
-from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, find_bound_plane, take_steps
+from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
 from markone.theory.certificate import Certificate, Plane, Proof
 from markone.theory.exact import decide, prove
 from markone.theory.opposites import contested, find_opposites
@@ -27,11 +28,10 @@ __all__ = ["certify"]
 
 FEW_DIMENSIONS = 3000
 """In so many, the nearest point is found by steps; in more, it is neared by passes."""
-FIRST_PASSES, FIRST_PROOF = 0.3, 0.5
-"""The shares of the time after which passes that have found no plane give way to the search for a proof, and the share
-of what is then left that it may take."""
-HEAVY_ROWS = 400
-"""A proof is looked for among so many rows that pull hardest, where all would be too many."""
+PROOFS = ((12, 60), (50, 200), (200, 400), (800, 400))
+"""After so many passes without a plane, a proof is looked for among so many rows: those that pull hardest."""
+PART_OF_PROOF = 0.2
+"""The share of the time that this may take."""
 
 Tell = Callable[[str], None]
 
@@ -129,6 +129,8 @@ class Certifying:
         self.bracket = Bracket(points)
         self.exact_plane: Plane | None = None
         """Where exact arithmetic found one that floats did not."""
+        self.weighed: tuple[Plane, float] | None = None
+        """The plane that was looked at last, and its margin."""
 
     def certificate(self, spec: Any) -> Certificate:
         self.tell("looking for equal rows of different classes")
@@ -151,7 +153,7 @@ class Certifying:
     def separated(self, facts: dict[str, Any]) -> Certificate:
         """By the planes that were found; where there are none, time ran out."""
         planes = [plane for plane in (self.bracket.plane, self.exact_plane) if plane is not None]
-        margins = [least_margin(self.points, plane) for plane in planes]
+        margins = [self.margin_of(plane) for plane in planes]
         lower, upper, support = max(margins, default=0.0), math.inf, self.bracket.support
         if support is not None:
             upper = hull_bound(self.points, support)
@@ -201,34 +203,38 @@ class Certifying:
         return decided if isinstance(decided, Proof) else None
 
     def many(self) -> Proof | None:
-        """In many dimensions: passes, and where these find no plane, a proof among few rows."""
+        """In many dimensions: passes and, where these find no plane, now and then the search for a proof."""
         passes = Passes(self.bracket)
-        passes.run(self.clock.part(FIRST_PASSES), self.tol, self.tell)
-        if not self.separates() and (proof := self.proof_among_few(passes)):
-            return proof
+        for until, most in PROOFS:
+            passes.run(self.clock, self.tol, self.tell, until)
+            if self.clock.left == 0 or self.separates():
+                break
+            if proof := self.proof_among(passes.heaviest(most)):
+                return proof
         passes.run(self.clock, self.tol, self.tell)
         return None
 
-    def proof_among_few(self, passes: Passes) -> Proof | None:
-        """Signs rule most rows out of any proof; of those that are left, some pull hardest."""
+    def proof_among(self, rows: NDArray[np.int64]) -> Proof | None:
+        """A proof that some rows hold. Signs rule many of them out."""
         self.tell("looking for what keeps the classes from being separated")
-        clock = self.clock.part(FIRST_PROOF)
-        left = np.flatnonzero(contested(self.points).any(axis=1))
-        if not len(left):
+        rows = rows[contested(self.points.some(rows).narrowed()).any(axis=1)]
+        points = self.points.some(rows).narrowed()
+        if len(np.unique(points.truth)) < 2:
             return None
-        for rows in (left, np.intersect1d(left, passes.heaviest(HEAVY_ROWS))):
-            points = self.points.some(rows).narrowed()
-            if len(np.unique(points.truth)) < 2 or columns_of(points) * points.features > FEW_DIMENSIONS:
-                continue
-            found, corners = take_steps(Bracket(points), clock)
-            if found == "nothing" and (proof := prove(points, [(row, rival) for row, rival, _ in corners], clock.left)):
-                return proof.of_rows(rows)
-        return None
+        clock = self.clock.part(PART_OF_PROOF)
+        found, corners = take_steps(Bracket(embedded(points)), clock)
+        proof = prove(points, [(row, rival) for row, rival, _ in corners], clock.left) if found == "nothing" else None
+        return None if proof is None else proof.of_rows(rows)
 
     def separates(self) -> bool:
         """Whether the plane that was found does, beyond doubt."""
         plane = self.bracket.plane
-        return plane is not None and self.bracket.lower > 0 and least_margin(self.points, plane) > 0
+        return plane is not None and self.bracket.lower > 0 and self.margin_of(plane) > 0
+
+    def margin_of(self, plane: Plane) -> float:
+        if self.weighed is None or self.weighed[0] is not plane:
+            self.weighed = plane, least_margin(self.points, plane)
+        return self.weighed[1]
 
 
 def prove_by_pairs(points: Points, corners: list[Corner], clock: Clock) -> Proof | None:
