@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.theory.trace import Trace
+    from markone.theory.tracing import trace
 
 __version__ = "0.1.0"
 
@@ -38,12 +40,14 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Source",
+    "Trace",
     "Tuning",
     "Validation",
     "__version__",
     "compare",
     "load",
     "read",
+    "trace",
     "train",
     "tune",
     "validate",
@@ -68,6 +72,8 @@ HOMES = {
     "load": "markone.model.file",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
+    "Trace": "markone.theory.trace",
+    "trace": "markone.theory.tracing",
     "train": "markone.learning.training",
     "Source": "markone.data.source",
     "read": "markone.data.read",
