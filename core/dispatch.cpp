@@ -1,25 +1,26 @@
 // Which of the loops' versions this processor can run.
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
-#include "leave_one_out.h"
 #include "loops.h"
 #include "network.h"
+#include "replicas.h"
 
 namespace markone {
 
 namespace baseline {
 const loops<float>& loops32();
 const loops<double>& loops64();
-const left_out_loops<float>& left_out_loops32();
-const left_out_loops<double>& left_out_loops64();
+std::unique_ptr<replicas<float>> make_replicas(const common_course<float>&);
+std::unique_ptr<replicas<double>> make_replicas(const common_course<double>&);
 const network_loops& loops_of_networks();
 }  // namespace baseline
 namespace v3 {
 const loops<float>& loops32();
 const loops<double>& loops64();
-const left_out_loops<float>& left_out_loops32();
-const left_out_loops<double>& left_out_loops64();
+std::unique_ptr<replicas<float>> make_replicas(const common_course<float>&);
+std::unique_ptr<replicas<double>> make_replicas(const common_course<double>&);
 const network_loops& loops_of_networks();
 }  // namespace v3
 
@@ -48,12 +49,12 @@ const loops<double>& fastest_loops() {
     return has_v3() ? v3::loops64() : baseline::loops64();
 }
 template <>
-const left_out_loops<float>& fastest_left_out_loops() {
-    return has_v3() ? v3::left_out_loops32() : baseline::left_out_loops32();
+std::unique_ptr<replicas<float>> make_replicas(const common_course<float>& course) {
+    return has_v3() ? v3::make_replicas(course) : baseline::make_replicas(course);
 }
 template <>
-const left_out_loops<double>& fastest_left_out_loops() {
-    return has_v3() ? v3::left_out_loops64() : baseline::left_out_loops64();
+std::unique_ptr<replicas<double>> make_replicas(const common_course<double>& course) {
+    return has_v3() ? v3::make_replicas(course) : baseline::make_replicas(course);
 }
 const network_loops& fastest_network_loops() {
     return has_v3() ? v3::loops_of_networks() : baseline::loops_of_networks();
@@ -68,12 +69,12 @@ const loops<double>& fastest_loops() {
     return baseline::loops64();
 }
 template <>
-const left_out_loops<float>& fastest_left_out_loops() {
-    return baseline::left_out_loops32();
+std::unique_ptr<replicas<float>> make_replicas(const common_course<float>& course) {
+    return baseline::make_replicas(course);
 }
 template <>
-const left_out_loops<double>& fastest_left_out_loops() {
-    return baseline::left_out_loops64();
+std::unique_ptr<replicas<double>> make_replicas(const common_course<double>& course) {
+    return baseline::make_replicas(course);
 }
 const network_loops& fastest_network_loops() {
     return baseline::loops_of_networks();

@@ -228,6 +228,7 @@ void bind_dual(nb::module_& m) {
         .def_prop_ro("norm2", [](const shared_dual& self) { return self.of->norm2; })
         .def_prop_ro("seen_gap", [](const shared_dual& self) { return self.of->before.gap; })
         .def_prop_ro("seen_room", [](const shared_dual& self) { return self.of->before.most - self.of->before.least; })
+        .def_prop_ro("last", [](const shared_dual& self) { return self.of->last(); })
         .def_prop_ro("hopeless", [](const shared_dual& self) { return self.of->hopeless; })
         .def_prop_ro("resting",
                      [](const shared_dual& self) { return std::ranges::count(self.of->pauses, dual::asleep); })

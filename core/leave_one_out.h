@@ -2,7 +2,7 @@
 //
 // The run without a row makes the visits of the run with all rows, in the same order, but for that row's own. So
 //   - a row that never moved the weights changes nothing but the time that their average counts, and is free;
-//   - any other changes nothing before its first step. From there on the run is made anew: a replica.
+//   - any other changes nothing before its first step. From there on the run is made anew: a replica (replicas.h).
 // The numbers of a replica are, to the bit, those of a learner (learner.h) that never saw the row.
 #pragma once
 
@@ -48,25 +48,13 @@ class left_out {
 };
 
 // The rows, and what the course points to, must live as long as what is returned.
-template <class T>
-struct left_out_loops {
-    std::shared_ptr<left_out<T>> (*sparse)(const settings&, const weights<T>& start, const sparse_rows<T>&,
-                                           const course&);
-    std::shared_ptr<left_out<T>> (*dense)(const settings&, const weights<T>& start, const dense_rows<T>&,
-                                          const course&);
-};
-template <class T>
-const left_out_loops<T>& fastest_left_out_loops();
-
-template <class T>
-std::shared_ptr<left_out<T>> leave_one_out(const settings& how, const weights<T>& start, const sparse_rows<T>& rows,
-                                           const course& run) {
-    return fastest_left_out_loops<T>().sparse(how, start, rows, run);
-}
-template <class T>
-std::shared_ptr<left_out<T>> leave_one_out(const settings& how, const weights<T>& start, const dense_rows<T>& rows,
-                                           const course& run) {
-    return fastest_left_out_loops<T>().dense(how, start, rows, run);
-}
+std::shared_ptr<left_out<float>> leave_one_out(const settings&, const weights<float>& start, const sparse_rows<float>&,
+                                               const course&);
+std::shared_ptr<left_out<float>> leave_one_out(const settings&, const weights<float>& start, const dense_rows<float>&,
+                                               const course&);
+std::shared_ptr<left_out<double>> leave_one_out(const settings&, const weights<double>& start,
+                                                const sparse_rows<double>&, const course&);
+std::shared_ptr<left_out<double>> leave_one_out(const settings&, const weights<double>& start,
+                                                const dense_rows<double>&, const course&);
 
 }  // namespace markone

@@ -2,6 +2,7 @@
 #include "loops.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "arithmetic.h"
@@ -73,10 +74,43 @@ void check_dense(const dense_rows<T>& rows) {
 }
 
 template <class T, class Rows>
-tally learn(state<T>& at, const Rows& rows, const visits& which) {
+void check_learning(const state<T>& at, const Rows& rows, const visits& which) {
     if (rows.width() > at.features) throw std::invalid_argument("rows are wider than the weights");
     check(which, rows.size(), at.classes);
+}
+
+template <class T, class Rows>
+tally learn(state<T>& at, const Rows& rows, const visits& which) {
+    check_learning(at, rows, which);
     return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
+}
+
+template <class T, class Rule, class Rows>
+class kept_learner_by final : public kept_learner<T> {
+  public:
+    kept_learner_by(state<T>& at, const Rule& rule, const Rows& rows, const visits& which)
+        : through(at, rule), rows(rows), which(which) {}
+
+    tally learn(std::span<const std::int64_t> order) override {
+        which.order = order;
+        return through.learn(rows, which);
+    }
+
+  private:
+    learner<T, Rule> through;
+    const Rows& rows;
+    visits which;
+};
+
+template <class T, class Rows>
+std::unique_ptr<kept_learner<T>> keep(state<T>& at, const Rows& rows, const visits& which) {
+    check_learning(at, rows, which);
+    std::unique_ptr<kept_learner<T>> made;
+    rules::with_rule<T>(at.how, [&]<class Rule>(const Rule& rule) {
+        made = std::make_unique<kept_learner_by<T, Rule, Rows>>(at, rule, rows, which);
+        return true;
+    });
+    return made;
 }
 
 template <class T, class Rows>
@@ -95,9 +129,9 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
 }
 
 template <class T>
-extern const loops<T> all = {check_sparse<T>,          check_dense<T>,          names_twice<T>,
-                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>, score<T, sparse_rows<T>>,
-                             score<T, dense_rows<T>>};
+extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>,
+                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,
+                             keep<T, dense_rows<T>>,   score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
 
 const loops<float>& loops32() {
     return all<float>;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -53,6 +54,15 @@ inline void check(const visits& which, std::size_t rows, std::size_t classes) {
                 throw std::invalid_argument("the order names a row that is not there");
 }
 
+// A learner for a few visits at a time: what it works with is checked once, when it begins.
+template <class T>
+class kept_learner {
+  public:
+    virtual ~kept_learner() = default;
+    // The tally is that of all its visits so far. No row may be named that is not there.
+    virtual tally learn(std::span<const std::int64_t> order) = 0;
+};
+
 template <class T>
 struct loops {
     void (*check_sparse)(const sparse_rows<T>&);
@@ -60,6 +70,8 @@ struct loops {
     bool (*names_twice)(const sparse_rows<T>&);
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
+    std::unique_ptr<kept_learner<T>> (*keep_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
+    std::unique_ptr<kept_learner<T>> (*keep_dense)(state<T>&, const dense_rows<T>&, const visits&);
     void (*score_sparse)(const weights<T>&, const sparse_rows<T>&, T* out);
     void (*score_dense)(const weights<T>&, const dense_rows<T>&, T* out);
 };
@@ -92,6 +104,17 @@ tally learn(state<T>& at, const sparse_rows<T>& rows, const visits& which) {
 template <class T>
 tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_dense(at, rows, which);
+}
+
+// The state, the rows and what the visits point to must live as long as what is returned; the visits' order is not
+// used.
+template <class T>
+std::unique_ptr<kept_learner<T>> keep_learning(state<T>& at, const sparse_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().keep_sparse(at, rows, which);
+}
+template <class T>
+std::unique_ptr<kept_learner<T>> keep_learning(state<T>& at, const dense_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().keep_dense(at, rows, which);
 }
 
 // Row i's scores go to out + i * columns. They are summed in double, and rounded once.

@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from markone.errors import DataError
 from markone.theory import exact
 from markone.theory.certificate import Plane, Proof
 from markone.theory.cuts import Cuts
@@ -242,6 +243,29 @@ def test_sparse_rows_with_a_million_features_need_only_those_that_a_proof_has() 
     assert proof is None or balances(points, proof)
 
 
+def test_some_examples_may_be_separable_where_all_are_not() -> None:
+    random = np.random.default_rng(2)
+    points = points_of(random.normal(size=(100, 10)), np.append([0, 1], random.integers(0, 2, 98)))
+    assert isinstance(decide(points), Proof)
+    assert prove(points, corners_of(points)[:8]) is None and prove(points, []) is None
+    assert prove(points, corners_of(points)) is not None
+
+
+def test_two_of_several_classes_that_cannot_be_separated_are_a_proof_for_all() -> None:
+    line = points_of([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 2])
+    proof = decide(line)
+    assert proof == Proof((0, 1, 2), (1, 0, 1), (1, 2, 1)) and is_proof(line, proof)
+
+
+def test_classes_may_be_separable_two_by_two_but_not_together() -> None:
+    # Each class is a vane of a pinwheel.
+    X = [[6.0, 6.0], [2.0, 4.0], [6.0, 10.0], [7.0, 4.0], [9.0, 2.0], [5.0, 5.0]]
+    points = points_of(X, [0, 0, 1, 1, 2, 2])
+    for first, second in combinations(range(3), 2):
+        assert isinstance(decide(points.pair(first, second)[0]), Plane)
+    assert not check(points, decide(points))
+
+
 def test_time_that_is_up_gives_no_answer() -> None:
     random = np.random.default_rng(0)
     points = points_of(random.normal(size=(200, 20)), random.integers(0, 2, 200))
@@ -256,6 +280,36 @@ def test_the_cuts_rest_on_few_examples() -> None:
     allowed = np.arange(2) != points.truth[:, None]
     found = Cuts(points, Products(points, allowed, whole.units), math.inf).run([])
     assert found.plane is None and len(found.corners) == 12
+
+
+# ---- points
+
+
+def test_arrays_are_taken_as_they_are_and_all_else_through_features() -> None:
+    X = np.array([[1e300, 0.0], [0.0, 1e-300], [1.0, 1.0]])
+    points = open_points(X, ["b", None, "a"])
+    assert points.classes == ["a", "b"] and points.truth.tolist() == [1, 0]
+    assert points.matrix.tolist() == [[1e300, 0.0], [1.0, 1.0]] and points.matrix.dtype == np.float64
+    twice = csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    assert open_points(twice, [0, 1]).row(0) == (np.array([1]), np.array([3.0]))
+    texts = open_points(["free money", "see you", "money money"], ["spam", "ham", "spam"])
+    assert texts.is_sparse and texts.classes == ["ham", "spam"] and isinstance(decide(texts), Plane)
+    assert texts.features > open_points(["free money", "see you"], [1, 0], {"text": {"words": [1, 1]}}).features == 4
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        ([[1.0], [2.0]], ["a", "a"], "all examples have the label 'a'"),
+        ([[1.0], [2.0]], [None, None], "no example has a label"),
+        ([[1.0], [2.0]], ["a", "b", "a"], "there are 2 rows but 3 labels"),
+        ([[1.0], [math.nan]], ["a", "b"], "contains NaN"),
+        ([[1.0], [2.0]], None, "nothing to separate"),
+    ],
+)
+def test_what_cannot_be_separated_gets_a_sentence(X: Any, y: Any, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        open_points(X, y)
 
 
 # ---- whole numbers

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,8 +22,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.path import Path as MatplotlibPath
 from matplotlib.text import Text
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.linear_model import LinearRegression
@@ -38,7 +43,7 @@ from markone.experiments.comparing import Comparison, Contender
 from markone.experiments.validation import Fold, Validation
 from markone.model.evaluation import Evaluation
 from markone.model.history import History, Pass
-from markone.plots import drawing
+from markone.plots import drawing, runs
 
 LECTURE = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
 
@@ -90,13 +95,14 @@ def one_of_each() -> dict[str, Figure]:
         "accuracies": plots.accuracies(comparison(contender("mira", 9), contender("logistic", 8))),
         "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
         "losses_curve": plots.losses_curve(),
+        "step": plots.step(markone.trace(*LECTURE), 0),
     }
 
 
 def test_every_picture_is_a_figure_and_changes_nothing_else() -> None:
     before = dict(matplotlib.rcParams)
     pictures = one_of_each()
-    assert {*pictures} == {*plots.__all__} - {"svg"}
+    assert {*pictures} == {*plots.__all__} - {"animation", "svg"}
     assert pyplot.get_fignums() == []
     for picture in pictures.values():
         plots.svg(picture)
@@ -807,3 +813,139 @@ def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
+
+
+# ---- runs
+
+
+def test_a_step_shows_the_boundary_before_and_after_it() -> None:
+    run = markone.trace(*LECTURE, tie="negative", bias=False)
+    figure = plots.step(run, 1)
+    [axes] = figure.axes
+    assert title(axes) == "Pass 1, row 2: wrong"
+    assert "before" not in legend(figure)  # all weights were 0
+    ends = np.array(drawn(axes, "after"))
+    assert ends @ [-2, 2] == pytest.approx([0, 0], abs=1e-6)  # which the weights are after it
+    assert drawn(axes, "_visited") == [(-2, 2)]
+    figure = plots.step(run, 2)
+    assert drawn(figure.axes[0], "before") == drawn(figure.axes[0], "after")  # it was right
+    assert legend(figure) == ["+", "-", "before", "after"]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_of_many_features_it_shows_the_principal_components(kind: str) -> None:
+    X, y = make_blobs(60, centers=3, n_features=5, random_state=0)
+    given = scipy.sparse.csr_matrix(X) if kind == "sparse" else X
+    run = markone.trace(given, y, steps=100)
+    figure = plots.step(run, -1)
+    [axes] = figure.axes
+    assert axes.get_xlabel() == "first principal component"
+    weights = run.tables()[0].values
+    said = (X @ weights[:-1] + weights[-1]).argmax(axis=1)
+    regions = [patch.get_path() for patch in axes.patches]
+    assert len(regions) == 3
+    for number, region in enumerate(regions):
+        points = np.column_stack(lines(axes)[str(number)].get_data())
+        # The components hold nearly all that there is, so that most points are in the region of what was said.
+        inside = region.contains_points(points) == (said[y == number] == number)
+        assert inside.mean() > 0.8
+
+
+def test_regions_cover_the_plane_and_end_where_scores_are_equal() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(40, 2)), random.integers(0, 3, 40)
+    run = markone.trace(X, y, steps=40)
+    view = runs.View.of(run)
+    lines_of = view.lines(run, -1)
+    regions = view.regions(lines_of)
+    areas = [abs(np.sum(r[:, 0] * np.roll(r[:, 1], 1) - r[:, 1] * np.roll(r[:, 0], 1))) / 2 for r in regions]
+    assert sum(areas) == pytest.approx(np.prod(view.high - view.low))
+    places = random.uniform(view.low, view.high, (500, 2))
+    best = (places @ lines_of[:, :2].T + lines_of[:, 2]).argmax(axis=1)
+    for number, region in enumerate(regions):
+        if len(region):
+            assert MatplotlibPath(region).contains_points(places).tolist() == (best == number).tolist()
+
+
+def test_a_run_is_animated(tmp_path: Path) -> None:
+    from PIL import Image
+
+    run = markone.trace(*LECTURE, tie="negative", bias=False)
+    plots.animation(run, tmp_path / "run.gif", seconds=0.5)
+    with Image.open(tmp_path / "run.gif") as image:
+        updates = sum(bool(one.changes) for one in run)
+        assert image.n_frames == updates + 1
+        assert image.info["duration"] == 500
+        pictures = []
+        for number in range(image.n_frames):
+            image.seek(number)
+            pictures.append(image.convert("RGB").tobytes())
+        assert len(set(pictures)) == len(pictures)
+
+
+def test_a_run_is_a_page_of_its_own(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    run = markone.trace([[3, 2], [-2, 2], [-2, -3]], [hostile, "-", hostile], bias=False)
+    plots.animation(run, tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    assert "http" not in page.replace("http://www.w3.org/", "") and "alert(1)</script>" not in page
+    facts = json.loads(re.search(r'type="application/json">(.*?)</script>', page)[1])  # type: ignore[index]
+    assert facts["frames"][0]["title"] == "Before the first step"
+    assert len(facts["frames"]) == 1 + sum(bool(one.changes) for one in run)
+    for frame in facts["frames"][1:]:
+        for x, y in [*frame["line"], *frame["rings"], *itertools.chain(*frame["regions"])]:
+            assert 0 <= x <= 6 * 72 and 0 <= y <= 4.5 * 72
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node to run the script")
+def test_the_script_shows_the_frame_that_is_chosen(tmp_path: Path) -> None:
+    run = markone.trace(*LECTURE, tie="negative", bias=False)
+    plots.animation(run, tmp_path / "run.html")
+    page = (tmp_path / "run.html").read_text()
+    facts = re.search(r'type="application/json">(.*?)</script>', page)[1]  # type: ignore[index]
+    script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)[1]  # type: ignore[index]
+    (tmp_path / "run.js").write_text(STAGE.replace("FACTS", json.dumps(facts)).replace("SCRIPT", script))
+    out = subprocess.run(["node", str(tmp_path / "run.js")], capture_output=True, text=True, check=True, timeout=60)
+    seen = json.loads(out.stdout)
+    frames = json.loads(facts)["frames"]
+    assert [one["title"] for one in seen] == [
+        f"{frame['title']} ({number} of {len(frames) - 1})" for number, frame in enumerate(frames)
+    ]
+    assert [one["lines"] for one in seen] == [int(bool(frame["line"])) for frame in frames]
+    assert [one["circles"] for one in seen] == [len(frame["rings"]) for frame in frames]
+
+
+STAGE = """
+const element = name => ({name, children: [], style: {}, append(e) { this.children.push(e); }, setAttribute() {},
+  replaceChildren() { this.children = []; }, appendChild(e) { this.children.push(e); return e; },
+  insertBefore(e) { this.children.unshift(e); return e; }, querySelector() { return null; }});
+const parts = {facts: {textContent: FACTS}, at: {value: "0", max: "0"}, play: {}, title: {}};
+parts.at.max = String(JSON.parse(parts.facts.textContent).frames.length - 1);
+const picture = element("svg");
+globalThis.document = {getElementById: id => parts[id], querySelector: () => picture,
+  createElementNS: (_, name) => element(name)};
+SCRIPT
+const seen = [];
+for (let i = 0; i <= Number(parts.at.max); ++i) {
+  parts.at.value = String(i); parts.at.oninput();
+  const drawn = picture.children.flatMap(g => g.children.map(e => e.name));
+  seen.push({title: parts.title.textContent, lines: drawn.filter(n => n === "line").length,
+    circles: drawn.filter(n => n === "circle").length});
+}
+console.log(JSON.stringify(seen));
+"""
+
+
+@pytest.mark.parametrize(
+    ("draw", "problem"),
+    [
+        (lambda run: plots.animation(run, "run.mp4"), r"path must end in .gif or .html, not '.mp4'"),
+        (lambda run: plots.animation(run, "run.gif", seconds=0), "seconds must be greater than 0"),
+        (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "only one feature"),
+        (lambda _: plots.step(markone.trace(*LECTURE, rule="mlp"), 0), "those of mlp are not"),
+        (lambda _: plots.animation(markone.trace([[0.0, 0], [0, 0]], ["a", "b"], bias=False), "a.gif"), "no step of"),
+    ],
+)
+def test_what_cannot_be_shown_of_a_run_is_told(draw: Any, problem: str) -> None:
+    with pytest.raises((DataError, SettingsError), match=problem):
+        draw(markone.trace(*LECTURE))

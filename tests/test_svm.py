@@ -460,15 +460,17 @@ def test_a_path_of_C_goes_on_from_the_last_solution(noisy: Any, loss: str, multi
     how = Settings(rule="svm", loss=loss, multiclass=multiclass, tol=1e-6, epochs=50_000)
     path = [0.01, 0.1, 1.0, 3.0, 0.3, 0.01]
     learner = Dual(how, features=6, classes=3).with_C(path[0])
-    teach(learner, block)
+    warm = cold = len(teach(learner, block))
     for C in path[1:]:
         learner = learner.with_C(C)
-        teach(learner, block)
+        warm += len(teach(learner, block))
         anew = Dual(learner.settings, features=6, classes=3)
-        teach(anew, block)
+        cold += len(teach(anew, block))
         assert learner.settings.C == C
         assert learner.course().objective == pytest.approx(anew.course().objective, rel=2e-6)
     assert len(teach(learner.with_C(path[-1]), block)) < len(teach(anew, block))
+    # By the hinge loss a C that climbs from below is as good a start as the optimum of another C.
+    assert loss == "hinge" or warm < cold
     with pytest.raises(DataError, match="those of 120 examples, and now there are 100"):
         teach(learner.with_C(1.0), Block.of(X[:100], y[:100]))
 
@@ -593,11 +595,12 @@ def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.parametrize("check", [check_sample_weight_equivalence_on_dense_data, check_on_sparse_data])
-@pytest.mark.parametrize(
-    ("loss", "multi_class"), [("hinge", "crammer_singer"), ("hinge", "ovr"), ("squared_hinge", "crammer_singer")]
-)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 def test_weights_of_examples_are_repeats(check: Any, loss: str, multi_class: str) -> None:
-    check("LinearSVM", LinearSVM(loss=loss, multi_class=multi_class, tol=0, max_iter=100_000))
+    # A gap that is 0 as far as doubles can tell is the square of what is left in the weights: 1e-8. By a tol below 0
+    # no gap is small enough, and passes go on until nothing moves.
+    check("LinearSVM", LinearSVM(loss=loss, multi_class=multi_class, tol=-1, max_iter=100_000))
 
 
 def test_the_estimator_is_the_learner(noisy: Any) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from markone.model.settings import Settings
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
+    from markone.theory.trace import Trace
+    from markone.theory.tracing import trace
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Source",
+    "Trace",
     "Tuning",
     "Validation",
     "__version__",
@@ -48,6 +51,7 @@ __all__ = [
     "compare",
     "load",
     "read",
+    "trace",
     "train",
     "tune",
     "validate",
@@ -72,6 +76,8 @@ HOMES = {
     "load": "markone.model.file",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
+    "Trace": "markone.theory.trace",
+    "trace": "markone.theory.tracing",
     "train": "markone.learning.training",
     "Certificate": "markone.theory.certificate",
     "certify": "markone.theory.certifying",

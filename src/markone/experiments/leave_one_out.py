@@ -42,13 +42,8 @@ class LeftOut:
     """Rows so near to a tie that a training of their own had to decide; they are among the others, too."""
 
 
-def has_shortcut(settings: Settings) -> bool:
-    """Whether `leave_one_out` knows a way for these settings that is faster than a training for each row."""
-    return why_not(settings) is None
-
-
 def why_not(settings: Settings) -> SettingsError | None:
-    """What there is in the settings that a row changes even where it makes no step, in a sentence."""
+    """What there is in the settings that a row changes even where it makes no step, in a sentence; None for nothing."""
     settings = settings.spelled_out()
     if not settings.traits.online:
         return SettingsError("rule", f"must be one that takes a step at each example, not {settings.rule!r}")

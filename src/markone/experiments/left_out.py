@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import as_scipy
+from markone.errors import SettingsError
+from markone.experiments import support
 from markone.experiments.folds import FoldRows, divided
-from markone.experiments.leave_one_out import has_shortcut, leave_one_out, why_not
+from markone.experiments.leave_one_out import leave_one_out, why_not
 from markone.experiments.progress import Progress, watching
 from markone.experiments.splits import Split
 from markone.experiments.validation import Fold, Validation, about_rows, score_of
@@ -47,12 +49,13 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
     everything = FoldRows(features, sample.classes, matrix, sample.truth, importance, matrix, sample.truth)
     reason = what_learns(features)
     shortcut = None if reason else shortcut_of(way, everything)
+    found = None
     start = time.perf_counter()
     if shortcut is not None:
         with watching(progress, 1) as told:
             told.step(f"{way.name}, each row left out")
             found = shortcut(way, everything, sample.threads)
-    else:
+    if found is None:
         with watching(progress, len(splits)) as told:
             found = one_by_one(sample, way, splits, None if reason else everything, told)
         found.remarks.append(why_plain(way, len(sample), reason))
@@ -82,7 +85,8 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
 
 # ---- shortcuts
 
-Shortcut = Callable[[Any, FoldRows, int], Found]
+Shortcut = Callable[[Any, FoldRows, int], Found | None]
+"""Gives nothing where it turns out that it leads nowhere."""
 
 
 def shortcut_of(way: Way, rows: FoldRows) -> Shortcut | None:
@@ -93,8 +97,12 @@ def shortcut_of(way: Way, rows: FoldRows) -> Shortcut | None:
         return None
     if way.settings.traits.counts:
         return by_counts
+    if problem_of(way) is not None:
+        return None
+    if way.settings.rule == "svm":
+        return by_support
     # What has probabilities is asked for them, row by row; by steps there are only answers.
-    return by_steps if has_shortcut(way.settings) and not way.settings.traits.has_probabilities else None
+    return by_steps if way.settings.traits.online and not way.settings.traits.has_probabilities else None
 
 
 def by_steps(way: ByRule, rows: FoldRows, threads: int) -> Found:
@@ -105,6 +113,21 @@ def by_steps(way: ByRule, rows: FoldRows, threads: int) -> Found:
         f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
         "each row, in the order of the run with all."
     )
+    return Found(found.predicted, None, 1 + found.retrained, [remark])
+
+
+def by_support(way: ByRule, rows: FoldRows, threads: int) -> Found | None:
+    """Only without a row that holds the optimum is there anything to be learned anew."""
+    found = support.leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
+    if found is None:
+        return None
+    remark = (
+        f"Of {found.free:,} rows, the optimum with all of them proves what the one without them says; without each of "
+        f"the other {found.retrained:,} it was sought anew, from the one with all on. The answers are those of the "
+        "optimum itself, which a training that ends sooner may miss."
+    )
+    if found.near:
+        remark += f" Not proven, for they are next to a tie: {found.near:,}."
     return Found(found.predicted, None, 1 + found.retrained, [remark])
 
 
@@ -131,12 +154,23 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
     """Why it took so long, and what would be quicker."""
     if reason is not None:
         return f"Each of the {rows:,} rows took a training of its own, with features learned anew, for {reason}."
-    problem = why_not(way.settings) if isinstance(way, ByRule) and way.settings.traits.online else None
+    problem: object = problem_of(way)
+    if problem is None and way.rule == "svm":
+        problem = "with all rows the training gets nowhere near its optimum"
     if problem is not None:
         return (
             f"Each of the {rows:,} rows took a training of its own. There is a quicker way to the same, but {problem}."
         )
     return f"Each of the {rows:,} rows took a training of its own."
+
+
+def problem_of(way: Way) -> SettingsError | None:
+    """What there is in the settings that bars the shortcut that the rule has."""
+    if not isinstance(way, ByRule):
+        return None
+    if way.settings.rule == "svm":
+        return support.why_not(way.settings)
+    return why_not(way.settings) if way.settings.traits.online else None
 
 
 # ---- the plain way

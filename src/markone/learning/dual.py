@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +96,8 @@ class Dual:
         """The solver whose turn it is in this pass."""
         self._visits = 0
         """Those that it has made in this pass."""
+        self.visited: tuple[int, int | None] | None = None
+        """The solver that made the last visit, and the row that it went to; None where the last piece had none."""
 
     @property
     def columns(self) -> int:
@@ -105,6 +108,11 @@ class Dual:
     def one_versus_rest(self) -> bool:
         """Whether each class has a solver of its own."""
         return self.classes > 2 and self.settings.multiclass == "one-versus-rest"
+
+    @property
+    def solvers(self) -> Sequence[Solver]:
+        """One for the whole problem, or one for each class; none where the examples have been let go of."""
+        return self._solvers
 
     # ---- learning
 
@@ -145,13 +153,21 @@ class Dual:
             bias=self.settings.bias,
         )
 
+    def make_pass(self, epoch: int) -> None:
+        """A whole pass, without looking up."""
+        seed = self._seed(epoch)
+        for solver in self._solvers:
+            if not solver.done and solver.core.begin_pass(seed, 0):
+                solver.learn(len(solver.core))
+        self._finish_pass(epoch)
+
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visits the examples that are not at rest; those that are count as visited, too, with the last piece."""
         left = examples.rows - skip
         if skip and left == 0:
             return
         size = examples.between_looks(1 if self.one_versus_rest else self.columns)
-        seed = None if self.settings.order != "each" else seed_of_pass(self.settings.seed, epoch)
+        seed = self._seed(epoch)
         while self._turn < len(self._solvers):
             solver = self._solvers[self._turn]
             remaining = 0 if solver.done else solver.core.begin_pass(seed, self._visits)
@@ -161,6 +177,7 @@ class Dual:
                 tally = solver.learn(size)
                 remaining -= tally.visits
                 self._visits += tally.visits
+                self.visited = self._turn, solver.core.last
                 self._snapshot = None
                 if remaining == 0:
                     self._turn, self._visits = self._turn + 1, 0
@@ -172,7 +189,11 @@ class Dual:
                 left -= visits
                 yield tally, visits
         self._finish_pass(epoch)
+        self.visited = None
         yield Counted(0, 0, 0.0, 0.0), left
+
+    def _seed(self, epoch: int) -> int | None:
+        return None if self.settings.order != "each" else seed_of_pass(self.settings.seed, epoch)
 
     def _finish_pass(self, epoch: int) -> None:
         jump = max(FIRST_JUMP, (self.features + 1) * (1 if self.one_versus_rest else self.columns))
@@ -197,6 +218,17 @@ class Dual:
         if alphas and before and now and fresh.one_versus_rest == self.one_versus_rest:
             fresh._start = alphas, 1.0 if now == before else now / before
         return fresh
+
+    def start_at(self, multipliers: list[Array]) -> None:
+        """Goes on from other multipliers: for each solver, those of all rows of the block that it has begun with."""
+        for solver, alpha in zip(self._solvers, multipliers, strict=True):
+            solver.start_at(alpha[solver.core.rows()], 1.0)
+        self._snapshot = None
+
+    def aim_at(self, tol: float) -> None:
+        """Another gap to stop at, from now on."""
+        for solver in self._solvers:
+            solver.tol = tol
 
     # ---- what it is worth
 
@@ -237,6 +269,12 @@ class Dual:
             kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
             self._snapshot = kind(np.ascontiguousarray(all_of[:-1]), all_of[-1].copy(), self.classes)
         return self._snapshot
+
+    def last_weights(self) -> Array:
+        """Those of the multipliers, be there better ones; the last row is the bias."""
+        if not self._solvers:
+            return self._matrix()
+        return np.hstack([solver.core.weights(best=False) for solver in self._solvers])
 
     def _matrix(self) -> Array:
         if self._fitted is not None:
@@ -314,7 +352,7 @@ class Solver:
     def __init__(self, core: _core.Dual, settings: Settings, features: int) -> None:
         assert settings.tol is not None and settings.epochs is not None  # it is spelled out
         self.core = core
-        self._tol = settings.tol
+        self.tol = settings.tol
         self._C = core.C
         self._passes = 0
         """Since C has grown."""
@@ -385,7 +423,7 @@ class Solver:
         measure = (
             measure
             or self._updates == 0
-            or core.seen_gap <= HOPEFUL * self._tol * (core.bound + core.seen_gap)
+            or core.seen_gap <= HOPEFUL * self.tol * (core.bound + core.seen_gap)
             or self._visits >= OVERDUE * len(core)
             or core.seen_room <= SETTLED * self._room
         )
@@ -432,7 +470,7 @@ class Solver:
         return self._fresh and self._is_near(self.core.own)
 
     def _is_near(self, objective: float) -> bool:
-        return not self.climbs and math.isfinite(objective) and objective - self.core.bound <= self._tol * objective
+        return not self.climbs and math.isfinite(objective) and objective - self.core.bound <= self.tol * objective
 
     def pulls(self) -> Array:
         """How hard each example pulls at each column."""
@@ -462,6 +500,7 @@ def part(array: NDArray[Any], number: int, of: int) -> NDArray[Any]:
     return np.ascontiguousarray(array[:, number * width : (number + 1) * width])
 
 
+@lru_cache(maxsize=1024)
 def seed_of_pass(seed: int, epoch: int) -> int:
     """What makes the order of a pass (from 1): the same for the same seed, whatever came before."""
     return int(np.random.SeedSequence([seed, epoch - 1]).generate_state(1, np.uint64)[0])

@@ -49,13 +49,20 @@ class Examples(Protocol):
 
 
 class BlockExamples:
-    """One block, or what a share of it leaves to learn from."""
+    """One block, or those of its rows that are to be learned from, or what a share of it leaves."""
 
-    def __init__(self, block: Block, settings: Settings, holdout: Block | None = None) -> None:
+    def __init__(
+        self,
+        block: Block,
+        settings: Settings,
+        holdout: Block | None = None,
+        *,
+        rows: NDArray[np.int64] | None = None,
+    ) -> None:
         self._block = block
-        self._rows = np.arange(len(block))
+        self._rows = np.arange(len(block)) if rows is None else rows
         self._holdout = holdout
-        if holdout is None and settings.holdout > 0:
+        if rows is None and holdout is None and settings.holdout > 0:
             self._rows, kept_apart = split(block.labels, settings.holdout, settings.seed)
             self._holdout = block.take(kept_apart)
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from markone.plots.course import curves
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.plane import boundary
+    from markone.plots.runs import animation, step
     from markone.plots.strengths import weight_images, weights
     from markone.plots.vectors import svg
 
 __all__ = [
     "accuracies",
+    "animation",
     "boundary",
     "calibration",
     "confusion",
@@ -31,6 +33,7 @@ __all__ = [
     "losses_curve",
     "regressions",
     "roc",
+    "step",
     "svg",
     "weight_images",
     "weights",
@@ -39,6 +42,7 @@ __all__ = [
 # No module may be called like a function in it: importing it would put it into the function's place here.
 HOMES = {
     "accuracies": "markone.plots.contest",
+    "animation": "markone.plots.runs",
     "boundary": "markone.plots.plane",
     "calibration": "markone.plots.chances",
     "confusion": "markone.plots.counts",
@@ -46,6 +50,7 @@ HOMES = {
     "losses_curve": "markone.plots.lectures",
     "regressions": "markone.plots.lectures",
     "roc": "markone.plots.chances",
+    "step": "markone.plots.runs",
     "svg": "markone.plots.vectors",
     "weight_images": "markone.plots.strengths",
     "weights": "markone.plots.strengths",

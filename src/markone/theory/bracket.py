@@ -1,11 +1,11 @@
 """Brackets: planes show how wide the best margin is at least, points of hulls how wide it is at most.
 
-All of this is done in floats, and only proposes: what is claimed of a plane or of a point is computed by `verification`,
-and whether a proof is one by `exact`.
+All of this is done in floats, and only proposes: what is claimed of a plane or of a point is computed by
+`verification`, and whether a proof is one by `exact`.
 
 Where there are few dimensions, the nearest point of the hull to 0 is found in finitely many steps (Wolfe's algorithm,
-`learning.hull`). Where there are many, passes of the dual of the support vector machine near it, and the gap between the
-two bounds says how far it still is.
+`learning.hull`). Where there are many, passes of the dual of the support vector machine near it, and the gap between
+the two bounds says how far it still is.
 
 The bias is the weight of a feature that is always 1 beside rows that are scaled down: the shorter they are, the less
 the bias counts in the length of a plane, and the margin wants that it does not count at all.
@@ -293,7 +293,8 @@ class Passes:
                 self._look = max(self._passes + 1, self._passes * RARER)
                 self._solver.measure()
                 see(self.bracket, self._rows, self._solver)
-                tell(f"pass {self._passes}: a margin between {max(0.0, self.bracket.lower):.4g} and {self.bracket.upper:.4g}")
+                lower, upper = max(0.0, self.bracket.lower), self.bracket.upper
+                tell(f"pass {self._passes}: the best margin is between {lower:.4g} and {upper:.4g}")
                 self.done = self.bracket.gap <= tol or not moved
         self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
 

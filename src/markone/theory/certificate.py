@@ -63,6 +63,8 @@ class Proof:
     """The number of a wrong class for each row; of two classes, the other one."""
     weights: tuple[int, ...]
     """Positive whole numbers, which may be large, without a common factor."""
+    labels: tuple[int, ...] = ()
+    """The number of each row's own class; where it is known, for those who read the proof."""
 
     @property
     def hinge_bound(self) -> float:
@@ -81,7 +83,8 @@ class Proof:
         return Proof(self.of_rows(rows).rows, tuple((first, second)[rival] for rival in self.rivals), self.weights)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"rows": list(self.rows), "rivals": list(self.rivals), "weights": [str(one) for one in self.weights]}
+        whole = [str(one) for one in self.weights]
+        return {"rows": list(self.rows), "labels": list(self.labels), "rivals": list(self.rivals), "weights": whole}
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def certify(
     memory: int | str | None = None,
     progress: Tell | bool | None = None,
 ) -> Certificate:
-    """Whether a plane separates the classes: one that does, with the best margin in a bracket, or a proof that none does.
+    """Whether a plane separates the classes: one that does, with a bracket of the best margin; or a proof that none is.
 
     The classes can be separated where some weights w, with a bias b, have y(w·x + b) > 0 for all examples; of more than
     two classes, where each example's own class can score above every other. The margin of a plane is the smallest
@@ -146,6 +147,7 @@ class Certifying:
         if proof is not None:
             self.tell("looking for a plane that has few rows wrong")
             removal, hinge = soften(self.points, self.clock)
+            proof = replace(proof, labels=tuple(self.points.truth[list(proof.rows)].tolist()))
             facts |= {"bracket": (0.0, 0.0), "proof": proof, "removal": removal, "hinge": hinge}
             return Certificate(separable=False, seconds=self.clock.spent, **facts)
         return self.separated(facts)
@@ -164,7 +166,11 @@ class Certifying:
             assert plane is not None
             bounds = [(mistakes_allowed(self.points, one), one) for one in [plane, *self.bracket.bound_planes]]
             bound, bound_plane = min(bounds, key=lambda pair: pair[0])
-            facts |= {"plane": plane, "mistake_bound": bound, "bound_plane": None if bound_plane is plane else bound_plane}
+            facts |= {
+                "plane": plane,
+                "mistake_bound": bound,
+                "bound_plane": None if bound_plane is plane else bound_plane,
+            }
         if not separable or (self.bracket.gap > self.tol and self.clock.left == 0):
             facts["remarks"].append("time ran out before the bracket was as narrow as it should be; give more seconds")
         return Certificate(seconds=self.clock.spent, **facts)
@@ -180,7 +186,7 @@ class Certifying:
         """In few dimensions: steps to the nearest point."""
         self.tell(f"stepping towards the nearest point of {len(points):,} rows")
         bracket = self.bracket
-        found, corners = take_steps(bracket, self.clock)
+        _, corners = take_steps(bracket, self.clock)
         if self.separates():
             if bracket.gap > self.tol and points.bias:
                 take_steps(bracket, self.clock, light=LIGHTER_BIAS, start=corners)

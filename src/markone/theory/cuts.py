@@ -20,7 +20,10 @@ from markone.theory.products import Products
 
 NOTHING = 1e-9
 """A smaller margin is none, as far as can be told."""
-MOST_AT_FIRST = 3000
+FEWEST = 500
+"""So many z are enough to begin with, or a few for each dimension."""
+MANY = 200
+"""In more dimensions the interior-point method is quicker than the simplex method."""
 SEED = 0
 
 
@@ -30,6 +33,8 @@ class Found:
     """Those on which the margin rests: of the dual solution."""
     plane: Plane | None = None
     """One that separates, as far as floats can tell."""
+    certain: bool = False
+    """Whether some plane separates all z that are allowed, for sure; it may be this one before its last rounding."""
 
 
 class Cuts:
@@ -48,21 +53,22 @@ class Cuts:
             margin, blocks, found = solved
             if margin <= NOTHING:
                 return found
-            products = self.products.of(blocks)[0]
-            wrong = np.argwhere(products <= 0)
-            if not len(wrong):
-                return Found(found.corners, self.plane(blocks))
-            order = np.argsort(products[tuple(wrong.T)], kind="stable")[: max(100, self.points.dimensions)]
-            more = set(map(tuple, wrong[order].tolist())) - set(working)
-            if not more:
+            products, errors = self.products.of(blocks)
+            if products.min() > 0:
+                return Found(found.corners, self.plane(blocks), bool((products > errors).all()))
+            products[tuple(np.array(working).T)] = np.inf
+            if products.min() > 0:  # HiGHS has some z on the wrong side that it was to have on the right one
                 break
-            working += sorted(more)
+            # Those that are nearly wrong would be the next ones: a few rounds are saved.
+            lowest = np.argsort(products, axis=None, kind="stable")[: max(100, self.points.dimensions)]
+            rows, rivals = np.unravel_index(lowest[np.isfinite(products.ravel()[lowest])], products.shape)
+            working += list(zip(rows.tolist(), rivals.tolist(), strict=True))
         return found
 
     def first(self, hint: list[Corner]) -> list[Corner]:
         """All, if they are few; else the hint, and some by chance."""
         every = np.argwhere(self.products.allowed)
-        count = max(MOST_AT_FIRST, 3 * self.points.dimensions)
+        count = max(FEWEST, 4 * self.points.dimensions)
         if len(every) > count:
             every = np.random.default_rng(SEED).choice(every, count, replace=False)
         return list(dict.fromkeys([*hint, *((row, rival) for row, rival in every.tolist())]))
@@ -77,7 +83,10 @@ class Cuts:
         system: Any = hstack([-z, csr_matrix(np.ones((len(working), 1)))]).tocsr()
         goal = np.append(np.zeros(size), -1.0)
         bounds = [(-1.0, 1.0)] * size + [(0.0, np.inf)]
-        result: Any = linprog(goal, system, np.zeros(len(working)), bounds=bounds, options={"time_limit": seconds})
+        method: Any = "highs-ipm" if size > MANY else "highs"
+        result: Any = linprog(
+            goal, system, np.zeros(len(working)), bounds=bounds, method=method, options={"time_limit": seconds}
+        )
         if result.status != 0:
             return None
         shares = -result.ineqlin.marginals

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import combinations
 from math import gcd
 from typing import Any
 
@@ -56,11 +57,19 @@ def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> P
 def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -> Proof | Plane | None:
     """A proof, or a plane that separates; None where it takes longer. `hint`: z that a numeric solver ended with.
 
-    The plane is of floats where these can separate, else of fractions. Its margin is not the best.
+    The plane is of floats where these can separate, else of fractions. Its margin is not the best. Of several classes,
+    two that cannot be separated from each other are looked for first: their proof is one for all, and short.
     """
+    deadline = time.monotonic() + seconds
+    classes = len(points.classes)
+    for first, second in combinations(range(classes), 2) if classes > 2 else ():
+        pair, rows = points.pair(first, second)
+        found = decide(pair, seconds=deadline - time.monotonic())
+        if isinstance(found, Proof):
+            return found.of_pair(rows, first, second)
     allowed = np.ones((len(points), len(points.classes)), bool)
     allowed[np.arange(len(points)), points.truth] = False
-    return Search(points, allowed, time.monotonic() + seconds).run(hint)
+    return Search(points, allowed, deadline).run(hint)
 
 
 class Search:
@@ -75,7 +84,7 @@ class Search:
         hint = list(hint)
         if self.points.dimensions > FEW:
             found = Cuts(self.points, self.products, self.deadline).run(hint)
-            if found.plane is not None and least_margin(self.points, found.plane) > 0:
+            if found.plane is not None and self.holds(found.plane, found.certain):
                 return found.plane
             for corners in (found.corners, hint):
                 if proof := self.proof_of_all(corners):
@@ -84,6 +93,11 @@ class Search:
         if self.points.dimensions > MOST_DIMENSIONS:
             return None
         return Simplex(self.points, self.whole, self.products, self.deadline).run(hint)
+
+    def holds(self, plane: Plane, certain: bool) -> bool:
+        """Whether a plane separates all or, where some z only were asked about, these are known to have one."""
+        some_only = np.count_nonzero(self.products.allowed) < len(self.points) * (len(self.points.classes) - 1)
+        return certain if some_only else least_margin(self.points, plane) > 0
 
     def proof_of_all(self, corners: list[Corner]) -> Proof | None:
         """The proof that needs just these z."""

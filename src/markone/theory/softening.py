@@ -148,13 +148,14 @@ def values_of_program(points: Points) -> int:
 
 def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
     """The smallest total hinge as a linear program: min Σξ with w·z + ξ ≥ 1, ξ ≥ 0, one ξ for each row."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_matrix, hstack, kron, vstack
+    from scipy import optimize, sparse
 
-    matrix = csr_matrix(points.matrix, dtype=np.float64)
+    linprog: Any = optimize.linprog
+    stack: Any = sparse.block_array
+    matrix: Any = sparse.csr_array(points.matrix, dtype=np.float64)
     if points.bias:
-        matrix = hstack([matrix, np.ones((len(points), 1))]).tocsr()
-    columns, blocks, slacks = columns_of(points), [], []
+        matrix = stack([[matrix, np.ones((len(points), 1))]], format="csr")
+    columns, blocks = columns_of(points), []
     for rival in range(len(points.classes)):
         rows = np.flatnonzero(points.truth != rival)
         signs = np.zeros((len(rows), columns))
@@ -163,13 +164,14 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
         else:
             signs[np.arange(len(rows)), points.truth[rows]] = 1
             signs[:, rival] = -1
-        blocks.append(hstack([matrix[rows].multiply(signs[:, [column]]) for column in range(columns)]))
-        slacks.append(csr_matrix((np.ones(len(rows)), (np.arange(len(rows)), rows)), (len(rows), len(points))))
+        slack = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), (len(rows), len(points)))
+        blocks.append([*(matrix[rows] * signs[:, [column]] for column in range(columns)), slack])
+    constraints = stack(blocks, format="csr")
     width = columns * matrix.shape[1]
     found: Any = linprog(
         np.append(np.zeros(width), np.ones(len(points))),
-        A_ub=-hstack([vstack(blocks), vstack(slacks)]).tocsr(),
-        b_ub=-np.ones(sum(block.shape[0] for block in blocks)),
+        A_ub=-constraints,
+        b_ub=-np.ones(constraints.shape[0]),
         bounds=[(None, None)] * width + [(0, None)] * len(points),
         method="highs",
         options={"time_limit": max(0.1, 0.3 * clock.left)},

@@ -1,0 +1,257 @@
+"""A trace: the steps of a run, each with what it saw, what it said and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from markone.data.blocks import Block
+from markone.data.source import Label
+from markone.features.map import FeatureMap
+from markone.model.grids import cells, label_in_words, plain_number, shortened
+from markone.model.history import REASONS, Stop
+from markone.model.settings import Settings
+from markone.theory.tables import Table
+
+SHOWN = 8
+"""How many features, changes or weights a line shows."""
+NAME_WIDTH = 24
+"""Of a feature in a line."""
+INDENT = "    "
+WEIGHTS, COUNTS = "w", "counts"
+"""What changes is called."""
+SAME = 1e-6
+"""How nearly the changes of all features must agree to be one number times the example."""
+
+
+class Change(NamedTuple):
+    """A number that a step has changed."""
+
+    feature: str
+    of: str
+    """The class that it is a weight of, or the unit of a network."""
+    before: float
+    after: float
+    table: int
+    """Which of the tables it is in, its row there and its column."""
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One visit: of an example or, by `mlp`, of a batch, or by a solver of `logistic`, of all."""
+
+    number: int
+    """From 1; steps that are not shown count, too."""
+    epoch: int
+    """The pass, from 1."""
+    rows: tuple[int, ...]
+    """The examples visited, by their numbers among those that have a label, from 1."""
+    label: Label
+    """The right class of the example; None of several."""
+    features: dict[str, float]
+    """The example, where it is not 0."""
+    scores: dict[str, float]
+    """Its activation before the step: for each class or, of two classes, of the second alone."""
+    predicted: Label
+    """The class that was said before the step. By one-versus-rest None for the rest, and of several examples."""
+    mistakes: int
+    """How many of the examples visited were misclassified: 0 or 1, unless there are several."""
+    changes: tuple[Change, ...]
+    """What the step has changed, in the order of the features."""
+    meanwhile: tuple[Change, ...] = ()
+    """What the steps have changed that were left out before this one."""
+    against: str | None = None
+    """By one-versus-rest, the class whose turn it is."""
+
+    @property
+    def pulls(self) -> dict[str, float] | None:
+        """How many times the example was added to the weights of each class; None where that is not what happened."""
+        found: dict[str, float] = {}
+        for change in self.changes:
+            value = self.features.get(change.feature, 1.0)
+            pull = (change.after - change.before) / value
+            if abs(pull - found.setdefault(change.of, pull)) > SAME * max(1.0, abs(pull)):
+                return None
+        return found
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether two classes came out best together, so that the settings' `tie` decided."""
+        scores = sorted(self.scores.values(), reverse=True)
+        return scores == [0.0] or (len(scores) > 1 and scores[0] == scores[1])
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, in what JSON has."""
+        return {
+            "step": self.number,
+            "pass": self.epoch,
+            "rows": list(self.rows),
+            "label": self.label,
+            "features": self.features,
+            "scores": self.scores,
+            "predicted": self.predicted,
+            "mistakes": self.mistakes,
+            "changes": [
+                {"feature": one.feature, "of": one.of, "before": one.before, "after": one.after} for one in self.changes
+            ],
+            **({} if self.against is None else {"against": self.against}),
+        }
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The steps of a run, which can be walked through, and played forth and back."""
+
+    settings: Settings
+    classes: list[Label]
+    features: FeatureMap = field(repr=False)
+    block: Block = field(repr=False)
+    """The examples, as rows of features."""
+    start: list[Table] = field(repr=False)
+    """The weights before the first step."""
+    steps: list[Step]
+    made: int
+    """How many steps the run made, with those that are not among `steps`."""
+    updates: int
+    """How many of them changed something."""
+    mistakes: int
+    stopped: Stop | None
+    """Why the run ended; None where it would have gone on after the last step that was asked for."""
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __getitem__(self, i: int) -> Step:
+        return self.steps[i]
+
+    def tables(self, after: int = -1) -> list[Table]:
+        """The weights after `steps[after]`, by default the last; `start` is before the first."""
+        steps = self.steps[: range(len(self.steps))[after] + 1] if self.steps else []
+        values = [table.values.copy() for table in self.start]
+        for step in steps:
+            for change in (*step.meanwhile, *step.changes):
+                values[change.table][change.row, change.column] = change.after
+        return [Table(table.rows, table.columns, one) for table, one in zip(self.start, values, strict=True)]
+
+    def weights(self, after: int = -1) -> dict[str, dict[str, float]]:
+        """The weights of each class by name, after `steps[after]`; of a network those of the first layer."""
+        return self.tables(after)[0].named()
+
+    # ---- as one reads it
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [*in_words(self.steps, COUNTS if self.settings.traits.counts else WEIGHTS), "", self.summary()]
+        )
+
+    def summary(self) -> str:
+        """How many steps there were, and why they ended."""
+        shown = "" if len(self.steps) == self.made else f" Shown are {len(self.steps):,} of them."
+        end = "It would go on." if self.stopped is None else f"It ended: {REASONS[self.stopped]}."
+        return (
+            f"{counted(self.made, 'step')}, {counted(self.mistakes, 'mistake')}, "
+            f"{counted(self.updates, 'change')} of the weights.{shown} {end}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, in what JSON has."""
+        return {
+            "rule": self.settings.rule,
+            "classes": self.classes,
+            "made": self.made,
+            "mistakes": self.mistakes,
+            "updates": self.updates,
+            "stopped": self.stopped,
+            "start": [table.named() for table in self.start],
+            "steps": [step.as_dict() for step in self.steps],
+            "weights": [table.named() for table in self.tables()],
+        }
+
+
+# ---- in words
+
+
+def in_words(steps: Sequence[Step], what: str) -> Iterator[str]:
+    """A line for each step, below it the example, and the sums by which its weights have changed."""
+    lines = [("pass", "row", "label", "activation", "says", "")] + [line_of(step) for step in steps]
+    widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        yield "  ".join(cell + " " * (width - cells(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
+        if number:
+            yield from (INDENT + more for more in below(steps[number - 1], what))
+
+
+def line_of(step: Step) -> tuple[str, str, str, str, str, str]:
+    if not step.scores:
+        rows = counted(len(step.rows), "row")
+        return str(step.epoch), rows, "", "", "", f"{step.mistakes:,} wrong"
+    [*scores] = step.scores.items()
+    single = len(scores) == 1
+    activation = plain_number(scores[0][1]) if single else ", ".join(pairs(scores))
+    verdict = ("wrong" if step.mistakes else "right") + (", a tie" if step.is_tie else "")
+    turn = "" if step.against is None else f", {shortened(step.against, NAME_WIDTH)} against the rest"
+    label = label_in_words(step.label, NAME_WIDTH)
+    predicted = "the rest" if step.predicted is None else label_in_words(step.predicted, NAME_WIDTH)
+    return str(step.epoch), f"{step.rows[0]:,}", label, activation, predicted, verdict + turn
+
+
+def below(step: Step, what: str) -> Iterator[str]:
+    if step.features or step.scores:
+        yield f"x: {', '.join(some(pairs(step.features.items()), len(step.features)))}" if step.features else "x: 0"
+    if not step.changes:
+        return
+    pulls = step.pulls if step.scores else None
+    by_class: dict[str, list[Change]] = {}
+    for change in step.changes:
+        by_class.setdefault(change.of, []).append(change)
+    for of, changes in some_of(by_class):
+        head = what if len(step.scores) == 1 and step.against is None else f"{what}[{shortened(of, NAME_WIDTH)}]"
+        if pulls is not None:
+            times = plain_number(abs(pulls[of]))
+            head += f" {'-' if pulls[of] < 0 else '+'} {'' if times == '1' else f'{times}·'}x"
+        yield f"{head}: {', '.join(some(map(arithmetic, changes[:SHOWN]), len(changes)))}"
+    if len(by_class) > SHOWN:
+        yield f"and {len(by_class) - SHOWN:,} more"
+
+
+def arithmetic(change: Change) -> str:
+    """
+    >>> arithmetic(Change("win", "SPORTS", 1.0, -1.5, 0, 0, 0))
+    'win 1 - 2.5 = -1.5'
+    """
+    difference = change.after - change.before
+    return (
+        f"{shortened(change.feature, NAME_WIDTH)} {plain_number(change.before)} {signed(difference)} = "
+        f"{plain_number(change.after)}"
+    )
+
+
+def signed(number: float) -> str:
+    return f"{'-' if number < 0 else '+'} {plain_number(abs(number))}"
+
+
+def pairs(named: Iterable[tuple[str, float]]) -> Iterator[str]:
+    return (f"{shortened(name, NAME_WIDTH)} {plain_number(number)}" for name, number in named)
+
+
+def some(texts: Iterable[str], of: int) -> list[str]:
+    shown = [text for text, _ in zip(texts, range(SHOWN), strict=False)]
+    return shown if len(shown) == of else [*shown, f"and {of - len(shown):,} more"]
+
+
+def some_of(named: Mapping[str, list[Change]]) -> list[tuple[str, list[Change]]]:
+    return list(named.items())[:SHOWN]
+
+
+def counted(number: int, what: str) -> str:
+    """
+    >>> counted(1, "step"), counted(1200, "mistake")
+    ('1 step', '1,200 mistakes')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,284 @@
+"""Tracing: a run made step by step, in which everything is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.kinds import written
+from markone.errors import SettingsError
+from markone.features.map import BIAS, FeatureMap
+from markone.features.spec import Function
+from markone.learning.dual import Dual
+from markone.learning.examples import BlockExamples, Visits
+from markone.learning.learner import Learner
+from markone.learning.linear import Linear
+from markone.learning.passes import Run
+from markone.learning.progress import Silence
+from markone.learning.samples import open_sample
+from markone.learning.training import check_names, new_learner, settings_of, spec_of
+from markone.model.history import Stop
+from markone.model.rules import OWNERS, Rule
+from markone.model.scorer import Scorer
+from markone.model.settings import Settings
+from markone.theory.tables import Table, last_scorer, tables_of
+from markone.theory.trace import Change, Step, Trace
+
+USUAL_STEPS = 1000
+
+
+def trace(
+    source: Any,
+    target: Any = None,
+    *,
+    rule: Rule = "perceptron",
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    start: Mapping[Any, Mapping[str, float]] | None = None,
+    steps: int | None = USUAL_STEPS,
+    only_mistakes: bool = False,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    **settings: Any,
+) -> Trace:
+    """Makes a run step by step, as `markone.train` would with the same settings, and writes every step down.
+
+    Parameters
+    ----------
+    source
+        A source, or what `markone.read` takes: a path, a frame, a list of texts, rows of numbers.
+    target
+        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+    rule
+        As for `markone.train`.
+    features
+        The spec of the features: a `Features`, a dict or the name of a TOML file.
+    functions
+        Python functions that make more features, by name.
+    start
+        Weights to start from, by class and feature; `BIAS` is the bias. Of two classes, those of the second. For rules
+        that take a step at each example.
+    steps
+        Stop after so many steps; None for all that the settings ask for.
+    only_mistakes
+        Keep the steps at which a mistake was made. Only these count for `steps`.
+    threads
+        How many threads make features; as many as there are cores by default.
+    memory
+        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    settings
+        All else is as in `markone.Settings`. Rows are visited as given unless `order` says otherwise; none is held out.
+
+    Examples
+    --------
+    >>> run = trace([[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"], tie="negative", bias=False)
+    >>> [list(step.changes)[0].after for step in run if step.mistakes]
+    [3.0, 1.0]
+    """
+    check_names(settings)
+    if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
+        raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
+    for name in ("holdout", "patience"):
+        if settings.get(name):
+            raise SettingsError(name, "has no place in a trace, where all rows are learned from; leave it out")
+    by_example = rule in OWNERS["order"] and settings.get("solver", "online") in (None, "online")
+    how = settings_of({"rule": rule, **({"order": "given"} if by_example else {}), **settings}, None)
+    sample = open_sample(source, target, threads, memory)
+    chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
+    matrix, importance = sample.fitted(chart, np.arange(len(sample)))
+    block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
+    learner = new_learner(how, chart, sample.classes)
+    if start is not None:
+        start_from(start, learner, chart, sample.classes)
+    return Tracer(learner, chart, sample.classes, block, only_mistakes).run(steps)
+
+
+def start_from(
+    start: Mapping[Any, Mapping[str, float]], learner: Learner, chart: FeatureMap, classes: list[Any]
+) -> None:
+    """Puts the weights where they are to start."""
+    if not isinstance(learner, Linear):
+        raise SettingsError("start", f"is for rules that take a step at each example, not for {learner.settings.rule}")
+    numbers = {name: number for number, name in enumerate(chart.names())}
+    columns = classes[1:] if learner.columns == 1 else classes
+    matrix, bias = np.zeros((learner.features, learner.columns)), np.zeros(learner.columns)
+    for label, weights in start.items():
+        if label not in columns:
+            known = ", ".join(map(repr, columns))
+            raise SettingsError("start", f"has weights for {label!r}; there are those of {known}")
+        column = columns.index(label)
+        for name, weight in weights.items():
+            if name == BIAS and learner.settings.bias:
+                bias[column] = weight
+            elif name in numbers:
+                matrix[numbers[name], column] = weight
+            else:
+                raise SettingsError("start", f"has a weight for {name!r}, and no feature is called so")
+    learner.start_at(matrix, bias)
+
+
+class OneByOne(BlockExamples):
+    """Examples that are looked at after each step, and known in the order in which they are visited."""
+
+    def __init__(self, block: Block, settings: Settings) -> None:
+        super().__init__(block, settings)
+        self._size = len(block)
+        self._order: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._at = 0
+
+    def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
+        for block, order in super().visits(settings, epoch, skip):
+            self._order, self._at = np.arange(self._size) if order is None else order, 0
+            yield block, order
+
+    def between_looks(self, columns: int) -> int:
+        return 1
+
+    def taken(self, visits: int) -> NDArray[np.int64]:
+        """The rows of the next so many visits."""
+        self._at += visits
+        return self._order[self._at - visits : self._at]
+
+
+class Tracer:
+    """A run, and what is written down of it."""
+
+    def __init__(
+        self, learner: Learner, chart: FeatureMap, classes: list[Any], block: Block, only_mistakes: bool
+    ) -> None:
+        self.learner, self.chart, self.classes = learner, chart, classes
+        self.block = learner.ready(block)
+        self.only_mistakes = only_mistakes
+        self.examples = OneByOne(self.block, learner.settings)
+        self.steps: list[Step] = []
+        self._meanwhile: dict[tuple[int, int, int], Change] = {}
+        """By steps that are left out, in the order in which they happened."""
+
+    def run(self, most: int | None) -> Trace:
+        run = Run(self.learner, self.examples)
+        scorer = last_scorer(self.learner)
+        tables = start = tables_of(scorer, self.chart, self.classes)
+        stopped: Stop | None = "epochs"
+        made = updates = mistakes = visits = wrong = 0
+        for result in run.looks(Silence()):
+            if result is not None:
+                visits = wrong = 0
+                if (reason := run.watch.reason(result, asked=False)) is not None:
+                    stopped = reason
+                    break
+                continue
+            sums = run.sums
+            before, scorer_before = tables, scorer
+            scorer = last_scorer(self.learner)
+            tables = tables_of(scorer, self.chart, self.classes)
+            rows, against = self._visited(sums.visits - visits)
+            changes = changes_between(before, tables)
+            found = None if sums.mistakes is None else sums.mistakes - wrong
+            visits, wrong = sums.visits, sums.mistakes or 0
+            if not len(rows):
+                self._note(changes)
+                continue
+            made += 1
+            step = self._step(made, len(run.history) + 1, rows, scorer_before, found, changes, against)
+            updates, mistakes = updates + bool(changes), mistakes + step.mistakes
+            if step.mistakes or not self.only_mistakes:
+                self.steps.append(step)
+                self._meanwhile = {}
+            else:
+                self._note(changes)
+            if len(self.steps) == most:
+                stopped = None
+                break
+        return Trace(
+            settings=self.learner.settings,
+            classes=self.classes,
+            features=self.chart,
+            block=self.block,
+            start=start,
+            steps=self.steps,
+            made=made,
+            updates=updates,
+            mistakes=mistakes,
+            stopped=stopped,
+        )
+
+    def _visited(self, visits: int) -> tuple[NDArray[np.int64], str | None]:
+        """The rows of a step, and by one-versus-rest the class whose turn it was."""
+        if isinstance(self.learner, Dual):
+            if self.learner.visited is None:
+                return np.zeros(0, np.int64), None
+            turn, row = self.learner.visited
+            against = written(self.classes[turn]) if self.learner.one_versus_rest else None
+            return np.array([] if row is None else [row], np.int64), against
+        if self.learner.settings.traits.nears_an_optimum:
+            _, rows = self.examples.whole()
+            return np.arange(len(self.block)) if rows is None else rows, None
+        return self.examples.taken(visits), None
+
+    def _step(
+        self,
+        number: int,
+        epoch: int,
+        rows: NDArray[np.int64],
+        scorer: Scorer,
+        mistakes: int | None,
+        changes: tuple[Change, ...],
+        against: str | None,
+    ) -> Step:
+        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None}
+        if len(rows) == 1:
+            one = self.block.take(rows)
+            facts = {
+                "label": self.classes[int(one.labels[0])],
+                "features": self._named(one),
+                **self._judgement(scorer.scores(one.rows), against),
+            }
+            mistakes = int(facts["predicted"] != facts["label"]) if mistakes is None else mistakes
+        return Step(
+            number=number,
+            epoch=epoch,
+            rows=tuple(1 + row for row in rows.tolist()),
+            mistakes=mistakes or 0,
+            changes=changes,
+            meanwhile=tuple(self._meanwhile.values()),
+            against=against,
+            **facts,
+        )
+
+    def _judgement(self, scores: NDArray[Any], against: str | None) -> dict[str, Any]:
+        """The activation, and what is said by it."""
+        if against is not None:
+            column = [written(label) for label in self.classes].index(against)
+            score = float(scores[0, column])
+            return {"scores": {against: score}, "predicted": self.classes[column] if score > 0 else None}
+        said = int(_core.winners(scores, _core.Tie[self.learner.settings.tie])[0])
+        columns = self.classes if scores.shape[1] > 1 else self.classes[1:]
+        named = {written(label): float(score) for label, score in zip(columns, scores[0], strict=True)}
+        return {"scores": named, "predicted": self.classes[said]}
+
+    def _named(self, one: Block) -> dict[str, float]:
+        matrix = one.matrix
+        if not isinstance(matrix, Sparse):
+            return {self.chart.name(i): value for i, value in enumerate(matrix[0].tolist()) if value != 0}
+        pairs = zip(matrix.indices.tolist(), matrix.data.tolist(), strict=True)
+        return {self.chart.name(i): value for i, value in pairs if value != 0}
+
+    def _note(self, changes: tuple[Change, ...]) -> None:
+        """What is not to be shown is kept all the same: a trace can be played."""
+        for change in changes:
+            self._meanwhile[change.table, change.row, change.column] = change
+
+
+def changes_between(before: list[Table], after: list[Table]) -> tuple[Change, ...]:
+    """What a step has changed."""
+    found = []
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        for row, column in np.argwhere(old.values != new.values).tolist():
+            values = float(old.values[row, column]), float(new.values[row, column])
+            found.append(Change(new.rows[row], new.columns[column], *values, number, row, column))
+    return tuple(found)
