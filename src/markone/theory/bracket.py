@@ -37,6 +37,10 @@ NOTHING = 1e-14
 """A point so much shorter than the longest z may be 0."""
 LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
 """How many times the longest row the feature is that is always 1, where steps are few."""
+HEAVIER = 4.0
+"""By which factor that grows where passes cannot narrow the bracket otherwise."""
+OTHER_SCALE = 1e6
+"""Rows so much longer or shorter than 1 are not seen beside a 1, nor the 1 beside them."""
 MOST_CENTRED = 50_000_000
 """Dense rows of so many values are centred, in floats of 64 bits; what is larger stays as it is."""
 CHANGED = 200
@@ -88,7 +92,7 @@ class Bracket:
 
     def see_plane(self, weights: Array, bias: Array) -> None:
         """Weights and a bias for each column. Of two classes, the bias is put in the middle between the two."""
-        norm = float(np.linalg.norm(weights))
+        norm = length_of(weights)
         if not 0 < norm < math.inf:
             return
         weights, bias = weights / norm, bias / norm
@@ -124,7 +128,7 @@ class Bracket:
         pulls[np.arange(len(rows)), rivals] = -shares
         if two:
             pulls = pulls[:, 1:]
-        length = float(np.linalg.norm(points.matrix[rows].T @ pulls))
+        length = length_of(np.asarray(points.matrix[rows].T @ pulls))
         sway = float(abs(pulls.sum(axis=0)).sum()) * math.sqrt(0.5) * longest(points) if points.bias and not two else 0
         self._take(length + sway, rows, rivals, shares)
 
@@ -140,6 +144,12 @@ def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:
     others[rows, truth] = -np.inf
     margins: Array = scores[rows, truth] - others.max(axis=1)
     return margins
+
+
+def length_of(array: Array) -> float:
+    """‖w‖, of whatever scale."""
+    largest = float(abs(array).max(initial=0))
+    return largest * float(np.linalg.norm(array / largest)) if 0 < largest < math.inf else largest
 
 
 def stored(points: Points) -> int:
@@ -259,11 +269,11 @@ def take_steps(
 
 def find_bound_plane(bracket: Bracket, clock: Clock) -> None:
     """The plane for which the perceptron's bound is smallest: the bias counts as the weight of a feature that is 1."""
-    rows = Rows(bracket.points, light=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        face = Face(rows.solver())
-        if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
-            bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
+    if not 1 / OTHER_SCALE < longest(bracket.points) < OTHER_SCALE:
+        return
+    face = Face(Rows(bracket.points, light=0).solver())
+    if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
+        bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
 
 
 # ---- many dimensions
@@ -276,7 +286,8 @@ class Passes:
         self.bracket = bracket
         self.done = False
         """Whether there is nothing left to move."""
-        self._rows = Rows(bracket.points, light=1.0)
+        self._light = 1.0
+        self._rows = Rows(bracket.points, light=self._light)
         self._solver = self._rows.solver()
         values = stored(bracket.points) * self._solver.weights(best=False).shape[1]
         self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
@@ -295,8 +306,21 @@ class Passes:
                 see(self.bracket, self._rows, self._solver)
                 lower, upper = max(0.0, self.bracket.lower), self.bracket.upper
                 tell(f"pass {self._passes}: the best margin is between {lower:.4g} and {upper:.4g}")
-                self.done = self.bracket.gap <= tol or not moved
-        self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
+                self._see_whether_done(moved, tol)
+        if self._light == 1:
+            self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
+
+    def _see_whether_done(self, moved: bool, tol: float) -> None:
+        """Where the solver is near its optimum, and yet the bracket wide, the bias counts too much in its planes."""
+        solver = self._solver
+        near = not moved or (math.isfinite(solver.primal) and solver.primal - solver.bound <= tol * solver.primal)
+        self.done = self.bracket.gap <= tol or (near and (not self.bracket.points.bias or self._light >= LIGHTER_BIAS))
+        if near and not self.done:
+            self._light *= HEAVIER
+            scale, alpha = self._rows.scale, solver.alpha()
+            self._rows = Rows(self.bracket.points, light=self._light)
+            self._solver = self._rows.solver()
+            self._solver.start_at(alpha * (scale / self._rows.scale) ** 2)
 
     def _pass(self, clock: Clock) -> bool:
         """Visits all that are not at rest and then, again and again, those that were moved most; whether any was."""
