@@ -133,6 +133,7 @@ def test_what_holds_is_confirmed() -> None:
         {"separable": False},
         {"separable": None},
         {"removal": Removal(np.array([0]), Plane(BEST.weights, np.array([-6.0])))},
+        {"removal": Removal(np.array([2]), BEST)},
         {"hinge": Hinge(0.0, Plane(BEST.weights / 3, BEST.bias / 3))},
         {"hinge": Hinge(math.nan, BEST)},
     ],

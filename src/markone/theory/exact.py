@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.blocks import is_sparse
 from markone.theory.certificate import Plane, Proof
 from markone.theory.cuts import Cuts
 from markone.theory.lifting import null_vector
@@ -38,7 +39,8 @@ FEW = 8
 MOST_DIMENSIONS = 250
 """In more, its steps take too long."""
 MOST_CORNERS = 1500
-"""Of more z, a proof is not lifted."""
+MOST_VALUES = 4_000_000
+"""Of more z, or of more values in them, a proof is not lifted."""
 
 
 def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> Proof | None:
@@ -63,6 +65,8 @@ def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -
     deadline = time.monotonic() + seconds
     classes = len(points.classes)
     for first, second in combinations(range(classes), 2) if classes > 2 else ():
+        if time.monotonic() > deadline:
+            return None
         pair, rows = points.pair(first, second)
         found = decide(pair, seconds=deadline - time.monotonic())
         if isinstance(found, Proof):
@@ -101,7 +105,7 @@ class Search:
 
     def proof_of_all(self, corners: list[Corner]) -> Proof | None:
         """The proof that needs just these z."""
-        if not 0 < len(corners) <= MOST_CORNERS:
+        if not 0 < len(corners) <= MOST_CORNERS or len(corners) * self.points.dimensions > MOST_VALUES:
             return None
         matrix = np.array([self.whole.z(corner) for corner in corners], object).T
         weights = null_vector(matrix[matrix.any(axis=1)])
@@ -126,11 +130,8 @@ class Whole:
         x = np.zeros(self.width, object)
         for feature, value in zip(features.tolist(), values.tolist(), strict=True):
             top, bottom = value.as_integer_ratio()
-            x[feature] = (
-                (top << -int(self.units[feature])) // bottom
-                if self.units[feature] < 0
-                else top >> int(self.units[feature])
-            )
+            unit = int(self.units[feature])
+            x[feature] = (top << max(-unit, 0)) // bottom >> max(unit, 0)
         if self.points.bias:
             x[-1] = 1
         z = np.zeros((len(self.points.classes) - 1, self.width), object)
@@ -143,13 +144,13 @@ class Whole:
 
 def units_of(matrix: Any) -> NDArray[np.int64]:
     """For each feature, the largest power of two of which all values are whole multiples; 0 for one that is all 0."""
-    values = np.asarray(matrix.data if hasattr(matrix, "indptr") else matrix, np.float64)
+    values = np.asarray(matrix.data if is_sparse(matrix) else matrix, np.float64)
     mantissas, exponents = np.frexp(values)
     whole = np.abs(np.ldexp(mantissas, 53)).astype(np.int64)
     lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1 + exponents.astype(np.int64) - 53
     none = np.iinfo(np.int64).max
     lowest = np.where(whole == 0, none, lowest)
-    if hasattr(matrix, "indptr"):
+    if is_sparse(matrix):
         units = np.full(matrix.shape[1], none)
         np.minimum.at(units, matrix.indices, lowest)
     else:
@@ -261,7 +262,7 @@ class Simplex:
 
 def proof_of(parts: list[tuple[Corner, int]]) -> Proof:
     """Of z with their weights, in the order of the rows, without a common factor."""
-    parts = sorted(parts)
-    divisor = gcd(*(weight for _, weight in parts))
-    rows, rivals = zip(*(corner for corner, _ in parts), strict=True)
-    return Proof(rows, rivals, tuple(int(weight // divisor) for _, weight in parts))
+    ordered = sorted((int(row), int(rival), int(weight)) for (row, rival), weight in parts)
+    rows, rivals, weights = zip(*ordered, strict=True)
+    divisor = gcd(*weights)
+    return Proof(rows, rivals, tuple(weight // divisor for weight in weights))

@@ -78,6 +78,8 @@ def failures(certificate: Certificate, points: Points) -> Iterator[str]:
             if not certificate.mistake_bound >= mistakes_allowed(points, plane, 0):
                 yield f"the plane does not show that there are at most {certificate.mistake_bound:.9g} mistakes"
     if certificate.removal is not None:
+        if not in_range(np.asarray(certificate.removal.rows), len(points)):
+            yield "rows are to be removed that are not there"
         kept = np.setdiff1d(np.arange(len(points)), certificate.removal.rows)
         yield from misses(points.some(kept), certificate.removal.plane, 0, "every row that is left on its right side")
     if certificate.hinge is not None:
