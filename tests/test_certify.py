@@ -456,7 +456,9 @@ def test_rows_are_moved_and_scaled_and_planes_come_back() -> None:
         found = random.normal(size=(4, 1))
         weights, bias = rows.plane(found)
         np.testing.assert_allclose(X @ weights + bias, rows.matrix @ found[:-1] + found[-1], rtol=1e-9)
-        assert np.linalg.norm(rows.matrix, axis=1).max() <= (1.5 / how["light"] if how["light"] else math.inf)
+        lengths = np.linalg.norm(rows.matrix, axis=1)
+        if how["light"]:
+            assert 0.7 <= how["light"] * math.sqrt((lengths**2).mean()) <= 1.5
 
 
 def test_steps_can_start_from_those_of_others() -> None:

@@ -36,9 +36,10 @@ NEAREST = 1e-9
 NOTHING = 1e-14
 """A point so much shorter than the longest z may be 0."""
 LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
-"""How many times the longest row the feature is that is always 1, where steps are few."""
-HEAVIER = 4.0
-"""By which factor that grows where passes cannot narrow the bracket otherwise."""
+"""How many times as long as a row the feature is that is always 1, where steps are few."""
+HEAVY_BIAS, LIGHTER = 0.25, 4.0
+"""How many times in passes, which are slow where all rows have much in common, and by which factor that grows where the
+bracket cannot be narrowed otherwise."""
 OTHER_SCALE = 1e6
 """Rows so much longer or shorter than 1 are not seen beside a 1, nor the 1 beside them."""
 MOST_CENTRED = 50_000_000
@@ -159,15 +160,25 @@ def stored(points: Points) -> int:
 
 def longest(points: Points) -> float:
     """The length of the longest row, in floats."""
+    unit, squares = squared_lengths(points)
+    return unit * math.sqrt(float(squares.max()))
+
+
+def typical(points: Points) -> float:
+    """The root of the mean squared length of the rows."""
+    unit, squares = squared_lengths(points)
+    return unit * math.sqrt(float(squares.mean()))
+
+
+def squared_lengths(points: Points) -> tuple[float, Array]:
+    """Of the rows, in the unit of the largest value."""
     matrix = points.matrix
     unit = float(abs(matrix.data if points.is_sparse else matrix).max(initial=0)) or 1.0
     if points.is_sparse:
         squares = (matrix.data.astype(np.float64) / unit) ** 2
-        sums = np.add.reduceat(np.append(squares, 0), matrix.indptr[:-1]) * (np.diff(matrix.indptr) > 0)
-    else:
-        scaled = matrix / unit
-        sums = np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
-    return unit * math.sqrt(float(sums.max()))
+        return unit, np.add.reduceat(np.append(squares, 0), matrix.indptr[:-1]) * (np.diff(matrix.indptr) > 0)
+    scaled = matrix / unit
+    return unit, np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
 
 
 # ---- rows as the solvers see them
@@ -177,7 +188,7 @@ class Rows:
     """The rows of some points, moved and scaled, and the way back from planes that are found for them."""
 
     def __init__(self, points: Points, *, light: float, stretch: bool = False, move: bool = True) -> None:
-        """`light`: how many times the longest row the always-1 feature is; 0 leaves rows as they are.
+        """`light`: how many times a typical row the always-1 feature is; 0 leaves rows as they are.
 
         `stretch`: each feature in a unit of its own, which does not change what can be separated, but the margin.
         """
@@ -194,7 +205,7 @@ class Rows:
             matrix = matrix.multiply(self._units[None]).tocsr() if points.is_sparse else matrix * self._units
         self.scale = 1.0
         if light:
-            reach = longest(Points(matrix, points.truth, points.classes, points.bias)) * (light if points.bias else 1)
+            reach = typical(Points(matrix, points.truth, points.classes, points.bias)) * (light if points.bias else 1)
             self.scale = float(np.exp2(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
         if self.scale != 1:
             matrix = matrix * matrix.dtype.type(self.scale)
@@ -286,7 +297,7 @@ class Passes:
         self.bracket = bracket
         self.done = False
         """Whether there is nothing left to move."""
-        self._light = 1.0
+        self._light = HEAVY_BIAS
         self._rows = Rows(bracket.points, light=self._light)
         self._solver = self._rows.solver()
         values = stored(bracket.points) * self._solver.weights(best=False).shape[1]
@@ -307,8 +318,7 @@ class Passes:
                 lower, upper = max(0.0, self.bracket.lower), self.bracket.upper
                 tell(f"pass {self._passes}: the best margin is between {lower:.4g} and {upper:.4g}")
                 self._see_whether_done(moved, tol)
-        if self._light == 1:
-            self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
+        self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
 
     def _see_whether_done(self, moved: bool, tol: float) -> None:
         """Where the solver is near its optimum, and yet the bracket wide, the bias counts too much in its planes."""
@@ -316,7 +326,7 @@ class Passes:
         near = not moved or (math.isfinite(solver.primal) and solver.primal - solver.bound <= tol * solver.primal)
         self.done = self.bracket.gap <= tol or (near and (not self.bracket.points.bias or self._light >= LIGHTER_BIAS))
         if near and not self.done:
-            self._light *= HEAVIER
+            self._light *= LIGHTER
             scale, alpha = self._rows.scale, solver.alpha()
             self._rows = Rows(self.bracket.points, light=self._light)
             self._solver = self._rows.solver()
