@@ -110,7 +110,10 @@ def open_points(
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)
     matrix, _ = sample.fitted(FeatureMap(Features.of(features), sample.held.columns), np.arange(len(sample)))
-    return Points(as_scipy(matrix), sample.truth.astype(np.int64), sample.classes, bias)
+    rows = as_scipy(matrix)
+    if is_sparse(rows):
+        rows.sort_indices()  # SciPy would do so in every other step
+    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias)
 
 
 def texts_in(source: Any) -> bool:

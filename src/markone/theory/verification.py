@@ -24,6 +24,8 @@ EPS = 2.0**-53
 SMALLEST = 2.0**-1074
 ROOM = 1e-12
 """So much, relative to it, a claim is kept from what was found, so that it can be confirmed in floats anywhere."""
+ADDED_AT_ONCE = 256
+"""Of very many squares so many are added in floats; these sums are then added exactly."""
 MOST_EXACT = 1000
 """The smallest of so many products is found exactly; of more, a bound must do."""
 
@@ -127,12 +129,12 @@ def flaws(points: Points, plane: Plane) -> Iterator[str]:
 def misses(points: Points, plane: Plane, margin: float, claim: str) -> Iterator[str]:
     """A sentence, if by the plane some z has a smaller margin, or one that is not positive."""
     yield from flaws(points, plane)
-    square: Fraction | None = None
-    for row, rival in uncertain(points, plane, Fraction(margin) * length(plane.weights)):
-        if square is None:  # which few need, and which takes long where there are many features
-            square = Fraction(margin) ** 2 * sum(Fraction(one) ** 2 for one in plane.weights.ravel().tolist())
+    level, square = Fraction(margin) * length(plane.weights), None
+    for row, rival in uncertain(points, plane, level):
         product = exact_product(points, plane, row, rival)
-        if product <= 0 or product**2 < square:
+        if product > 0 and product < level and square is None:  # the level is rounded up; exactly, it takes long
+            square = Fraction(margin) ** 2 * sum(Fraction(one) ** 2 for one in plane.weights.ravel().tolist())
+        if product <= 0 or (square is not None and product**2 < square):
             yield f"a plane is said to give {claim}, and does not"
 
 
@@ -188,7 +190,7 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
     for start in range(0, len(points), ROWS_AT_ONCE):
         matrix: Any = points.matrix[start : start + ROWS_AT_ONCE].astype(np.float64)
         truth = points.truth[start : start + ROWS_AT_ONCE]
-        rows, sizes = np.arange(len(truth)), abs(matrix)
+        rows, sizes = np.arange(len(truth)), sizes_of(matrix)
         terms = int(np.diff(matrix.indptr).max(initial=0)) if points.is_sparse else points.features
         with np.errstate(all="ignore"):
             scores = np.asarray(matrix @ weights) + bias
@@ -200,6 +202,13 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
             errors = (errors[rows, truth][:, None] + errors) * (1 + 4 * EPS)
         products[rows, truth], errors[rows, truth] = math.inf, 0
         yield start, products, errors
+
+
+def sizes_of(matrix: Any) -> Any:
+    """The absolute values. SciPy's own way sorts each row before."""
+    if not hasattr(matrix, "indptr"):
+        return abs(matrix)
+    return type(matrix)((abs(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def as_floats(plane: Plane) -> tuple[Floats, Floats]:
@@ -267,7 +276,7 @@ def hull_bound(points: Points, support: Support) -> float:
         matrix: Any = points.matrix[rows[with_it]].astype(np.float64)
         with np.errstate(all="ignore"):
             v = np.asarray(matrix.T @ signed)
-            errors = np.asarray(abs(matrix).T @ abs(signed)) * ((len(rows) + 2) * EPS) + len(rows) * SMALLEST
+            errors = np.asarray(sizes_of(matrix).T @ abs(signed)) * ((len(rows) + 2) * EPS) + len(rows) * SMALLEST
             v = (abs(v) + errors) * (1 + 2 * EPS)
         if not np.isfinite(v).all():
             return math.inf
@@ -312,8 +321,11 @@ def length(array: NDArray[Any]) -> Fraction:
     if array.dtype == object:
         return root_above(sum((one * one for one in array.ravel()), Fraction(0)))
     unit = int(np.frexp(float(abs(array).max(initial=0)))[1])
-    squares = math.fsum((np.ldexp(array.ravel(), -unit) ** 2).tolist())
-    return root_above(Fraction(squares) * (1 + Fraction(4 * EPS))) * Fraction(2) ** unit
+    squares, at_once = np.ldexp(array.ravel(), -unit) ** 2, 1
+    if len(squares) > ROWS_AT_ONCE:
+        at_once = ADDED_AT_ONCE
+        squares = np.add.reduceat(squares, np.arange(0, len(squares), at_once))
+    return root_above(Fraction(math.fsum(squares)) * (1 + Fraction((at_once + 3) * EPS))) * Fraction(2) ** unit
 
 
 def root_above(square: Fraction) -> Fraction:
