@@ -10,11 +10,14 @@ PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
 UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not hundred_million and not memory_stays_flat and not little_memory"
+	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory"
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py
 PIP := -m pip --disable-pip-version-check --quiet
 CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
+
+# Tests that start a process, or are read by one for each core, should not compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow check format docs bench sanitize fuzz oldest wheel clean
@@ -26,10 +29,10 @@ demo: $(INSTALLED) ## from files to explained models: the main job, on data of i
 	$(BIN)/markone demo
 
 test: $(INSTALLED) ## the tests, on all cores, in about a minute
-	$(BIN)/pytest -q -n auto
+	$(BIN)/pytest -q -n auto --dist worksteal
 
-test-slow: $(INSTALLED) ## the tests that need much time or memory as well
-	$(BIN)/pytest -q -m ""
+test-slow: $(INSTALLED) ## the tests that need much time or memory as well, and more examples for all
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m ""
 
 check: $(INSTALLED) docs ## style, types, the order of the rooms, and the docs
 	$(BIN)/ruff check .
@@ -51,7 +54,7 @@ bench: $(PEERS) ## compare with the peers, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
-	$(UNDER_SANITIZERS) tests
+	HYPOTHESIS_PROFILE=thorough $(UNDER_SANITIZERS) tests
 
 fuzz: $(SANITIZED) ## damaged and hostile input for a quarter of an hour, with the sanitizers looking
 	HYPOTHESIS_PROFILE=fuzz $(UNDER_SANITIZERS) $(FUZZED)

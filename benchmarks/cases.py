@@ -31,7 +31,7 @@ from benchmarks.datasets import (
     dense,
     sparse,
 )
-from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, IMDB_FILE, IMDB_TEN_TIMES, ZIPF_FILE
+from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, ADULT_PART, IMDB_FILE, IMDB_TEN_TIMES, ZIPF_FILE
 from benchmarks.timing import Contestant
 
 Data = TypeVar("Data")
@@ -231,6 +231,7 @@ CASES: list[Case[Any]] = [
         2,
     ),
     Case("command: one line to its label", IMDB_FILE, command.predict_line(**OUR_COMMAND), command.limit(0.4), 1),
+    Case("command: all rules compared", ADULT_PART, command.compare(ADULT_COLUMNS), command.limit(60), 1),
     Case(
         "saving and loading (safetensors)",
         MANY_WEIGHTS,

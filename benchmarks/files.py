@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,16 @@ def adult_table() -> Files:
     )
 
 
+def adult_part() -> Files:
+    whole = adult_table()
+
+    def write(path: Path) -> None:
+        with whole.train.open("rb") as rows:
+            path.write_bytes(b"".join(islice(rows, 10_000)))
+
+    return Files(kept("adult-10000.csv", __file__, [whole.train], write), whole.test)
+
+
 ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
@@ -121,3 +132,4 @@ ADULT_FILE = Dataset(
     "32,561 census records, two classes, 6 columns of numbers and 8 of categories, no header",
     cache(adult_table),
 )
+ADULT_PART = Dataset("adult.csv, 10,000 rows", "the first 10,000 of them", cache(adult_part))

@@ -149,21 +149,47 @@ numpy<T> scores_of(std::size_t rows, std::size_t columns, Scores write) {
     return own<T>(std::move(memory), {rows, columns});
 }
 
+using label_array = array<std::int32_t, 1>;
+using importance_array = std::optional<array<double, 1>>;
+using order_array = std::optional<array<std::int64_t, 1>>;
+
+template <class T, class Block>
+tally learn_block(shared_state<T>& self, const Block& block, const label_array& labels,
+                  const importance_array& importance, const order_array& order, std::vector<mistake>* noted) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    visits which{view(labels), {}, {}, noted};
+    if (importance) which.importance = view(*importance);
+    if (order) which.order = view(*order);
+    return learn(self, block.rows, which);
+}
+
+// What was done, and of each mistake the row and its margin before the step.
+template <class T, class Block>
+nb::tuple learn_noting(shared_state<T>& self, const Block& block, const label_array& labels,
+                       const importance_array& importance, const order_array& order) {
+    std::vector<mistake> noted;
+    const tally sums = learn_block(self, block, labels, importance, order, &noted);
+    auto rows = std::make_unique_for_overwrite<std::int64_t[]>(noted.size());
+    auto margins = std::make_unique_for_overwrite<double[]>(noted.size());
+    for (std::size_t i = 0; i < noted.size(); ++i) {
+        rows[i] = noted[i].row;
+        margins[i] = noted[i].margin;
+    }
+    return nb::make_tuple(sums, own<std::int64_t>(std::move(rows), {noted.size()}),
+                          own<double>(std::move(margins), {noted.size()}));
+}
+
 template <class T, class Block>
 void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>>& weights_class) {
     learner_class.def(
         "learn",
-        [](shared_state<T>& self, const Block& block, const array<std::int32_t, 1>& labels,
-           const std::optional<array<double, 1>>& importance, const std::optional<array<std::int64_t, 1>>& order) {
-            nb::gil_scoped_release unlocked;
-            const std::lock_guard guard(self.busy);
-            visits which{view(labels), {}, {}};
-            if (importance) which.importance = view(*importance);
-            if (order) which.order = view(*order);
-            return learn(self, block.rows, which);
-        },
+        [](shared_state<T>& self, const Block& block, const label_array& labels, const importance_array& importance,
+           const order_array& order) { return learn_block(self, block, labels, importance, order, nullptr); },
         "rows"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none() = nb::none(),
         "order"_a.noconvert().none() = nb::none());
+    learner_class.def("learn_noting", &learn_noting<T, Block>, "rows"_a, "labels"_a.noconvert(),
+                      "importance"_a.noconvert().none() = nb::none(), "order"_a.noconvert().none() = nb::none());
     weights_class.def(
         "scores",
         [](const weights<T>& self, const Block& block) {

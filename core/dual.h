@@ -86,9 +86,7 @@ class dual {
     std::size_t words() const { return classes <= 2 ? 0 : (classes + 63) / 64; }
     std::size_t left() const { return order.size() - at; }
     // The row that was visited last in this pass.
-    std::optional<std::uint32_t> last() const {
-        return at == 0 ? std::nullopt : std::optional(numbers[order[at - 1]]);
-    }
+    std::optional<std::uint32_t> last() const { return at == 0 ? std::nullopt : std::optional(numbers[order[at - 1]]); }
     bool hard() const { return how.C == std::numeric_limits<double>::infinity(); }
 
     // Begins a pass: whom to visit, in which order (as given without a seed). The first `skip` visits were made before,

@@ -68,6 +68,7 @@ class learner {
 
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
+        noted = which.noted;
         const std::size_t count = which.order ? which.order->size() : rows.size();
         const auto row_at = [&](std::size_t i) {
             return which.order ? static_cast<std::size_t>((*which.order)[i]) : i;
@@ -79,9 +80,9 @@ class learner {
             const auto y = static_cast<std::size_t>(which.labels[row]);
             if (importance == 0) continue;
             if (at.stride() == 1)
-                visit(rows[row], y, importance);
+                visit(rows[row], row, y, importance);
             else
-                visit(packed(rows[row]), y, importance);
+                visit(packed(rows[row]), row, y, importance);
         }
         return sums;
     }
@@ -90,13 +91,13 @@ class learner {
     static constexpr std::size_t rows_ahead = 4;  // soon enough for short rows, not too soon for long ones
 
     struct example {
-        std::size_t y;
+        std::size_t row, y;
         double importance;
         double rate;
     };
 
     template <class Row>
-    MARKONE_INLINE void visit(Row x, std::size_t y, double importance) {
+    MARKONE_INLINE void visit(Row x, std::size_t row, std::size_t y, double importance) {
         sums.visits += 1;
         sums.importance += importance;
         if (at.classes < 2) return at.pass_time(importance, at.rate());
@@ -104,7 +105,7 @@ class learner {
         for (double left = importance; left > 0; left -= whole) {
             if (at.settles())
                 for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
-            const example now{y, std::min(whole, left), at.rate()};
+            const example now{row, y, std::min(whole, left), at.rate()};
             const bool moved = step(x, now);
             sums.updates += moved;
             if (Rule::repeats && !moved && how.penalty == penalty::none) return at.pass_time(left, now.rate);
@@ -127,6 +128,7 @@ class learner {
         const T margin = sign * (static_cast<T>(at.scale) * dot(x, at.weight.v.data()) + at.bias.v[0]);
         const bool wrong = is_mistake(margin, positive);
         sums.mistakes += wrong;
+        if (wrong) note(now, margin);
         sums.loss += now.importance * static_cast<double>(rule.loss(margin));
         const T pull = rule.pull(margin, wrong, static_cast<T>(now.importance),
                                  [&] { return length2(x) + static_cast<T>(how.bias); });
@@ -147,6 +149,7 @@ class learner {
         const T margin = s[y] - s[rival];
         const bool wrong = is_mistake(margin, rival < y);
         sums.mistakes += wrong;
+        if (wrong) note(now, margin);
 
         if constexpr (Rule::target == rules::moves::pair) {
             sums.loss += now.importance * static_cast<double>(rule.loss(margin));
@@ -164,6 +167,10 @@ class learner {
             add(x, change_all<T>{s, classes});
         }
         return true;
+    }
+
+    MARKONE_INLINE void note(const example& now, T margin) {
+        if (noted != nullptr) noted->push_back({static_cast<std::int64_t>(now.row), static_cast<double>(margin)});
     }
 
     MARKONE_INLINE bool is_mistake(T margin, bool rival_comes_first) const {
@@ -220,6 +227,7 @@ class learner {
     packer<T> packed;
     std::vector<T> scores;  // of the current example, with room for the padding
     tally sums;
+    std::vector<mistake>* noted = nullptr;
 };
 
 }  // namespace markone::MARKONE_LEVEL

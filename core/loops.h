@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "rows.h"
 #include "state.h"
@@ -17,11 +18,18 @@
 
 namespace markone {
 
+// An example that was misclassified when it was visited.
+struct mistake {
+    std::int64_t row;
+    double margin;  // before the step
+};
+
 // Which rows to visit: rows[order[i]] for each i, or every row in storage order. Labels and importance go by row.
 struct visits {
     std::span<const std::int32_t> labels;
     std::optional<std::span<const double>> importance;  // 1 for all
     std::optional<std::span<const std::int64_t>> order;
+    std::vector<mistake>* noted = nullptr;  // where somebody wants to know the mistakes of an online rule
 };
 
 // What happened on the way.

@@ -449,9 +449,16 @@ class rows_objective final : public objective {
         for (std::size_t k = 0; k < columns(); ++k) {
             table<double>& block = factors[k];
             block.assign(size * size, 0);
+            // Without a penalty there is nothing but rows to hold a class's weights, be it told apart from all by far.
+            double least = least_bend;
+            if (strength == 0) {
+                double most = 0;
+                for (std::size_t i = 0; i < rows(); i += every) most = std::max(most, own_bend(i, k) / share[i]);
+                least = least_of_most * most;
+            }
             for (std::size_t i = 0; i < rows(); i += every) {
                 const double d = own_bend(i, k);
-                if (d < least_bend * share[i]) continue;
+                if (d < least * share[i]) continue;
                 const sparse_row<T> from = packed_row(i, packed);
                 x.clear();
                 for (std::size_t e = 0; e < from.size(); ++e)
@@ -499,6 +506,7 @@ class rows_objective final : public objective {
 
   private:
     static constexpr double least_bend = 1e-3;      // of a row that is worth its share of a preconditioner
+    static constexpr double least_of_most = 1e-6;   // the same, of the most that a row bends
     static constexpr std::size_t dense_sample = 4;  // one row of so many shows enough of every feature
 
     // A = L L', in place, row by row; only the lower half is read and written.

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +12,8 @@ import scipy.sparse
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from markone import _core, reference
+from levels import check_levels
+from markone import reference
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.model.rules import ONLINE
@@ -178,11 +176,8 @@ def test_scores_of_a_few_rows_are_the_snapshots_to_the_bit(sample: Data, penalty
 
 
 def test_the_cpu_levels_give_the_same_bits() -> None:
-    if _core.cpu_level() != "x86-64-v3":
-        pytest.skip("this processor has one level only")
     program = """
 import hashlib, numpy as np, scipy.sparse, itertools
-from markone import _core
 from markone.data.blocks import Block
 from markone.learning.linear import Linear
 from markone.model.rules import ONLINE
@@ -197,14 +192,6 @@ for dtype, rule, classes, width in itertools.product((np.float32, np.float64), O
         tally = linear.learn(block)
         digest.update(linear.weights(True).matrix().tobytes() + linear.scores(block.rows).tobytes())
         digest.update(repr((tally.mistakes, tally.updates, tally.loss)).encode())
-print(_core.cpu_level(), digest.hexdigest())
+print(digest.hexdigest())
 """
-    lines = []
-    for level in ("baseline", ""):
-        environment = {**os.environ, "MARKONE_CPU": level}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append(done.stdout.split())
-    assert [line[0] for line in lines] == ["baseline", "x86-64-v3"]
-    assert lines[0][1] == lines[1][1]
+    check_levels(program)

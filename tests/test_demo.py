@@ -42,10 +42,17 @@ def usual(folder: Path) -> str:
     return run_demo(folder)
 
 
-def test_it_trains_evaluates_and_explains_from_files(usual: str, folder: Path) -> None:
+def untimed(output: str) -> str:
+    """Without the comparison, which tells seconds."""
+    before, compared = output.split("$ markone compare ")
+    return before + compared[compared.index("\nNow the digits.") :]
+
+
+def test_it_trains_evaluates_explains_and_compares_from_files(usual: str, folder: Path) -> None:
     commands = [shlex.split(line)[2] for line in usual.splitlines() if line.startswith("$ markone ")]
-    assert commands == ["train", "evaluate", "explain", "train", "evaluate"]
-    reviews, digits = (float(found) for found in re.findall(r"accuracy +([\d.]+)%", usual))
+    assert commands == ["train", "evaluate", "explain", "compare", "train", "evaluate"]
+    assert "9 ways to learn from 2,000 rows of 2 classes" in usual and "\nUse " in usual
+    reviews, digits = (float(found) for found in re.findall(r"accuracy +([\d.]+)%", untimed(usual)))
     assert reviews > 90 and digits > 90
     assert "prediction: " in usual and "lovely" in usual
     assert {path.name for path in (folder / "markone-demo").iterdir()} == {
@@ -123,9 +130,10 @@ def test_it_says_when_averaging_lowers_accuracy() -> None:
 
 
 def test_it_repeats_itself_and_its_options_change_it(usual: str, folder: Path) -> None:
-    assert run_demo(folder, "--seed", "0", "--epochs", "12") == usual
-    assert run_demo(folder, "--folder", "somewhere-x").replace("somewhere-x", "markone-demo") == usual
-    other = run_demo(folder, "--seed", "1", "--epochs", "2", "--folder", "other")
+    usual = untimed(usual)
+    assert untimed(run_demo(folder, "--seed", "0", "--epochs", "12")) == usual
+    assert untimed(run_demo(folder, "--folder", "somewhere-x").replace("somewhere-x", "markone-demo")) == usual
+    other = untimed(run_demo(folder, "--seed", "1", "--epochs", "2", "--folder", "other"))
     assert all(len(numbers) == 3 for numbers in rows(other).values())
     assert other.split("Four learners")[0].replace("other", "markone-demo") != usual.split("Four learners")[0]
 

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from markone import MIRA, LinearSVM, LogisticRegression, Perceptron
+from markone import MIRA, MLP, LinearSVM, LogisticRegression, Perceptron
 from markone.estimators.base import number_classes, seed_of
 
 EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
@@ -282,6 +282,23 @@ def test_class_weight_and_sample_weight() -> None:
     )
 
 
+def test_balanced_classes_have_the_same_weight_in_all() -> None:
+    """As scikit-learn's LogisticRegression and LinearSVC have it: weights are as good as repeated rows."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    y = (X[:, 0] + random.normal(size=300) > 1).astype(int)
+    times = random.integers(1, 6, 300)
+    for kind, tol in ((LogisticRegression, 1e-9), (LinearSVM, 1e-7)):
+        ours = kind(class_weight="balanced", tol=tol)
+        weighted = ours.fit(X, y, sample_weight=times).coef_
+        by_hand = kind(tol=tol).fit(X, y, sample_weight=times * (times.sum() / 2 / np.bincount(y, times))[y]).coef_
+        np.testing.assert_array_equal(weighted, by_hand)
+        np.testing.assert_allclose(ours.fit(X.repeat(times, 0), y.repeat(times)).coef_, weighted, atol=1e-3)
+    without = np.where(y == 1, 0.0, 1.0)
+    model = Perceptron(class_weight="balanced").fit(X, y, sample_weight=without)  # a class that does not count
+    assert (model.predict(X) == 0).mean() > 0.9
+
+
 def test_weights_of_classes_yet_to_come() -> None:
     X, y = load_iris(return_X_y=True)
     model = (
@@ -359,10 +376,12 @@ def test_verbose_tells_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_a_run_that_is_cut_short_warns() -> None:
+@pytest.mark.parametrize("estimator", [Perceptron(tol=1e-3), LogisticRegression(), LinearSVM(), MLP()])
+def test_a_run_that_is_cut_short_warns_where_it_was_called(estimator: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        Perceptron(max_iter=2, tol=1e-3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2") as caught:
+        estimator.set_params(max_iter=2).fit(X, y)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_ctrl_c_keeps_the_model_and_warns(monkeypatch: pytest.MonkeyPatch) -> None:

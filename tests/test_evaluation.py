@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
@@ -30,7 +30,6 @@ def evaluated(truth: list[int], found: list[int], classes: int, cut: int = 3) ->
     return tally.evaluation()
 
 
-@settings(max_examples=40)
 @given(st.integers(2, 5).flatmap(lambda k: st.lists(st.tuples(*2 * [st.integers(0, k - 1)]), min_size=1, max_size=40)))
 def test_the_numbers_are_scikit_learns(pairs):
     truth, found = map(list, zip(*pairs, strict=True))

@@ -211,7 +211,7 @@ def test_what_is_written_is_read(kind: type, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.data())
 def test_damaged_lines_are_read_as_by_their_twin(kind: type, data: st.DataObject) -> None:
     agree(kind, data.draw(damaged(kind)))
@@ -294,7 +294,6 @@ def test_far_away_numbers_are_right() -> None:
 # ---- LIBSVM
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_libsvm_is_read_as_by_scikit_learn(seed: int, zero_based: bool) -> None:
     random = np.random.default_rng(seed)

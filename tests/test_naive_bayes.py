@@ -455,12 +455,12 @@ def scores_the_slow_way(table: Table, groups: Any, importance: Any, priors: str,
 def test_leaving_one_out_is_learning_without_it(classes: int, how: dict[str, Any]) -> None:
     """To the bit, where counts are whole numbers: all kinds together, and each alone."""
     random = np.random.default_rng(0)
-    table = mixed(classes, rows=40)
+    table = mixed(classes, rows=20)
     for groups, weights, priors in itertools.product(
         (GROUPS, *((group,) for group in GROUPS)), (None, "whole", "fractions"), ("data", "uniform")
     ):
         importance = (
-            None if weights is None else random.integers(1, 4, 40) + (weights == "fractions") * random.random(40)
+            None if weights is None else random.integers(1, 4, 20) + (weights == "fractions") * random.random(20)
         )
         block = table.block("sparse", importance)
         counted = counting(block, classes, groups, priors, **how)

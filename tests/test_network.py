@@ -6,8 +6,6 @@ import copy
 import gzip
 import os
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_iris
@@ -27,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import markone
+from levels import check_levels
 from markone import MLP, DataError, SettingsError, _core, reference
 from markone.data import store as store_module
 from markone.data.blocks import Block, as_rows
@@ -185,7 +184,6 @@ def test_rows_without_importance_change_nothing() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.45, 0.55, 1.0]), st.sampled_from(OPTIMIZERS))
-@settings(max_examples=30)
 def test_sparse_and_dense_rows_make_the_same_network(seed: int, density: float, optimizer: str) -> None:
     found = []
     for kind in ("sparse", "dense"):
@@ -244,17 +242,7 @@ print(sums.hexdigest())
 
 
 def test_every_processor_computes_the_same_bits() -> None:
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", ONE_NETWORK],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "MARKONE_CPU": level},
-        ).stdout
-        for level in ("baseline", "")
-    }
-    assert len(found) == 1 and len(found.pop()) == 65
+    check_levels(ONE_NETWORK)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

@@ -95,26 +95,29 @@ def one_of_each() -> dict[str, Figure]:
         "accuracies": plots.accuracies(comparison(contender("mira", 9), contender("logistic", 8))),
         "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
         "losses_curve": plots.losses_curve(),
+        "bounds": plots.bounds(watched()),
+        "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
     }
 
 
-def test_every_picture_is_a_figure_and_changes_nothing_else() -> None:
-    before = dict(matplotlib.rcParams)
+def watched() -> markone.Model:
+    return markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", holdout=0, bounds=True)
+
+
+def test_every_picture_is_a_figure() -> None:
     pictures = one_of_each()
     assert {*pictures} == {*plots.__all__} - {"animation", "svg"}
-    assert pyplot.get_fignums() == []
-    for picture in pictures.values():
-        plots.svg(picture)
-    assert dict(matplotlib.rcParams) == before
     for name, picture in pictures.items():
         assert type(picture) is Figure, name
         assert picture.get_label(), name
 
 
-def test_pictures_are_the_same_bytes_each_time_and_fit_into_a_page() -> None:
+def test_pictures_are_the_same_bytes_each_time_change_nothing_else_and_fit_into_a_page() -> None:
+    before = dict(matplotlib.rcParams)
     first, second = (list(map(plots.svg, one_of_each().values())) for _ in range(2))
     assert first == second
+    assert dict(matplotlib.rcParams) == before and pyplot.get_fignums() == []
     page = ET.fromstring(f"<html>{''.join(first)}</html>")
     ids = [element.attrib["id"] for element in page.iter() if "id" in element.attrib]
     assert len(ids) == len(set(ids))
@@ -803,16 +806,70 @@ def test_losses_are_those_of_the_lectures() -> None:
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def test_the_page_shows_every_picture_and_its_script_draws_them() -> None:
+def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location("make_pictures", DOCS / "make_pictures.py")
     assert spec and spec.loader
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     page = (DOCS / "pictures.md").read_text(encoding="utf-8")
+    assert script.svg is plots.svg
+    monkeypatch.setattr(script, "svg", lambda figure: figure)  # what it makes of any figure, other tests show
     pictures = script.draw()
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
-    assert all(picture.startswith("<svg ") and "xmlns=" in picture for picture in pictures.values())
+    assert all(type(picture) is Figure for picture in pictures.values())
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
+
+
+# ---- theory
+
+
+def test_the_length_of_weights_is_drawn_between_its_bounds() -> None:
+    model = watched()
+    found = model.history.bounds
+    assert found is not None and found.margin is not None
+    [axes] = plots.bounds(model).axes
+    assert drawn(axes, "|w|²") == [(0, 0), *found.points]
+    assert drawn(axes, "kR²")[-1] == pytest.approx((found.mistakes, found.mistakes * found.radius2))
+    [lowest] = [name for name in lines(axes) if name.startswith("k²γ², γ = ")]
+    assert drawn(axes, lowest)[-1] == pytest.approx((found.mistakes, (found.mistakes * found.margin) ** 2))
+    assert title(axes) == f"{found.mistakes} mistakes; the theory allows at most {int(found.bound or 0):,}"
+    assert plots.svg(plots.bounds(found)) == plots.svg(plots.bounds(model.history)) == plots.svg(plots.bounds(model))
+    unknown = plots.bounds(replace(found, found=None)).axes[0]
+    assert any(name.startswith("k²γ², γ ≤ ") for name in lines(unknown)) and "allows" not in title(unknown)
+
+
+def test_margins_are_drawn_by_each_weights() -> None:
+    model = watched()
+    found = markone.margins(model, *LECTURE)
+    figure = plots.margins(found)
+    assert [title(axes) for axes in figure.axes] == ["averaged weights: 0.0% below 0", "last weights: 0.0% below 0"]
+    for axes, spread in zip(figure.axes, found.spreads().values(), strict=True):
+        bars = [bar for bar in axes.patches if bar.get_height()]  # type: ignore[attr-defined]
+        assert sum(bar.get_height() for bar in bars) == 3  # type: ignore[attr-defined]
+        assert f"smallest {spread.smallest:.4g}" in texts(axes)
+    one = markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", average=False, epochs=1)
+    wrong = markone.margins(one, LECTURE[0], ["-", "+", "-"])
+    figure = plots.margins({"right": found, "wrong": wrong})
+    assert title(figure.axes[2]).startswith("wrong, last weights: ") and len(figure.axes) == 3
+    colours = {to_hex(bar.get_facecolor()) for bar in figure.axes[2].patches if bar.get_height()}  # type: ignore[attr-defined]
+    assert to_hex(drawing.VERMILION) in colours
+
+
+def test_what_has_no_bounds_and_no_margins() -> None:
+    model = watched()
+    found = model.history.bounds
+    assert found is not None
+    for what, problem in (
+        (replace(model.history, bounds=None), "did not note its bounds; train with rule='perceptron', bounds=True"),
+        (replace(found, points=()), "no mistake was made"),
+        (5, "not of a int"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            plots.bounds(what)
+    with pytest.raises(DataError, match="margins are drawn of what markone.margins gave, not of a Model"):
+        plots.margins(model)
+    with pytest.raises(DataError, match="there are no margins to draw"):
+        plots.margins({})
 
 
 # ---- runs
@@ -921,14 +978,14 @@ const element = name => ({name, children: [], style: {}, append(e) { this.childr
   insertBefore(e) { this.children.unshift(e); return e; }, querySelector() { return null; }});
 const parts = {facts: {textContent: FACTS}, at: {value: "0", max: "0"}, play: {}, title: {}};
 parts.at.max = String(JSON.parse(parts.facts.textContent).frames.length - 1);
-const picture = element("svg");
-globalThis.document = {getElementById: id => parts[id], querySelector: () => picture,
+const stage = element("svg");
+globalThis.document = {getElementById: id => parts[id], querySelector: () => stage,
   createElementNS: (_, name) => element(name)};
 SCRIPT
 const seen = [];
 for (let i = 0; i <= Number(parts.at.max); ++i) {
   parts.at.value = String(i); parts.at.oninput();
-  const drawn = picture.children.flatMap(g => g.children.map(e => e.name));
+  const drawn = stage.children.flatMap(g => g.children.map(e => e.name));
   seen.push({title: parts.title.textContent, lines: drawn.filter(n => n === "line").length,
     circles: drawn.filter(n => n === "circle").length});
 }

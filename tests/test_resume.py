@@ -453,9 +453,12 @@ model.save(sys.argv[3])
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "often"),
+    [(signal.SIGKILL, 2), (signal.SIGTERM, 2), pytest.param(signal.SIGKILL, 10, marks=pytest.mark.slow)],
+)
 def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
-    number: signal.Signals, tmp_path: Path
+    number: signal.Signals, often: int, tmp_path: Path
 ) -> None:
     import csv
 
@@ -469,7 +472,7 @@ def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
         with subprocess.Popen([sys.executable, "-c", TRAINING, *arguments], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             process.stdout.readline()
-            if kills < 4:
+            if kills < often:
                 time.sleep(chance.uniform(0.05, 0.3))
                 process.send_signal(number)
             if process.wait(timeout=60) == 0:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import pickle
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -27,6 +24,7 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data as check_on_sparse_data,
 )
 
+from levels import check_levels
 from markone import DataError, LinearSVM, SettingsError, reference
 from markone.data.blocks import Block
 from markone.learning.dual import NO_MARGIN, Dual
@@ -561,18 +559,9 @@ for dtype, classes, width, loss in cases:
         for array in learner.get_state().values():
             digest.update(array.tobytes())
         digest.update(repr([(one.mistakes, one.updates, one.loss, one.objective, one.gap) for one in history]).encode())
-print(_core.cpu_level(), digest.hexdigest())
+print(digest.hexdigest())
 """
-    lines = []
-    for level in ("baseline", ""):
-        environment = {**os.environ, "MARKONE_CPU": level}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-        )
-        lines.append(done.stdout.split())
-    if lines[1][0] == "baseline":
-        pytest.skip("this machine has one level")
-    assert lines[0][1] == lines[1][1]
+    check_levels(program)
 
 
 # ---- the estimator

@@ -197,10 +197,13 @@ def test_places_of_a_hashed_table_add_up(documents: list[bytes], others: list[by
         )
 
 
-def test_all_characters_are_what_python_says() -> None:
+@pytest.mark.parametrize("stride", [59, pytest.param(1, marks=pytest.mark.slow)])
+def test_all_characters_are_what_python_says(stride: int) -> None:
+    # Behind the ideographs are only tags, and much that is not assigned or private.
+    points = [p for p in range(0x110000) if p < 0x33480 or 0xE0000 <= p < 0xE0200 or p % stride == 0]
     for fold in (False, True):
         how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1}
-        everything = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+        everything = [chr(point) for point in points if not 0xD800 <= point < 0xE000]
         step = 4096
         documents = [" ".join(everything[i : i + step]).encode() for i in range(0, len(everything), step)]
         for choice in ("all", "lower"):

@@ -141,19 +141,39 @@ def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(
 
 def test_naive_bayes_is_tuned_by_leaving_out_each_row():
     random = np.random.default_rng(0)
-    X = random.poisson(np.where(random.random((80, 1)) < 0.5, [3, 1, 0.2, 1], [1, 3, 1, 0.1])).astype(float)
-    y = (X[:, 0] + random.normal(size=80) > X[:, 1]).astype(int)
+    X = random.poisson(np.where(random.random((40, 1)) < 0.5, [3, 1, 0.2, 1], [1, 3, 1, 0.1])).astype(float)
+    y = (X[:, 0] + random.normal(size=40) > X[:, 1]).astype(int)
     tuning = tune(X, target=y, rule="naive-bayes", likelihood="multinomial")
-    assert len(tuning.trials) == 10 and tuning.rows == 79 and tuning.held_out == 1
+    assert len(tuning.trials) == 10 and tuning.rows == 39 and tuning.held_out == 1
     for trial in tuning.trials:
         settings = {"rule": "naive-bayes", "likelihood": "multinomial", **trial.settings}
         right = 0
-        for row in range(80):
-            others = np.arange(80) != row
+        for row in range(40):
+            others = np.arange(40) != row
             right += markone.train(X[others], target=y[others], **settings).predict(X[[row]])[0] == y[row]
-        assert trial.score == right / 80
+        assert trial.score == right / 40
     assert tuning.score == max(trial.score for trial in tuning.trials)
-    assert "10 trials in one round, by leaving out each of the 80 rows to learn from." in str(tuning)
+    assert "10 trials in one round, by all 40 rows to learn from, held out one at a time." in str(tuning)
+
+
+def test_naive_bayes_leaves_out_no_row_that_its_features_have_learned_from():
+    """Coins are tossed for texts, and words weighed by how well they foretell them: by all rows, they would."""
+    random = np.random.default_rng(0)
+    texts = [" ".join(f"word{number}" for number in random.integers(0, 1000, 20)) for _ in range(300)]
+    coins = random.integers(0, 2, 300).tolist()
+    tuning = tune(texts, target=coins, rule="naive-bayes", features={"text": {"weight": "odds", "signs": False}})
+    assert tuning.held_out == 60 and tuning.rows == 240
+    assert np.mean([trial.score for trial in tuning.trials]) < 0.6
+    assert "by all 300 rows to learn from, held out 60 at a time." in str(tuning)
+    how = {"features": tuning.features, **tuning.settings}
+    assert tuning.score == markone.validate(texts, target=coins, folds=5, **how).mean
+
+
+def test_naive_bayes_can_be_tuned_by_two_rows():
+    tuning = tune([[1.0, 0.0], [0.0, 1.0]], target=["a", "b"], rule="naive-bayes")
+    assert tuning.rows == 1 and tuning.settings["k"] == 1
+    tuning = tune(["one", "two"], target=["a", "b"], rule="naive-bayes")
+    assert tuning.rows == 1 and tuning.held_out == 1 and tuning.score == 0
 
 
 def test_naive_bayes_says_what_it_cannot_count():

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,25 @@ def predict_line(read: dict[str, Any], learning: dict[str, Any]) -> Contestant[F
         return model
 
     def turn(files: Files) -> Outcome:
-        model = model_of(files.train)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run(f"predict {model} -", "not a good film\n")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return Outcome(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, None)
+        return Outcome(processor_time(f"predict {model_of(files.train)} -", "not a good film\n"), None)
 
     return Contestant("echo 'not a good film' | markone predict model -", turn)
+
+
+def compare(columns: Sequence[str]) -> Contestant[Files]:
+    """All rules and contrasts on a table that has no header: the processor time of the whole process."""
+    options = f"--target {columns[-1]} --no-header --columns {','.join(columns)}"
+    return Contestant(
+        f"markone compare file {options}",
+        lambda files: Outcome(processor_time(f"compare {files.train} {options}"), None),
+    )
+
+
+def processor_time(options: str, line: str | None = None) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(options, line)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def limit(seconds: float) -> Contestant[Any]:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
+    from markone.model.bounds import Bounds
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
+    from markone.theory.margins import Margins, margins
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
 
@@ -29,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MIRA",
     "MLP",
+    "Bounds",
     "Certificate",
     "Comparison",
     "DataError",
@@ -36,6 +39,7 @@ __all__ = [
     "Features",
     "LinearSVM",
     "LogisticRegression",
+    "Margins",
     "MarkoneError",
     "Model",
     "NaiveBayes",
@@ -50,6 +54,7 @@ __all__ = [
     "certify",
     "compare",
     "load",
+    "margins",
     "read",
     "trace",
     "train",
@@ -76,6 +81,9 @@ HOMES = {
     "load": "markone.model.file",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
+    "Bounds": "markone.model.bounds",
+    "Margins": "markone.theory.margins",
+    "margins": "markone.theory.margins",
     "Trace": "markone.theory.trace",
     "trace": "markone.theory.tracing",
     "train": "markone.learning.training",

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Number, Reading, WholeNumber, given, words_in
-from markone.errors import DataError
+from markone.cli import testing
+from markone.cli.options import FileName, Flag, Reading, WholeNumber, words_in
 
 
 def compare(
-    *data: FileName,
-    target: str | None = None,
+    *data: testing.Files,
+    target: testing.Target = None,
     rules: str | None = None,
     contrasts: Annotated[bool, Parameter(show_default=False)] = True,
-    method: Literal["kfold", "holdout", "loo"] = "kfold",
-    folds: WholeNumber = 5,
-    repeats: WholeNumber = 1,
-    share: Number = 0.3,
+    method: testing.Method = "kfold",
+    folds: testing.Folds = 5,
+    repeats: testing.Repeats = 1,
+    share: testing.Share = 0.3,
     tune: Flag = False,
     seed: WholeNumber = 0,
-    features: FileName | None = None,
-    importance: str | None = None,
-    threads: WholeNumber | None = None,
-    memory: str | None = None,
+    features: testing.Spec = None,
+    importance: testing.Importance = None,
+    threads: testing.Threads = None,
+    memory: testing.Memory = None,
     html: FileName | None = None,
     json: Flag = False,
     quiet: Flag = False,
@@ -47,10 +46,6 @@ def compare(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, a folder, or - for standard input. Their rows are held in memory.
-    target
-        The column to be predicted. Formats that have labels of their own need none.
     rules
         The rules to compare, written as mira,svm: perceptron, which is not averaged, averaged-perceptron, mira, hinge,
         logistic, logistic-newton, which goes to the optimum, svm, naive-bayes and mlp. All by default.
@@ -59,24 +54,10 @@ def compare(
     method
         How rows are divided: `kfold` tests each row once, together with a fold of others, `holdout` a share of them,
         and `loo` each row alone.
-    folds
-        How many folds `kfold` has.
-    repeats
-        How often `kfold` or `holdout` is done, each time with other divisions.
-    share
-        The share of rows that `holdout` tests.
     tune
         Choose each rule's settings in each fold, by rows held out from those to learn from.
     seed
         Makes everything random repeatable.
-    features
-        A file of TOML that says what features are made of the columns.
-    importance
-        A column that says how much each example counts in learning. In tests all count the same.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: "2 GB"; half of the machine's by default.
     html
         Also write a page with the tables and, where matplotlib is installed, pictures.
     json
@@ -85,16 +66,12 @@ def compare(
         No progress.
     """
     from markone.cli.output import check_not_read
-    from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import Terminal
-    from markone.cli.train import open_source
+    from markone.cli.progress import is_watched
     from markone.experiments.comparing import compare as put_to_the_test
     from markone.model.atomic import writing
 
-    if not data:
-        raise DataError("there are no data to test on; name a file, as in: markone compare reviews.csv --target label")
     check_not_read(html, *data, features)
-    source = open_source(data, None, given(reading), target=target, importance=importance, threads=threads)
+    source = testing.open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
     comparison = put_to_the_test(
         source,
         rules=None if rules is None else words_in(rules),
@@ -108,13 +85,9 @@ def compare(
         features=features,
         threads=threads,
         memory=memory,
-        progress=not quiet and sys.stderr.isatty(),
+        progress=is_watched(quiet=quiet),
     )
     if html is not None:
         with writing(html) as file:
             file.write(comparison.html().encode())
-    if json:
-        print_json({**comparison.as_dict(), "bad_lines": source.bad.count})
-        return
-    Terminal(highlight=False).print(str(comparison), markup=False, soft_wrap=True)
-    bad_lines(source.bad)
+    testing.show(comparison, source, json=json)

@@ -1,4 +1,4 @@
-"""`markone demo`: the main job, from files to explained models, and four learners side by side."""
+"""`markone demo`: the main job, from files to explained models, all rules compared, and what averaging is good for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REVIEW = "The room was not clean, but what a lovely garden!"
 
 
 def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
-    """Train, evaluate and explain models of made-up reviews and of handwritten digits.
+    """Train, evaluate, explain and compare models of made-up reviews and of handwritten digits.
 
     Data are written to a folder: reviews of hotels that never were, and scikit-learn's digits. Then the commands that
     you would type are run, one after the other. In the end four learners read the digits, and a table shows what
@@ -62,6 +62,8 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
     show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
     show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
+    terminal.print("\nThat was one rule of several. Which of them suits the reviews?")
+    show(terminal, "compare", place / "reviews.csv", "--target", "guest", "--method", "holdout", "--no-contrasts")
     terminal.print("\nNow the digits.")
     show(terminal, "train", place / "digits-images-idx3-ubyte", "-o", place / "digits.model")
     show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")

@@ -11,6 +11,7 @@ def evaluate(
     /,
     *,
     target: str | None = None,
+    margins: Flag = False,
     json: Flag = False,
     threads: WholeNumber | None = None,
     quiet: Flag = False,
@@ -27,6 +28,8 @@ def evaluate(
 
     `markone evaluate reviews.model test.csv --target label --json`
 
+    `markone evaluate reviews.model test.csv --margins`
+
     Parameters
     ----------
     model
@@ -35,6 +38,9 @@ def evaluate(
         A file, a pattern, a folder, or - for standard input.
     target
         The column with the labels; named as in training by default.
+    margins
+        Show how far examples are from the plane between the classes, as histograms by the averaged and by the last
+        weights.
     json
         Print one JSON object instead of the tables.
     threads
@@ -52,10 +58,18 @@ def evaluate(
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)
+    measured = None
+    if margins:
+        from markone.theory.margins import margins as measure
+
+        measured = measure(predictor, source, threads=threads)
     if json:
-        print_json({**evaluation.as_dict(), "bad_lines": source.bad.count})
+        more = {} if measured is None else {"margins": measured.as_dict()}
+        print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
         return
     terminal = Terminal(highlight=False)
     terminal.print(str(evaluation), markup=False, soft_wrap=True)
+    if measured is not None:
+        terminal.print(f"\n{measured}", markup=False, soft_wrap=True)
     if source.bad.count:
         bad_lines(source.bad)

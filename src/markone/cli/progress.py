@@ -10,10 +10,15 @@ from markone.data.source import BadLines, Batch, Source
 from markone.learning.progress import Bar
 
 
+def is_watched(*, quiet: bool) -> bool:
+    """Whether there is a terminal to see progress on, and someone who wants to."""
+    return not quiet and sys.stderr.isatty()
+
+
 @contextmanager
 def watched(source: Source, *, quiet: bool) -> Iterator[Source]:
     """The source, with a bar that shows how far it has been read."""
-    if quiet or not sys.stderr.isatty():
+    if not is_watched(quiet=quiet):
         yield source
         return
     bar = Bar()

@@ -9,6 +9,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.sentences import readable, tell, typed
@@ -119,6 +120,7 @@ class Report:
             "holdout": self.held_out_accuracy(),
             "majority": history.majority,
             "strongest": {written(label): names for label, names in self.strongest()},
+            **({} if history.bounds is None else {"bounds": history.bounds.as_dict()}),
             **({} if self.tuning is None else {"tuning": self.tuning.as_dict()}),
             **({} if self.evaluation is None else {"test": self.evaluation.as_dict()}),
         }
@@ -184,6 +186,8 @@ class Report:
         if history.passes:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."
             yield from self.optimum()
+            if history.bounds is not None:
+                yield from (f"  {line}" for one in history.bounds.sentences() for line in wrap(one, SCREEN - 2))
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
@@ -210,7 +214,9 @@ class Report:
         last = self.model.history[len(self.model.history) - 1]
         if last.gap is not None and last.objective is not None:
             what = "duality gap" if self.model.settings.rule == "svm" else "largest slope"
-            near = "near enough" if self.model.history.stopped == "optimum" else "more passes would come nearer"
+            near = {"optimum": "near enough", "converged": "as near as it comes"}.get(
+                self.model.history.stopped, "more passes would come nearer"
+            )
             yield f"  Objective {last.objective:.6g}, {what} {last.gap:.2g}: {near}."
 
     def held_out_accuracy(self) -> float | None:

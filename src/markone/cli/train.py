@@ -38,6 +38,7 @@ def train(
     minutes: Number | None = None,
     resume: Flag = False,
     final: Flag = False,
+    bounds: Flag = False,
     importance: str | None = None,
     threads: WholeNumber | None = None,
     memory: str | None = None,
@@ -90,6 +91,8 @@ def train(
         passes.
     final
         Leave out of the file what is needed only to make more passes, and features without weight.
+    bounds
+        Say how many mistakes the theory of the perceptron allows. Needs --rule perceptron, as it is by default.
     importance
         A column that says how much each example counts.
     threads
@@ -119,9 +122,10 @@ def train(
     spec: Any = features
     chosen, tuning = given(learning), None
     if tune:
+        from markone.cli.progress import is_watched
         from markone.experiments.tuning import tune as choose
 
-        watched = not quiet and sys.stderr.isatty()
+        watched = is_watched(quiet=quiet)
         tuning = choose(source, features=spec, threads=threads, memory=memory, progress=watched, **chosen)
         chosen, spec = tuning.settings, tuning.features
     kept = f"{path}.checkpoint"
@@ -139,6 +143,7 @@ def train(
             threads=threads,
             memory=memory,
             progress=progress(quiet),
+            bounds=bounds,
             **chosen,
         )
         if model.history.stopped == "interrupted":
@@ -254,7 +259,9 @@ def identity(path: str) -> tuple[int, int, int] | None:
 
 
 def progress(quiet: bool) -> Progress | None:
-    if quiet or not sys.stderr.isatty():
+    from markone.cli.progress import is_watched
+
+    if not is_watched(quiet=quiet):
         return None
     from markone.learning.progress import Bar
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Literal
-
-from markone.cli.options import FileName, Flag, Learning, Number, Reading, WholeNumber, given
-from markone.errors import DataError
+from markone.cli import testing
+from markone.cli.options import Flag, Learning, Reading, given
 
 
 def validate(
-    *data: FileName,
-    target: str | None = None,
-    method: Literal["kfold", "holdout", "loo"] = "kfold",
-    folds: WholeNumber = 10,
-    repeats: WholeNumber = 1,
-    share: Number = 0.3,
-    features: FileName | None = None,
-    importance: str | None = None,
-    threads: WholeNumber | None = None,
-    memory: str | None = None,
+    *data: testing.Files,
+    target: testing.Target = None,
+    method: testing.Method = "kfold",
+    folds: testing.Folds = 10,
+    repeats: testing.Repeats = 1,
+    share: testing.Share = 0.3,
+    features: testing.Spec = None,
+    importance: testing.Importance = None,
+    threads: testing.Threads = None,
+    memory: testing.Memory = None,
     json: Flag = False,
     quiet: Flag = False,
     learning: Learning | None = None,
@@ -40,40 +37,18 @@ def validate(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, a folder, or - for standard input. Their rows are held in memory.
-    target
-        The column to be predicted. Formats that have labels of their own need none.
     method
         `holdout` tests a share of the rows, `kfold` each row once, together with a fold of others, and `loo` each row
         alone. All classes have their share of every test.
-    folds
-        How many folds `kfold` has.
-    repeats
-        How often `kfold` or `holdout` is done, each time with other divisions.
-    share
-        The share of rows that `holdout` tests.
-    features
-        A file of TOML that says what features are made of the columns.
-    importance
-        A column that says how much each example counts in learning. In tests all count the same.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: "2 GB"; half of the machine's by default.
     json
         Print one JSON object instead of the tables.
     quiet
         No progress.
     """
-    from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import Terminal
-    from markone.cli.train import open_source
+    from markone.cli.progress import is_watched
     from markone.experiments.validation import validate as test
 
-    if not data:
-        raise DataError("there are no data to test on; name a file, as in: markone validate reviews.csv --target label")
-    source = open_source(data, None, given(reading), target=target, importance=importance, threads=threads)
+    source = testing.open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
     validation = test(
         source,
         method=method,
@@ -83,11 +58,7 @@ def validate(
         features=features,
         threads=threads,
         memory=memory,
-        progress=not quiet and sys.stderr.isatty(),
+        progress=is_watched(quiet=quiet),
         **given(learning),
     )
-    if json:
-        print_json({**validation.as_dict(), "bad_lines": source.bad.count})
-        return
-    Terminal(highlight=False).print(str(validation), markup=False, soft_wrap=True)
-    bad_lines(source.bad)
+    testing.show(validation, source, json=json)

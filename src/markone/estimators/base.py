@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, Self, cast
 
@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, SettingsError, did_you_mean
 from markone.learning.learner import Learner, Tally
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -270,7 +269,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.class_weight, dict):
             of_class = np.array([self.class_weight.get(label, 1.0) for label in classes.tolist()], np.float64)
         else:
-            of_class = compute_class_weight("balanced", classes=classes, y=classes[numbers])
+            counts = np.bincount(numbers, weights, minlength=len(classes))
+            # A class without weight has none either way.
+            of_class = counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0))
         by_class: NDArray[np.float64] = of_class[numbers]
         return by_class if weights is None else weights * by_class
 
@@ -279,6 +280,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
             warnings.warn(
                 f"Training was interrupted after {self.n_iter_} whole passes; the model so far is kept.",
                 UserWarning,
+                stacklevel=4,
+            )
+        elif self.history_.stopped == "converged" and self._learner.settings.traits.nears_an_optimum:
+            warnings.warn(
+                f"After {self.n_iter_} passes nothing changes any more, and the optimum is not as near as tol says. "
+                "Raise tol, or scale the features.",
+                ConvergenceWarning,
                 stacklevel=4,
             )
         elif self.history_.stopped == "epochs" and self._learner.settings.traits.nears_an_optimum:
@@ -394,6 +402,15 @@ def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArra
     except TypeError:
         return None
     return numbers.astype(np.int32) if known.all() else None
+
+
+def one_of(name: str, value: Any, known: Collection[str]) -> str:
+    """The value, which must be among those known."""
+    if not isinstance(value, str) or value not in known:
+        raise SettingsError(
+            name, f"must be one of {', '.join(map(repr, known))}, not {value!r}." + did_you_mean(str(value), known)
+        )
+    return value
 
 
 def plain_number(value: Any) -> Any:

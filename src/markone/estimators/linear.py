@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -52,12 +54,7 @@ class LinearClassifier(Classifier):
         `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
         `validation_fraction` of the rows, taken at random.
         """
-
-        def start(learner: Learner) -> None:
-            if coef_init is not None or intercept_init is not None:
-                start_at(learner, coef_init, intercept_init)
-
-        return self._fit(X, y, sample_weight, X_val, y_val, start)
+        return self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
 
     def _go_on(self, settings: Settings) -> Learner:
         if isinstance(self._learner, Linear):
@@ -105,6 +102,13 @@ class LinearClassifier(Classifier):
 
     def _forget(self) -> None:
         self.__dict__.pop("_read_weights", None)
+
+
+def starting_at(coef: ArrayLike | None, intercept: ArrayLike | None) -> Callable[[Learner], None] | None:
+    """What lets a learner start at these weights, if there are any."""
+    if coef is None and intercept is None:
+        return None
+    return partial(start_at, coef=coef, intercept=intercept)
 
 
 def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:

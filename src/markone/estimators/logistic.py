@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
-
-from markone.errors import SettingsError, did_you_mean
-from markone.estimators.gradient import SCHEDULES, USUAL_C, first_rate, strength_of
-from markone.estimators.linear import LinearClassifier, start_at
+from markone.estimators.gradient import USUAL_C, GradientClassifier
+from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.learning.learner import Learner
 from markone.learning.logistic import Batch
 from markone.model.settings import Settings
 
 
-def learns_online(estimator: LogisticRegression) -> bool:
-    if estimator.solver != "online":
-        raise AttributeError(
-            f"solver={estimator.solver!r} looks at all rows at once; for partial_fit, which sees some after the other, "
-            "set solver='online'"
-        )
-    return True
-
-
-class LogisticRegression(LinearClassifier):
+class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
     """Logistic regression: probabilities, for two classes or (softmax) many.
 
     Takes the place of `sklearn.linear_model.LogisticRegression` and, with `solver="online"`, of
@@ -107,43 +93,6 @@ class LogisticRegression(LinearClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def fit(  # type: ignore[override]  # in the order of scikit-learn's class, whose place it takes
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from the rows of X and their labels y.
-
-        `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
-        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
-        `validation_fraction` of the rows, taken at random.
-        """
-
-        def start(learner: Learner) -> None:
-            if coef_init is not None or intercept_init is not None:
-                start_at(learner, coef_init, intercept_init)
-
-        self._fit(X, y, sample_weight, X_val, y_val, start)
-        if isinstance(self._learner, Batch):
-            self._learner.let_go()
-        return self
-
-    @available_if(learns_online)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from some more rows, once each, in the order given; only with `solver="online"`.
-
-        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
-        """
-        return self._partial_fit(X, y, classes, sample_weight)
-
     def _go_on(self, settings: Settings) -> Learner:
         if not isinstance(self._learner, Batch):
             return super()._go_on(settings)
@@ -152,52 +101,5 @@ class LogisticRegression(LinearClassifier):
         learner.start_at(weights.matrix(), weights.bias())  # type: ignore[attr-defined]
         return learner
 
-    def _all_settings(self, importance: float | None) -> dict[str, Any]:
-        chosen = super()._all_settings(importance)
-        if self.solver != "online" and not self.early_stopping:
-            chosen["patience"] = None  # it stops at the optimum
-        return chosen
-
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        strength = 0.0 if self.penalty is None else strength_of(self.C, self.alpha, importance)
-        chosen = {
-            "rule": "logistic",
-            "solver": self.solver,
-            "penalty": self.penalty,
-            "strength": strength,
-            "eta": self.eta0,
-        }
-        learning_rate = self.learning_rate
-        if learning_rate is None and self.solver == "online":
-            learning_rate = "adagrad"
-        if learning_rate is not None:
-            if not isinstance(learning_rate, str) or learning_rate not in SCHEDULES:
-                raise SettingsError(
-                    "learning_rate",
-                    f"must be one of {', '.join(map(repr, SCHEDULES))}, not {learning_rate!r}."
-                    + did_you_mean(str(learning_rate), SCHEDULES),
-                )
-            chosen["schedule"] = SCHEDULES[learning_rate]
-            if learning_rate == "optimal" and self.eta0 is None:
-                chosen["eta"] = first_rate(strength)
-        return chosen
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The probability of each class, in the order of `classes_`."""
-        scores = self._scores(X)
-        if len(self.classes_) < 2:
-            return np.ones_like(scores)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return odds / odds.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
-
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
-        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
-        scores = self._scores(X)
-        if len(self.classes_) < 2:
-            return np.zeros_like(scores)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        scores = scores - scores.max(axis=1, keepdims=True)
-        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
+        return {"rule": "logistic", "solver": self.solver, **self._step_settings(importance)}

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from markone.errors import SettingsError, did_you_mean
-from markone.estimators.base import Classifier, plain_number
+from markone.errors import SettingsError
+from markone.estimators.base import one_of, plain_number
+from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.learning.learner import Learner
 from markone.learning.network import USUAL_BATCH, Multilayer
 from markone.model.settings import Settings
@@ -17,7 +18,7 @@ ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
 SOLVERS = ("adam", "adagrad", "sgd")
 
 
-class MLP(Classifier):
+class MLP(ProbabilisticClassifier):
     """The multi-layer perceptron: one or two hidden layers and a softmax, taught by mini-batches.
 
     Takes the place of `sklearn.neural_network.MLPClassifier`. It computes in 32-bit floats, whatever X has. Sparse rows
@@ -55,7 +56,7 @@ class MLP(Classifier):
     """
 
     words: ClassVar[dict[str, str]] = {
-        **Classifier.words,
+        **ProbabilisticClassifier.words,
         "hidden": "hidden_layer_sizes",
         "optimizer": "solver",
         "eta": "learning_rate_init",
@@ -160,20 +161,6 @@ class MLP(Classifier):
 
     # ---- using
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
-        scores = self._scores(X).astype(np.float64)
-        if len(self.classes_) < 2:
-            return np.zeros_like(scores)
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        scores = scores - scores.max(axis=1, keepdims=True)
-        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
-
     @property
     def coefs_(self) -> list[NDArray[np.float32]]:
         """The weights of each layer, inputs × outputs."""
@@ -209,11 +196,3 @@ def sizes_of(sizes: Any) -> Any:
     if isinstance(sizes, np.ndarray | list | tuple):
         return tuple(plain_number(size) for size in np.asarray(sizes).reshape(-1))
     return plain_number(sizes)
-
-
-def one_of(name: str, value: Any, known: Any) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise SettingsError(
-            name, f"must be one of {', '.join(map(repr, known))}, not {value!r}." + did_you_mean(str(value), known)
-        )
-    return value

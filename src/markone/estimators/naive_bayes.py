@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from markone.data.blocks import Rows, describe_not_finite, is_sparse
-from markone.errors import DataError, SettingsError, did_you_mean
-from markone.estimators.base import Classifier
+from markone.errors import DataError, SettingsError
+from markone.estimators.base import one_of
+from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.features.groups import Event, Group, one_group
 from markone.learning.counting import Counting
-from markone.model.evaluation import log_probabilities
 from markone.model.naive_bayes import USUAL_OF_VARIANCE
 from markone.model.naive_bayes import NaiveBayes as Scorer
 from markone.model.settings import Settings
@@ -24,7 +24,7 @@ EVENTS = get_args(Event)
 LARGEST_CATEGORY = 2**24
 
 
-class NaiveBayes(Classifier):
+class NaiveBayes(ProbabilisticClassifier):
     """Naive Bayes: one pass that counts, and probabilities.
 
     Takes the place of `MultinomialNB`, `BernoulliNB`, `GaussianNB` and `CategoricalNB` of `sklearn.naive_bayes`, and of
@@ -204,15 +204,6 @@ class NaiveBayes(Classifier):
         rows = self._rows(X)
         return self._counting().scorer().joint_scores(rows)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
-        scores = self._scores(X)
-        return np.zeros_like(scores) if len(self.classes_) < 2 else log_probabilities(scores)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
     @property
     def class_count_(self) -> NDArray[np.float64]:
         """The weights of the rows of each class."""
@@ -377,10 +368,7 @@ def layout_of(likelihood: Any, binarize: Any, matrix: Any) -> Uniform | Mixed:
     if not isinstance(kinds, Sequence | np.ndarray) or (len(kinds) != columns and kinds != [likelihood]):
         raise SettingsError("likelihood", f"must be a kind, or one for each of the {columns} columns")
     for kind in kinds:
-        if kind not in EVENTS:
-            known = ", ".join(map(repr, EVENTS))
-            guess = did_you_mean(str(kind), EVENTS)
-            raise SettingsError("likelihood", f"must be one of {known}, not {kind!r}.{guess}")
+        one_of("likelihood", kind, EVENTS)
     if binarize is not None and (
         isinstance(binarize, bool) or not isinstance(binarize, int | float | np.number) or np.isnan(binarize)
     ):

@@ -38,7 +38,8 @@ class Perceptron(LinearClassifier):
     early_stopping, validation_fraction
         Keep a share of the rows apart, stop by their accuracy, and restore the best weights.
     class_weight
-        None, "balanced", or a dict: how much the examples of each class count.
+        How much the examples of each class count: None, a dict, or "balanced", so that all classes have the same
+        weight, sample weights included.
     warm_start
         Go on from the last fit.
     verbose

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
+from numpy.typing import NDArray
 
-from markone.errors import DataError, SettingsError, did_you_mean
-from markone.estimators.base import Growing
-from markone.estimators.gradient import SCHEDULES, USUAL_C, first_rate, strength_of
-from markone.estimators.linear import LinearClassifier, start_at
+from markone.errors import DataError, SettingsError
+from markone.estimators.base import Growing, one_of
+from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.dual import Dual
 from markone.learning.learner import Learner
 from markone.model.settings import Settings
@@ -22,16 +20,7 @@ SOLVERS = ("dual", "online")
 ONLY_ONLINE = ("alpha", "learning_rate", "eta0", "average")
 
 
-def learns_online(estimator: LinearSVM) -> bool:
-    if estimator.solver != "online":
-        raise AttributeError(
-            f"solver={estimator.solver!r} looks at all rows at once; for partial_fit, which sees some after the other, "
-            "set solver='online'"
-        )
-    return True
-
-
-class LinearSVM(LinearClassifier):
+class LinearSVM(GradientClassifier):
     """The linear support vector machine: ½‖w‖² + C · the sum of the losses is made small.
 
     Takes the place of `sklearn.svm.LinearSVC` and, with `solver="online"`, of `SGDClassifier(loss="hinge")`. The
@@ -129,43 +118,6 @@ class LinearSVM(LinearClassifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def fit(  # type: ignore[override]  # in the order of scikit-learn's class, whose place it takes
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-        X_val: Any = None,
-        y_val: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from the rows of X and their labels y.
-
-        `coef_init` and `intercept_init` are weights for the solver "online" to start from, in the shapes of `coef_` and
-        `intercept_`. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given,
-        else on a share `validation_fraction` of the rows, taken at random.
-        """
-
-        def start(learner: Learner) -> None:
-            if coef_init is not None or intercept_init is not None:
-                start_at(learner, coef_init, intercept_init)
-
-        self._fit(X, y, sample_weight, X_val, y_val, start)
-        if isinstance(self._learner, Dual):
-            self._learner.let_go()
-        return self
-
-    @available_if(learns_online)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn from some more rows, once each, in the order given; only with `solver="online"`.
-
-        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
-        """
-        return self._partial_fit(X, y, classes, sample_weight)
-
     @property
     def objective_(self) -> float:
         """What was made small: ½‖w‖² + C · the sum of the losses."""
@@ -211,14 +163,8 @@ class LinearSVM(LinearClassifier):
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         for name, known in (("loss", LOSSES), ("multi_class", MULTICLASS), ("solver", SOLVERS)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                guess = did_you_mean(str(value), known)
-                raise SettingsError(name, f"must be one of {', '.join(map(repr, known))}, not {value!r}.{guess}")
-        chosen = super()._all_settings(importance)
-        if self.solver == "dual" and not self.early_stopping:
-            chosen["patience"] = None  # it stops at the optimum
-        return chosen
+            one_of(name, getattr(self, name), known)
+        return super()._all_settings(importance)
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
         if self.solver == "online":
@@ -234,18 +180,4 @@ class LinearSVM(LinearClassifier):
         for name, only in (("loss", "hinge"), ("multi_class", "crammer_singer")):
             if getattr(self, name) != only:
                 raise SettingsError(name, f"must be {only!r} for solver='online', not {getattr(self, name)!r}")
-        learning_rate = "adagrad" if self.learning_rate is None else self.learning_rate
-        if not isinstance(learning_rate, str) or learning_rate not in SCHEDULES:
-            raise SettingsError(
-                "learning_rate",
-                f"must be one of {', '.join(map(repr, SCHEDULES))}, not {learning_rate!r}."
-                + did_you_mean(str(learning_rate), SCHEDULES),
-            )
-        strength = 0.0 if self.penalty is None else strength_of(self.C, self.alpha, importance)
-        return {
-            "rule": "hinge",
-            "schedule": SCHEDULES[learning_rate],
-            "eta": first_rate(strength) if learning_rate == "optimal" and self.eta0 is None else self.eta0,
-            "penalty": self.penalty,
-            "strength": strength,
-        }
+        return {"rule": "hinge", **self._step_settings(importance)}

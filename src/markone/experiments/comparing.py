@@ -247,29 +247,13 @@ def compare(
         `mira`, `hinge`, `logistic`, `logistic-newton`, which goes to the optimum, `svm`, `naive-bayes` and `mlp`.
     contrasts
         Also test the commonest class, 1-nearest-neighbour and a decision tree, from scikit-learn.
-    method
-        How rows are divided, as for `validate`: `kfold`, `holdout` or `loo`.
-    folds
-        How many folds `kfold` has.
-    repeats
-        How often `kfold` or `holdout` is done, each time with other divisions.
-    share
-        The share of rows that `holdout` tests.
+    method, folds, repeats, share
+        How rows are divided, as for `validate`.
     tune
         Choose each rule's settings in each fold, by rows held out from those to learn from. The tested rows choose
         nothing.
-    features
-        The spec of the features, as for `train`.
-    functions
-        Python functions that make more features, by name.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
-    progress
-        True for a bar on a terminal and lines elsewhere; or an object that is told of each training.
-    seed
-        Makes everything random repeatable.
+    features, functions, threads, memory, progress, seed
+        As for `validate`.
 
     Examples
     --------

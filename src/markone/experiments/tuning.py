@@ -6,28 +6,35 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from markone.data.blocks import Block, as_rows
+from markone import _core
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.folds import FoldRows, divided
+from markone.experiments.left_out import what_learns
 from markone.experiments.progress import Progress, watching
-from markone.experiments.splits import Plan
+from markone.experiments.splits import Plan, Split
 from markone.experiments.ways import settings_for, taught
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning.counting import Counting, leave_one_out, smoothing_of
 from markone.learning.learner import Learner
 from markone.learning.samples import Sample, open_sample
 from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
+from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import Rule
 from markone.model.settings import Settings
 
 SHARE = 0.2
 """Of the rows, held out to choose by."""
+FOLDS = 5
+"""Where all rows are held out in turn."""
 NARROWING = 3
 """Each round has so many times more rows than the one before, and so many times fewer candidates."""
 ROUNDS = 3
@@ -113,7 +120,9 @@ class Tuning:
     rows: int
     """How many rows there were to learn from."""
     held_out: int
-    """How many were held out to choose by; 1 where each was, in its turn."""
+    """How many were held out to choose by."""
+    in_turn: bool
+    """Whether all rows were, so many at a time."""
     chosen: Trial
     """The one that was best in the last round."""
 
@@ -125,6 +134,7 @@ class Tuning:
             "accuracy": self.score,
             "rows": self.rows,
             "held_out": self.held_out,
+            "in_turn": self.in_turn,
             "trials": [trial.as_dict() for trial in self.trials],
         }
 
@@ -149,8 +159,9 @@ class Tuning:
             chosen.append(f"words {words[0]}-{words[1]}")
         everything = f"{self.rows + self.held_out:,}"
         by = f"{self.held_out:,} rows held out from the {everything} to learn from"
-        if self.held_out == 1:
-            by = f"leaving out each of the {everything} rows to learn from"
+        if self.in_turn:
+            size = "one" if self.held_out == 1 else f"{self.held_out:,}"
+            by = f"all {everything} rows to learn from, held out {size} at a time"
         lines = [
             f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, by {by}.",
             "",
@@ -189,11 +200,14 @@ def tune(
     seed: int = 0,
     **settings: Any,
 ) -> Tuning:
-    """Chooses settings of a rule, by one row of five that is held out; of `naive-bayes`, by leaving out each row.
+    """Chooses settings of a rule, by one row of five that is held out.
 
     Candidates learn from few rows and in few passes first; a third of them, the best, go on with three times as many,
     and so on. The number of passes is chosen where there is a curve of them, n-grams where there are texts and no
     `features` are given. What is given in `settings` is kept. The same seed chooses the same.
+
+    Of `naive-bayes` all rows are held out in their turn: one at a time where features learn nothing from the rows, else
+    one of five.
 
     Parameters
     ----------
@@ -205,16 +219,10 @@ def tune(
         A rule, as for `train`. `mira` by default.
     features
         The spec of the features, as for `train`; given, it is kept.
-    functions
-        Python functions that make more features, by name.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+    functions, threads, memory, seed
+        As for `validate`.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is told of each trial.
-    seed
-        Makes everything random repeatable.
     settings
         Settings that are not tuned, as in `markone.Settings`.
 
@@ -272,13 +280,27 @@ class Search:
         self.rule: Rule = usual.rule
         self.tunes_passes = "epochs" not in given and (usual.traits.online or usual.rule == "mlp")
         self.passes = (usual.epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
-        plan = Plan(method="holdout", share=SHARE, seed=seed)
-        [[self.split], _] = plan.divide(len(sample), sample.strata)
-        self.order = np.random.default_rng([seed, 2]).permutation(len(self.split.learned))
         self.candidates = list(self.all_candidates(features, functions))
         self.trials: list[Trial] = []
         self._rows: dict[int, FoldRows] = {}
         self._before: tuple[tuple[int, int], Learner] | None = None
+
+    @cached_property
+    def split(self) -> Split:
+        """Which rows are held out."""
+        [[split], _] = Plan(method="holdout", share=SHARE, seed=self.seed).divide(len(self.sample), self.sample.strata)
+        return split
+
+    @cached_property
+    def folds(self) -> list[Split]:
+        """The same in turn."""
+        plan = Plan(method="kfold", folds=min(FOLDS, len(self.sample)), seed=self.seed)
+        return plan.divide(len(self.sample), self.sample.strata)[0]
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """In which the others than those held out take part."""
+        return np.random.default_rng([self.seed, 2]).permutation(len(self.split.learned))
 
     def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
         specs: dict[str, tuple[list[int] | None, Features]] = {}
@@ -301,7 +323,7 @@ class Search:
                 yield Candidate(kept, words, settings, spec)
 
     def run(self, progress: Progress | bool | None) -> Tuning:
-        ranked = self.leave_out(progress) if self.usual.traits.counts else self.narrow_down(progress)
+        ranked = self.take_turns(progress) if self.usual.traits.counts else self.narrow_down(progress)
         best, chosen = ranked[0]
         if best.reason is not None:
             raise DataError(best.reason)
@@ -314,45 +336,62 @@ class Search:
             score=best.score,
             rows=best.rows,
             held_out=len(self.sample) - best.rows,
+            in_turn=self.usual.traits.counts,
             chosen=best,
         )
 
-    def leave_out(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
-        """Of what counts, each row can be left out by taking its counts away: so all of them choose, and at once."""
-        ranked: list[tuple[Trial, Candidate]] = []
+    def take_turns(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+        """Counting is quick, and the same counts serve every smoothing: so all rows choose, held out in their turn."""
         specs = list({id(candidate.spec): candidate.spec for candidate in self.candidates}.values())
+        found: dict[int, Trial] = {}
         with watching(progress, len(specs)) as told:
             for spec in specs:
-                told.step(f"{self.rule}, each row left out")
+                told.step(f"{self.rule}, all rows held out in turn")
+                start = time.perf_counter()
                 candidates = [candidate for candidate in self.candidates if candidate.spec is spec]
-                ranked += zip(self.left_out(spec, candidates), candidates, strict=True)
+                smoothings = [smoothing_of(candidate.settings) for candidate in candidates]
+                right = self.right_alone(spec, smoothings) if len(specs) == 1 else None
+                rows = len(self.sample) - 1
+                if right is None:
+                    right, rows = self.right_in_folds(spec, smoothings), len(self.folds[0].learned)
+                seconds = (time.perf_counter() - start) / len(candidates)
+                for candidate, score in zip(candidates, (right / len(self.sample)).tolist(), strict=True):
+                    found[id(candidate)] = Trial(1, candidate.choice, candidate.words, rows, 1, score, seconds)
+        ranked = [(found[id(candidate)], candidate) for candidate in self.candidates]
         self.trials += [trial for trial, _ in ranked]
-        place = {id(candidate): i for i, candidate in enumerate(self.candidates)}
-        return sorted(ranked, key=lambda one: (-one[0].score, place[id(one[1])]))
+        return sorted(ranked, key=lambda one: -one[0].score)  # of equals, the more usual first
 
-    def left_out(self, spec: Features, candidates: list[Candidate]) -> list[Trial]:
-        from markone.learning.counting import Counting, leave_one_out, smoothing_of
+    def right_alone(self, spec: Features, smoothings: list[Smoothing]) -> NDArray[np.int64] | None:
+        """How many rows are classified rightly, each left out alone by taking its counts away.
 
-        start = time.perf_counter()
-        found: list[float] = []
-        reason = None
-        try:
-            features = FeatureMap(spec, self.sample.held.columns)
-            matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
-            counting = new_learner(self.usual, features, self.sample.classes)
-            assert isinstance(counting, Counting)  # it is what counts
-            labels = self.sample.truth.astype(np.int32)
-            block = counting.ready(Block(as_rows(matrix), matrix, labels, importance))
-            counting.learn(block)
-            smoothings = [smoothing_of(candidate.settings) for candidate in candidates]
-            found = [one.right / len(block) for one in leave_one_out(counting, block, smoothings)]
-        except MarkoneError as error:
-            reason, found = str(error), [-1.0] * len(candidates)
-        seconds = (time.perf_counter() - start) / len(candidates)
-        return [
-            Trial(1, candidate.choice, candidate.words, len(self.sample) - 1, 1, score, seconds, reason)
-            for candidate, score in zip(candidates, found, strict=True)
-        ]
+        None where features are learned from the rows: they would have to be learned without the row, too, or its words
+        would be known, and what they are weighed by.
+        """
+        features = FeatureMap(spec, self.sample.held.columns)
+        matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
+        if what_learns(features) is not None:
+            return None
+        truth = self.sample.truth
+        rows = FoldRows(features, self.sample.classes, matrix, truth, importance, matrix, truth)
+        counting = self.counted(rows)
+        return np.array([one.right for one in leave_one_out(counting, rows.block, smoothings)])
+
+    def right_in_folds(self, spec: Features, smoothings: list[Smoothing]) -> NDArray[np.int64]:
+        """The same with folds in their turn, and features that are learned from the others."""
+        right = np.zeros(len(smoothings), np.int64)
+        for split in self.folds:
+            rows = divided(self.sample, split, spec)
+            scorer = self.counted(rows).scorer()
+            for i, smoothing in enumerate(smoothings):
+                scores = NaiveBayes(scorer.events, smoothing, scorer.priors).scores(rows.tested_block.rows)
+                right[i] += (_core.winners(scores, _core.Tie[self.usual.tie]) == rows.tested_truth).sum()
+        return right
+
+    def counted(self, rows: FoldRows) -> Counting:
+        counting = new_learner(self.usual, rows.features, rows.classes)
+        assert isinstance(counting, Counting)  # it is what counts
+        counting.learn(counting.ready(rows.block))
+        return counting
 
     def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
         """In each round the best of the round before."""

@@ -17,7 +17,7 @@ from markone.features.saved import Saved
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State
 from markone.learning.linear import pieces
-from markone.learning.states import need
+from markone.learning.states import check_forms, need
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Events, Floats
 from markone.model.naive_bayes import USUAL_OF_VARIANCE, NaiveBayes, Smoothing
@@ -149,11 +149,7 @@ class Counting:
         self._scorer = None
 
     def check_state(self, state: State) -> None:
-        like = self.events.arrays()
-        need(state.keys() == like.keys(), "it has other arrays than it should")
-        for name, array in state.items():
-            fits = array.dtype == np.float64 and array.shape == like[name].shape
-            need(fits, f"the array {name} has another form than it should")
+        check_forms(state, self.events.arrays())
         try:
             self.events.with_arrays(state).check_sense()
         except DataError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from markone.model.settings import Settings
 LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01
 
+Listener = Callable[[Block, NDArray[np.int64], NDArray[np.float64]], None]
+"""Is told the rows of a block at which mistakes were made, one after the other, and their margins before the steps."""
+
 
 class Linear:
     """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
@@ -32,6 +35,8 @@ class Linear:
         self._learner: _core.Learner32 | _core.Learner64 = kind(settings.for_core(), features, classes)
         self._snapshots: dict[bool, _core.Weights32 | _core.Weights64] = {}
         self._changes = 0
+        self.listener: Listener | None = None
+        """Who is told of mistakes, if anybody."""
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -108,7 +113,11 @@ class Linear:
         if self.settings.traits.repeats and block.importance is not None:
             check_repeats(block.importance)
         try:
-            return self._learner.learn(block.rows, block.labels, block.importance, order)
+            if self.listener is None:
+                return self._learner.learn(block.rows, block.labels, block.importance, order)
+            tally, rows, margins = self._learner.learn_noting(block.rows, block.labels, block.importance, order)
+            self.listener(block, rows, margins)
+            return tally
         finally:
             self._changed()
 

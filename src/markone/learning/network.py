@@ -19,6 +19,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
+from markone.learning.states import check_forms, need, need_no_negative
 from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import Settings
 
@@ -152,14 +153,10 @@ class Multilayer:
         self._ready_to_teach()
 
     def check_state(self, state: State) -> None:
-        like = self.get_state()
-        need(state.keys() == like.keys(), "it has other arrays than it should")
+        check_forms(state, self.get_state())
         for name, array in state.items():
-            fits = array.dtype == like[name].dtype and array.shape == like[name].shape
-            need(fits, f"the array {name} has another form than it should")
-            need(bool(np.isfinite(array).all()), f"the array {name} has numbers that are none")
             if name.startswith(SQUARES):
-                need(bool((array >= 0).all()), f"the array {name} has negative numbers")
+                need_no_negative(name, array)
         need(bool(state["met"].max(initial=0) <= state["steps"][0]), "a feature was in more batches than there were")
 
     def _arrays(self) -> Iterator[tuple[str, Floats, int]]:
@@ -294,8 +291,3 @@ class Multilayer:
         self.__init__(saved["settings"], features=saved["features"], classes=saved["classes"])  # type: ignore[misc]
         self._batch = saved["batch"]
         self.set_state(saved["state"])
-
-
-def need(holds: bool, problem: str) -> None:
-    if not holds:
-        raise DataError(f"what the file has to go on from is damaged: {problem}; start anew")

@@ -243,10 +243,10 @@ class Watch:
     def reason(self, result: Pass, asked: bool) -> Stop | None:
         if asked:
             return "callback"
-        if result.updates == 0 and self.settings.traits.comes_to_rest:
-            return "converged"
         if self.settings.traits.nears_an_optimum and self.learner.course().done:
             return "optimum"
+        if result.updates == 0 and self.settings.traits.comes_to_rest:
+            return "converged"
         if self.settings.patience is not None and self.passes_without_gain >= self.settings.patience:
             if result.holdout is not None:
                 return "held-out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -52,18 +52,27 @@ def check_saved(saved: Saved, check_state: Callable[[Arrays], None], rows: int) 
         check_state(states[1])
 
 
-def check_arrays(state: Arrays, like: Arrays) -> None:
-    """That a state of an online learner is like this one."""
+def check_forms(state: Arrays, like: Arrays, *, growing: Container[str] = ()) -> None:
+    """That arrays are of the same kind and size as these, but for the length of those that grow, and have numbers."""
     need(state.keys() == like.keys(), "it has other arrays than it should")
     for name, array in state.items():
-        shape = like[name].shape
-        fits = array.ndim == 1 and len(array) > 0 if name in OWED else array.shape == shape
+        fits = array.ndim == 1 and len(array) > 0 if name in growing else array.shape == like[name].shape
         need(array.dtype == like[name].dtype and fits, f"the array {name} has another form than it should")
         need(bool(np.isfinite(array).all()), f"the array {name} has numbers that are none")
+
+
+def need_no_negative(name: str, array: NDArray[Any]) -> None:
+    need(bool((array >= 0).all()), f"the array {name} has negative numbers")
+
+
+def check_arrays(state: Arrays, like: Arrays) -> None:
+    """That a state of an online learner is like this one."""
+    check_forms(state, like, growing=OWED)
+    for name, array in state.items():
         if name in OWED:
             need(bool((array[:1] == 0).all() and (np.diff(array) >= 0).all()), f"the array {name} does not grow")
         if name.endswith("squares"):
-            need(bool((array >= 0).all()), f"the array {name} has negative numbers")
+            need_no_negative(name, array)
     if "settled" in state:
         lengths = {len(state[name]) for name in OWED}
         need(len(lengths) == 1 and state["settled"].max(initial=0) < min(lengths), "it names a moment that never was")

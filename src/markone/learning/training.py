@@ -20,6 +20,7 @@ from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Features, Function
+from markone.learning.bounding import Bounding, check_theory, not_bounded, wanted
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
 from markone.learning.filling import Filling, finish_store
@@ -55,6 +56,7 @@ def train(
     memory: int | str | None = None,
     callback: Callback | None = None,
     progress: Progress | bool | None = None,
+    bounds: bool | float = False,
     **settings: Any,
 ) -> Model:
     """Learns a model from a source, or from whatever `markone.read` opens.
@@ -93,6 +95,10 @@ def train(
         Called with each pass; training ends when it returns True.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+    bounds
+        Note what the theory of the perceptron says of the run, as `model.history.bounds`: how many mistakes it allows,
+        and the largest margin that there may be. Instead of True, the margin of some plane that is known. Holds for the
+        rule `perceptron` as it is by default.
     settings
         All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. One row of twenty is held out unless
         `holdout` says otherwise or there are few.
@@ -121,9 +127,14 @@ def train(
         check_kept(kept, given)
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
+    watched = wanted(bounds) or (kept is not None and kept.history.bounds is not None)
+    if watched and base is not None:
+        raise not_bounded("the weights start from a model")
     how = settings_of(given, kept or base)
     if base is not None:
         check_growth(base, how)
+    if watched:
+        check_theory(how)
     spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
     workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)
@@ -141,6 +152,8 @@ def train(
         else:
             start = begin(spec, filling, store, how)
         training = Training(source, start, store)
+        if watched:
+            training.watch(bounds, kept)
         if kept is not None:
             training.go_on(kept)
         return training.finish(checkpoints, callback, progress)
@@ -156,6 +169,16 @@ class Training:
         self.examples = StoredExamples(store, start.learner.settings)
         self.run = Run(start.learner, self.examples)
         self.run.history.unlabelled = store.unlabelled
+        self.bounding: Bounding | None = None
+
+    def watch(self, bounds: bool | float, kept: Model | None) -> None:
+        """Notes what the theory of the perceptron says of the run."""
+        given = None if isinstance(bounds, bool) else float(bounds)
+        self.bounding = Bounding(self.start.learner, self.run.history, given)
+        if kept is None:
+            self.bounding.begin(self.examples.learned())
+        else:
+            self.bounding.go_on(kept.history.bounds, given)
 
     def go_on(self, kept: Model) -> None:
         """Takes up a training of the same rows."""
@@ -172,6 +195,8 @@ class Training:
         with Interruption(signals) as interruption:
             make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
             last = self.state()
+            if self.bounding is not None:
+                self.bounding.finish(self.examples.learned())
             run.watch.restore_best()
             weights = learner.scorer().weights
             counts = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
@@ -15,6 +16,7 @@ from markone.errors import DataError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Function
+from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.container import Path, read_file, write_file
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
@@ -29,7 +31,18 @@ FACTS = {"kind", "settings", "classes", "history", "target", "reading", "feature
 ADDED = {"scorer"}
 """What files have since models may be other than linear."""
 ADDED_TO_PASSES = ("objective", "gap")
+ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
+TINY, HUGE = math.ulp(0.0), sys.float_info.max
+BOUNDS_BETWEEN: dict[str, tuple[float, float]] = {
+    "mistakes": (0, 2**53),
+    "stride": (1, 2**53),
+    "radius2": (0, HUGE),
+    "least": (0, HUGE),
+    "given": (TINY, HUGE),
+    "found": (TINY, HUGE),
+}
+"""Where the numbers of a run's bounds can be."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have are written as texts."""
 
@@ -91,7 +104,11 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
         "classes": model.classes,
-        "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
+        "history": {
+            **asdict(model.history),
+            "passes": [row_of(one) for one in model.history],
+            "bounds": None if model.history.bounds is None else in_json(asdict(model.history.bounds)),
+        },
         "target": model.target,
         "reading": model.reading,
         **{name: None if part is None else part.facts for name, part in parts.items()},
@@ -175,6 +192,10 @@ def check_keys(found: Mapping[str, Any], known: set[str], where: str, optional: 
 
 
 def in_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: in_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [in_json(one) for one in value]
     return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -213,13 +234,40 @@ def classes_of(found: Any) -> list[Label]:
 def history_of(facts: Mapping[str, Any]) -> History:
     found = facts["history"]
     need(isinstance(found, dict), "its history is no object")
+    found = {**dict.fromkeys(ADDED_TO_HISTORY), **found}
     check_keys(found, {field.name for field in fields(History)}, "its history")
     need(isinstance(found["passes"], list), "its passes are no list")
     need(isinstance(found["stopped"], str) and found["stopped"] in REASONS, "it does not say why training ended")
     for field in fields(History):
-        if field.name not in ("passes", "stopped"):
+        if field.name not in ("passes", "stopped", "bounds"):
             need(is_a(found[field.name], str(field.type)), f"its history has {field.name}={found[field.name]!r:.50}")
-    return History(**{**found, "passes": [pass_of(row) for row in found["passes"]]})
+    bounds = None if found["bounds"] is None else bounds_of(found["bounds"])
+    return History(**{**found, "passes": [pass_of(row) for row in found["passes"]], "bounds": bounds})
+
+
+def bounds_of(found: Any) -> Bounds:
+    kinds = {field.name: str(field.type) for field in fields(Bounds)}
+    need(isinstance(found, dict), "its bounds are no object")
+    check_keys(found, set(kinds), "its bounds")
+    values = {name: from_json(value) for name, value in found.items()}
+    for name, value in values.items():
+        if name == "bias":
+            need(isinstance(value, bool), f"its bounds have {name}={value!r:.50}")
+        elif name != "points":
+            need(is_a(value, kinds[name]), f"its bounds have {name}={value!r:.50}")
+    points = values["points"]
+    need(isinstance(points, list) and len(points) <= MOST_POINTS, "the points of its bounds are no short list")
+    for name, (low, high) in BOUNDS_BETWEEN.items():
+        good = values[name] is None or low <= values[name] <= high
+        need(good, f"its bounds have {name}={values[name]!r:.50}")
+    return Bounds(**{**values, "points": tuple(point_of(point) for point in points)})
+
+
+def point_of(found: Any) -> tuple[int, float]:
+    need(isinstance(found, list) and len(found) == 2, f"its bounds have the point {found!r:.50}")
+    k, norm2 = found[0], from_json(found[1])
+    need(is_a(k, "int") and is_a(norm2, "float"), f"its bounds have the point {found!r:.50}")
+    return k, norm2
 
 
 def row_of(one: Pass) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from markone.model.bounds import Bounds
+
 Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted"]
 
 REASONS: dict[Stop, str] = {
@@ -70,6 +72,8 @@ class History:
     """The examples that were left out because they have no label."""
     majority: float | None = None
     """The accuracy of always saying the commonest class, on what was held out or else on what was learned from."""
+    bounds: Bounds | None = None
+    """What the theory of the perceptron says of the run, where that was asked for."""
 
     def __iter__(self) -> Iterator[Pass]:
         return iter(self.passes)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError
-from markone.model.evaluation import columns, log_probabilities, of_each_class
+from markone.model.evaluation import columns, log_probabilities
+from markone.model.margins import functional_margins
 
 NAMES = {
     "zero_one": "0/1",
@@ -89,11 +90,7 @@ class LossTally:
         known = (labels >= 0) & (labels < self.classes)
         scores, labels = scores[known].astype(np.float64), labels[known]
         self.examples += len(labels)
-        rows = np.arange(len(labels))
-        wrong = of_each_class(scores).copy()
-        right = wrong[rows, labels]
-        wrong[rows, labels] = -np.inf
-        margins = right - wrong.max(axis=1)
+        rows, margins = np.arange(len(labels)), functional_margins(scores, labels)
         for name, losses in {
             "zero_one": margins <= 0 if found is None else found[known] != labels,
             "perceptron": np.maximum(-margins, 0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any
 
@@ -157,7 +157,7 @@ class Model:
 
         Labels that the model does not know count as mistakes.
         """
-        source = self._labelled(examples, target)
+        source = self.labelled(examples, target)
         tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # there is a target
@@ -177,16 +177,27 @@ class Model:
         >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
         0.0
         """
-        source, known = self._labelled(examples, target), KnownLabels(self.classes)
+        source = self.labelled(examples, target)
+        number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
         for batch, winners, scores in self.answers(source, threads=threads):
+            tally.add(scores, number(batch), winners)
+        return tally.losses()
+
+    def label_numbers(self, source: Source) -> Callable[[Batch], NDArray[np.int64]]:
+        """What gives the numbers of a batch's labels among `classes`; -1 for none, and for one that is unknown."""
+        known = KnownLabels(self.classes)
+
+        def number(batch: Batch) -> NDArray[np.int64]:
             assert batch.labels is not None  # there is a target
             found = [known.number(label) for label in source.labels]
             numbers = np.array([UNLABELLED if number is None else number for number in (*found, None)])
-            tally.add(scores, numbers[batch.labels], winners)
-        return tally.losses()
+            return numbers[batch.labels]
 
-    def _labelled(self, examples: Any, target: Any) -> Source:
+        return number
+
+    def labelled(self, examples: Any, target: Any) -> Source:
+        """A source with labels, or what `target` belongs to, as a source of the model's columns."""
         columns = self.features.columns
         if isinstance(examples, Source) and target is not None:
             raise SettingsError("target", "belongs to markone.read where a source is opened by it")

@@ -24,7 +24,7 @@ class Traits:
     goes_by_length: bool = False
     """Its step depends on the length of the example."""
     comes_to_rest: bool = False
-    """It changes nothing once all is well, so that a pass without a change is the end."""
+    """Where a pass changes nothing, the next would not either, so that such a pass is the end."""
     repeats: bool = False
     """An example of importance k is visited k times in place."""
     has_scale: bool = True
@@ -41,6 +41,7 @@ class Traits:
 
 STEPS = {"epochs": 10, "eta": 1.0, "average": True}
 OPTIMUM = {"penalty": "l2", "tol": 1e-4, "average": False}
+ALL_AT_ONCE = {"has_probabilities": True, "nears_an_optimum": True, "comes_to_rest": True}
 
 RULES: dict[Rule, Traits] = {
     "perceptron": Traits(online=True, comes_to_rest=True, repeats=True, has_scale=False, usual=STEPS),
@@ -78,8 +79,8 @@ RULES: dict[Rule, Traits] = {
 }
 SOLVERS: dict[Solver, Traits] = {
     "online": RULES["logistic"],
-    "newton": Traits(has_probabilities=True, nears_an_optimum=True, usual={"epochs": 100, **OPTIMUM}),
-    "ascent": Traits(has_probabilities=True, nears_an_optimum=True, usual={"epochs": 1000, **OPTIMUM}),
+    "newton": Traits(**ALL_AT_ONCE, usual={"epochs": 100, **OPTIMUM}),
+    "ascent": Traits(**ALL_AT_ONCE, usual={"epochs": 1000, **OPTIMUM}),
 }
 """Ways to learn by the rule `logistic`."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from markone.plots.contest import accuracies
     from markone.plots.counts import confusion
     from markone.plots.course import curves
+    from markone.plots.distances import margins
+    from markone.plots.invariants import bounds
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.plane import boundary
     from markone.plots.runs import animation, step
@@ -27,10 +29,12 @@ __all__ = [
     "accuracies",
     "animation",
     "boundary",
+    "bounds",
     "calibration",
     "confusion",
     "curves",
     "losses_curve",
+    "margins",
     "regressions",
     "roc",
     "step",
@@ -44,10 +48,12 @@ HOMES = {
     "accuracies": "markone.plots.contest",
     "animation": "markone.plots.runs",
     "boundary": "markone.plots.plane",
+    "bounds": "markone.plots.invariants",
     "calibration": "markone.plots.chances",
     "confusion": "markone.plots.counts",
     "curves": "markone.plots.course",
     "losses_curve": "markone.plots.lectures",
+    "margins": "markone.plots.distances",
     "regressions": "markone.plots.lectures",
     "roc": "markone.plots.chances",
     "step": "markone.plots.runs",

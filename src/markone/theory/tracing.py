@@ -76,9 +76,11 @@ def trace(
 
     Examples
     --------
-    >>> run = trace([[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"], tie="negative", bias=False)
-    >>> [list(step.changes)[0].after for step in run if step.mistakes]
-    [3.0, 1.0]
+    >>> run = trace([[3, 2], [-2, 2], [-2, -3]], [1, -1, 1], tie="negative", bias=False)
+    >>> [step.rows[0] for step in run if step.mistakes]
+    [1, 3]
+    >>> run.weights()
+    {'1': {'x0': 1.0, 'x1': -1.0}}
     """
     check_names(settings)
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):

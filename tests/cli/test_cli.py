@@ -133,7 +133,15 @@ def test_a_reader_who_has_gone_is_no_error(argument):
         assert process.stderr.read() == ""
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        ">&-",
+        pytest.param("2>&-", marks=pytest.mark.slow),
+        pytest.param(">&- 2>&-", marks=pytest.mark.slow),
+        "<&- >&- 2>&-",
+    ],
+)
 @pytest.mark.parametrize(("command", "status"), [("--version", 0), ("--help", 0), ("dmeo", 2)])
 def test_a_stream_that_is_closed_is_no_error(closed, command, status):
     found = subprocess.run(

@@ -1,0 +1,26 @@
+"""What the classifiers share whose scores have probabilities as their softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.estimators.base import Classifier
+from markone.model.evaluation import log_probabilities
+
+
+class ProbabilisticClassifier(Classifier):
+    """The base of the classifiers that have probabilities."""
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
+        scores = self._scores(X)
+        if len(self.classes_) < 2:
+            return np.zeros_like(scores, np.float64)
+        return log_probabilities(scores)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_`."""
+        return np.exp(self.predict_log_proba(X))

@@ -1,0 +1,70 @@
+"""The help of the commands: every option, and examples that run."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import markone
+from markone.cli import COMMANDS, main, options
+from markone.model.settings import Settings
+
+
+def examples_of(name: str) -> list[str]:
+    """The commands that the help of a command shows."""
+    document = inspect.getdoc(getattr(__import__(f"markone.cli.{name}", fromlist=[name]), name)) or ""
+    return [line.strip("`") for line in document.splitlines() if re.match(r"`(markone|echo|zcat) ", line)]
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("demo", "completion")])
+def test_the_examples_in_the_help_run(name, folder):
+    lines = (folder / "reviews.csv").read_text().splitlines(keepends=True)
+    (folder / "reviews.csv").write_text("".join(lines[:100]))  # many folds and rules are quicker then
+    commands = examples_of(name)
+    assert len(commands) >= 2
+    in_pipes = [command for command in commands if "|" in command]
+    for command in commands:
+        if command not in in_pipes:
+            assert main(shlex.split(command)[1:]) == 0, command
+    if in_pipes:
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        script = "set -e\n" + "\n".join(in_pipes)
+        subprocess.run(["sh", "-c", script], check=True, env={**os.environ, "PATH": path}, capture_output=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does(name, run):
+    text = run(name, "--help")
+    assert "Example" in text
+    assert not re.search(r"│ +--[\w-]+( \w+)? +│", text)
+    assert "None" not in text
+    assert not re.search(r"\w+=(True|False|None)", text)
+
+
+def test_options_are_those_of_the_settings_and_of_read(run):
+    text = run("train", "--help")
+    for field in fields(Settings):
+        assert re.search(rf"--{field.name}\b", text)
+    for name in inspect.signature(markone.read).parameters:
+        assert (options.option(name) in text) == (name not in ("what", "keep", "once"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_options_and_choices(shell, run):
+    script = run("completion", shell)
+    for word in ("train", "skip-bad", "perceptron", "probabilities"):
+        assert word in script
+    assert run("completion", "tcsh", status=2).startswith('Invalid value "tcsh"')
+
+
+def test_a_terminal_of_one_column_is_no_reason_to_draw_for_ever(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1")
+    assert "--target" in run("train", "--help")
