@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
 import markone
-from benchmarks.contestants import command, fast_text, leaving_out, ours, scikit, vowpal_wabbit
+from benchmarks.contestants import certificates, command, fast_text, leaving_out, ours, scikit, vowpal_wabbit
 from benchmarks.contestants.estimators import fit, partial_fit, predict
 from benchmarks.contestants.optima import SVM_GAP, logistic_slope, reach
 from benchmarks.datasets import (
@@ -25,6 +25,8 @@ from benchmarks.datasets import (
     IMDB_TFIDF,
     MNIST,
     NEWSGROUPS,
+    POINTS_APART,
+    POINTS_MIXED,
     ZIPF,
     Dataset,
     Split,
@@ -232,6 +234,11 @@ CASES: list[Case[Any]] = [
     ),
     Case("command: one line to its label", IMDB_FILE, command.predict_line(**OUR_COMMAND), command.limit(0.4), 1),
     Case("command: all rules compared", ADULT_PART, command.compare(ADULT_COLUMNS), command.limit(60), 1),
+    Case("certificate: plane (SVC)", POINTS_APART, certificates.certify(), certificates.widest_street(), 1),
+    Case("certificate: proof (HiGHS)", POINTS_MIXED, certificates.certify(), certificates.linear_program(), 0.3),
+    Case("certificate: plane, in a second", POINTS_APART, certificates.certify(), command.limit(1), 1),
+    Case("certificate: proof, in a second", POINTS_MIXED, certificates.certify(), command.limit(1), 1),
+    Case("command: certificate", IMDB_FILE, certificates.certify_file("--format tab"), command.limit(60), 1),
     Case(
         "saving and loading (safetensors)",
         MANY_WEIGHTS,

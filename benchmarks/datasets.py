@@ -179,6 +179,15 @@ def dense_rows(*, classes: int) -> Split:
     )
 
 
+def points(*, flipped: int) -> Split:
+    """Points on two sides of a plane; some have the label of the other side."""
+    random = np.random.default_rng(0)
+    matrix = random.normal(size=(5_000, 50))
+    labels = (matrix @ random.normal(size=50) > 0.3).astype(np.int64)
+    labels[:flipped] ^= 1
+    return Split(matrix, labels, matrix[:0], labels[:0])
+
+
 def eighty_twenty(matrix: Any, labels: NDArray[Any]) -> Split:
     train = len(labels) * 4 // 5
     return Split(matrix[:train], labels[:train], matrix[train:], labels[train:])
@@ -229,6 +238,16 @@ ZIPF = Dataset(
 )
 NEWSGROUPS = Dataset("newsgroups", "11,314 messages, 20 classes: tf-idf of words, float32", cache(newsgroups_tfidf))
 MNIST = Dataset("mnist", "60,000 handwritten digits, 10 classes, 784 grey values, dense, float32", cache(mnist_images))
+
+
+POINTS_APART = Dataset(
+    "points, apart",
+    "5,000 made points of 50 features on two sides of a plane, float64",
+    cache(partial(points, flipped=0)),
+)
+POINTS_MIXED = Dataset(
+    "points, 20 mixed", "the same, of which 20 have the other side's label", cache(partial(points, flipped=20))
+)
 
 
 def dense(classes: int) -> Dataset[Split]:

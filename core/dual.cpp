@@ -144,6 +144,7 @@ class common_dual : public dual {
             const int sooner = pause != awake && pause != asleep;
             pause = static_cast<std::uint8_t>(pause - (pause >= visited ? visited : sooner));
         }
+        if (partial) return;  // to look at all weights would take longer than the visits
         before = now;
         weigh();
     }

@@ -102,7 +102,19 @@ class dual {
         if (seed) shuffle(std::span(order), *seed);
         if (skip > order.size()) throw std::invalid_argument("a pass has fewer visits than are to be skipped");
         at = skip;
+        partial = false;
         if (skip == 0) now = {};
+    }
+    // Begins visits to these examples alone, in this order, whether they rest or not.
+    void begin_visits(std::span<const std::int64_t> which) {
+        order.clear();
+        for (const std::int64_t i : which) {
+            if (i < 0 || static_cast<std::size_t>(i) >= size()) throw std::out_of_range("no such example");
+            order.push_back(static_cast<std::uint32_t>(i));
+        }
+        at = 0;
+        partial = true;
+        now = {};
     }
     // Makes the next visits of the pass, so many at most; the last one ends it.
     virtual tally learn(std::size_t most) = 0;
@@ -135,6 +147,7 @@ class dual {
 
     std::vector<std::uint32_t> order;  // of the visits of this pass
     std::size_t at = 0;
+    bool partial = false;  // whether it is a pass over chosen examples, which tells nothing of the others
 };
 
 }  // namespace markone

@@ -161,6 +161,13 @@ void bind_dual(nb::module_& m) {
             },
             "seed"_a.none(), "skip"_a)
         .def(
+            "begin_visits",
+            [](shared_dual& self, const array<std::int64_t, 1>& which) {
+                const std::lock_guard guard(self.busy);
+                self.of->begin_visits(view(which));
+            },
+            "which"_a.noconvert())
+        .def(
             "learn",
             [](shared_dual& self, std::size_t most) {
                 nb::gil_scoped_release unlocked;

@@ -98,6 +98,7 @@ def one_of_each() -> dict[str, Figure]:
         "bounds": plots.bounds(watched()),
         "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
+        "certificate": plots.certificate(markone.certify(*LECTURE), *LECTURE),
     }
 
 
@@ -1006,3 +1007,43 @@ console.log(JSON.stringify(seen));
 def test_what_cannot_be_shown_of_a_run_is_told(draw: Any, problem: str) -> None:
     with pytest.raises((DataError, SettingsError), match=problem):
         draw(markone.trace(*LECTURE))
+
+
+# ---- certificates
+
+
+def test_the_band_of_a_certificate_is_as_wide_as_its_margin() -> None:
+    X, y = np.array([[0.0, 0], [0, 2], [3, 0], [3, 2], [9, 1]]), ["a", "a", "b", "b", "b"]
+    figure = plots.certificate(markone.certify(X, y), X, y)
+    [axes] = figure.axes
+    assert axes.get_title(loc="left") == "A margin of 1.5; no line has more than 1.5"
+    assert legend(figure) == ["a", "b", "boundary", "margins", "examples that the margin rests on"]
+    heights = {round(x, 6) for line in axes.get_lines() if line.get_label() == "margins" for x in line.get_xdata()}
+    assert heights == {0, 3} and {round(x, 6) for x, _ in drawn(axes, "boundary")} == {1.5}
+    assert {x for x, _ in drawn(axes, "examples that the margin rests on")} == {0, 3}
+
+
+def test_the_two_sides_of_a_proof_meet() -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    figure = plots.certificate(markone.certify(X, y), X, y)
+    assert legend(figure) == ["0", "1", "where both sides meet", "proof"]
+    assert drawn(figure.axes[0], "where both sides meet") == [(0.5, 0.5)]
+    without = markone.certify(X, y, bias=False)
+    assert legend(plots.certificate(without, X, y)) == ["0", "1", "proof"]
+
+
+def test_a_certificate_of_three_classes_has_boundaries() -> None:
+    X, y = blobs(3)
+    figure = plots.certificate(markone.certify(X, y), X, y)
+    assert "boundary" in legend(figure) and figure.axes[0].collections
+
+
+def test_certificates_that_cannot_be_drawn() -> None:
+    X, y = [[0, 0, 0], [1, 1, 1]], [0, 1]
+    with pytest.raises(DataError, match="in the plane of two features as they are, and this one has 3"):
+        plots.certificate(markone.certify(X, y), X, y)
+    X = [[0, 0], [1, 1]]
+    with pytest.raises(DataError, match="the certificate is of 2 rows; here are 1 points"):
+        plots.certificate(markone.certify(X, y), X[:1], y[:1])
+    with pytest.raises(DataError, match="the label 2 is none of the certificate's classes"):
+        plots.certificate(markone.certify(X, y), X, [0, 2])

@@ -331,3 +331,38 @@ def test_the_svms_objective_is_liblinears() -> None:
     margins = np.where(y == theirs.classes_[1], 1, -1) * theirs.decision_function(X)
     length2 = (theirs.coef_**2).sum() + (theirs.intercept_**2).sum()
     assert ours.objective_ == pytest.approx(length2 / 2 + np.maximum(0, 1 - margins).sum(), rel=1e-4)
+
+
+# ---- certificates
+
+
+def check_certificate(source: Any, y: Any = None, **how: Any) -> markone.Certificate:
+    certificate = markone.certify(source, y, **how)
+    verification = certificate.verify(source, y)
+    assert verification, verification.reason
+    return certificate
+
+
+def test_reviews_can_be_separated() -> None:
+    certificate = check_certificate(imdb()[0])
+    assert certificate.separable and certificate.bracket[0] >= 0.99 * certificate.bracket[1]
+    assert certificate.bracket == pytest.approx((0.01185, 0.01185), rel=0.01)
+    assert certificate.mistake_bound is not None and certificate.mistake_bound < 20_000
+
+
+def test_newsgroups_can_be_separated() -> None:
+    certificate = check_certificate(newsgroups()[0], seconds=300)
+    assert certificate.separable and certificate.bracket == pytest.approx((0.0145, 0.0146), rel=0.01)
+
+
+def test_messages_can_be_separated() -> None:
+    labels, source_of = messages()
+    assert check_certificate(source_of(np.arange(len(labels)))).separable
+
+
+def test_incomes_cannot_be_separated(tmp_path: Path) -> None:
+    for source in (adult(tmp_path)[0], a9a()[0]):
+        certificate = check_certificate(source)
+        assert certificate.proof is not None and len(certificate.proof.rows) == 2  # equal rows of both classes
+        assert certificate.removal is not None and len(certificate.removal.rows) < 5_000
+        assert certificate.hinge is not None and certificate.hinge.total < 11_600

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.theory.certificate import Certificate
+    from markone.theory.certifying import certify
     from markone.theory.margins import Margins, margins
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
@@ -30,6 +32,7 @@ __all__ = [
     "MIRA",
     "MLP",
     "Bounds",
+    "Certificate",
     "Comparison",
     "DataError",
     "FeatureMap",
@@ -48,6 +51,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "__version__",
+    "certify",
     "compare",
     "load",
     "margins",
@@ -83,6 +87,8 @@ HOMES = {
     "Trace": "markone.theory.trace",
     "trace": "markone.theory.tracing",
     "train": "markone.learning.training",
+    "Certificate": "markone.theory.certificate",
+    "certify": "markone.theory.certifying",
     "Source": "markone.data.source",
     "read": "markone.data.read",
     "DataError": "markone.errors",

@@ -29,7 +29,18 @@ HELP = """Linear models from labelled examples: fast, exact, and the same bit fo
 
 Start with `markone demo`, or with a file of your own: `markone train reviews.csv --target label`.
 """
-COMMANDS = ("train", "predict", "evaluate", "explain", "validate", "compare", "trace", "demo", "completion")
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "validate",
+    "compare",
+    "certify",
+    "trace",
+    "demo",
+    "completion",
+)
 HYPHEN = "\0-"
 """Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
 

@@ -11,6 +11,9 @@ point, and goes to the point nearest to 0 that these can make.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,33 +25,51 @@ MOST_VALUES = 20_000_000
 """The z that make up the point are written out: no more than so many values of all."""
 STEPS = 10
 """At most so many for each dimension; then the point is as near as it came."""
+DEPENDENT = 1e-14
+"""What a z must have of its own, as a share of its length, to be told from a mixture of others."""
+UPDATES = 200
+"""After so many, what was updated is computed anew, for rounding adds up."""
 
 Array = NDArray[np.float64]
+Found = Literal["nearest", "nothing", "unfinished"]
+"""The point is the nearest; or 0, as far as can be told; or neither, because steps or memory did not suffice."""
 
 
 def multipliers_of_hard_margin(solver: _core.Dual) -> Array | None:
     """The best multipliers that were found for a solver with a hard margin; None where it is proved to have none."""
     face = Face(solver)
-    dimensions = face.point().size
-    for _ in range(STEPS * dimensions):
-        point = face.point()
-        distance2 = float((point * point).sum())
-        if distance2 <= (NOTHING * face.longest) ** 2:
-            return None
-        product, example, rival = solver.narrow(point)
-        nearest = product >= distance2 * (1 - NOTHING)
-        if nearest or (example, rival) in face.corners or (len(face.corners) + 1) * dimensions > MOST_VALUES:
-            break
-        face.add(example, rival)
+    return None if come_nearest(face) == "nothing" else face.multipliers()
+
+
+def come_nearest(
+    face: Face, *, nothing: float = NOTHING, near: float = NOTHING, may_go_on: Callable[[], bool] = lambda: True
+) -> Found:
+    """Takes steps from a face until its point is the nearest to 0, but for a share of `near`."""
+    dimensions = face.normal().size
+    before = np.inf
+    for _ in range(STEPS * dimensions + len(face.corners)):
+        normal = face.normal()
+        distance2 = float((normal * normal).sum())
+        if distance2 <= (nothing * face.longest) ** 2:
+            return "nothing"
+        product, example, rival = face.solver.narrow(normal)
+        if product >= distance2 * (1 - near):
+            return "nearest"
+        if distance2 >= before or not may_go_on() or (len(face.corners) + 1) * dimensions > MOST_VALUES:
+            return "unfinished"
+        before = distance2
+        if (example, rival) in face.corners or not face.add(example, rival):
+            return "unfinished"
         face.come_nearer()
-    return face.multipliers()
+    return "unfinished"
 
 
 class Face:
     """A point of the hull: some z, and its shares of them."""
 
-    def __init__(self, solver: _core.Dual) -> None:
-        self._solver = solver
+    def __init__(self, solver: _core.Dual, corners: Iterable[tuple[int, int, float]] = ()) -> None:
+        """Begins at a z, or with some that are given: examples, a wrong class for each, and their shares."""
+        self.solver = solver
         self._labels = solver.labels()
         weights = np.zeros_like(solver.weights(best=False))
         self._columns = weights.shape[1]
@@ -57,68 +78,137 @@ class Face:
         self._x: list[Array] = []
         self._signs: list[Array] = []
         """What each column has of x: 1 for the right class, -1 for the wrong one."""
-        self._products = np.zeros((0, 0))
-        self._shares = np.zeros(0)
+        self._unit = float(np.sqrt(solver.typical2)) or 1.0
+        self._inverse = Inverse(weights.size + 1)
+        self._normal = weights.ravel()
+        self.shares = np.zeros(0)
         self.longest = 0.0
-        self.add(*solver.narrow(weights)[1:])
+        for example, rival, share in corners:
+            self.add(example, rival, share)
+        if not self.corners:
+            self.add(*solver.narrow(weights)[1:], 1.0)
+        self.shares /= self.shares.sum()
+        self.come_nearer()
 
-    def add(self, example: int, rival: int) -> None:
-        """Another z, with a share of 0 unless it is the first."""
+    def add(self, example: int, rival: int, share: float = 0.0) -> bool:
+        """Another z, unless it is a mixture of the others already."""
         signs, right = np.zeros(self._columns), int(self._labels[example])
         if self._columns == 1:
             signs[0] = 1 if right == 1 else -1
         else:
             signs[right], signs[rival] = 1, -1
+        x = self.solver.write(example)
+        if not self._inverse.add(np.append(self._unit, np.outer(x, signs))):
+            return False
         self.corners.append((example, rival))
-        self._x.append(self._solver.write(example))
+        self._x.append(x)
         self._signs.append(signs)
-        row = (np.array(self._x) @ self._x[-1]) * (np.array(self._signs) @ signs)
-        self._products = np.block([[self._products, row[:-1, None]], [row[None, :-1], row[-1:, None]]])
-        self._shares = np.append(self._shares, float(len(self.corners) == 1))
-        self.longest = max(self.longest, float(np.sqrt(row[-1])))
+        self.shares = np.append(self.shares, share)
+        self.longest = max(self.longest, float(np.sqrt((x @ x) * (signs @ signs))))
+        return True
 
     def point(self) -> Array:
         """In the form of weights."""
-        return np.array(self._x).T @ (self._shares[:, None] * np.array(self._signs))
+        return np.array(self._x).T @ (self.shares[:, None] * np.array(self._signs))
+
+    def normal(self) -> Array:
+        """The same, found as what has the same product with all z: far more exact where it is short."""
+        return self._normal.reshape(-1, self._columns)
 
     def multipliers(self) -> Array:
         """Those by which the weights have the direction of the point, and the length at which the dual is largest."""
-        scale = 1 / float(self._shares @ self._products @ self._shares)
+        scale = 1 / float((self.point() ** 2).sum())
         alpha = np.zeros((len(self._labels), self._columns))
-        for (example, _), share, signs in zip(self.corners, self._shares, self._signs, strict=True):
+        for (example, _), share, signs in zip(self.corners, self.shares, self._signs, strict=True):
             alpha[example] += scale * share * (signs if self._columns > 1 else 1.0)
         return alpha
 
     def come_nearer(self) -> None:
         """Goes to the nearest point of the face's plane or, where that is outside, to the edge and on from there."""
         while True:
-            wanted, shares = nearest_of_plane(self._products), self._shares
+            wanted, shares = self._nearest_of_plane(), self.shares
             if (wanted > 0).all():
-                self._shares = wanted
+                self.shares = wanted
                 return
             falling = wanted <= 0
             steps = shares[falling] / np.maximum(shares - wanted, np.finfo(float).tiny)[falling]
             shares = np.maximum(shares + steps.min() * (wanted - shares), 0)
             shares[np.flatnonzero(falling)[steps.argmin()]] = 0
-            self._keep(np.flatnonzero(shares), shares)
+            for i in np.flatnonzero(shares == 0)[::-1]:
+                del self.corners[i], self._x[i], self._signs[i]
+                self._inverse.remove(int(i))
+            self.shares = shares[shares > 0] / shares.sum()
 
-    def _keep(self, which: NDArray[np.int64], shares: Array) -> None:
-        self.corners = [self.corners[i] for i in which]
-        self._x = [self._x[i] for i in which]
-        self._signs = [self._signs[i] for i in which]
-        self._products = self._products[np.ix_(which, which)]
-        self._shares = shares[which] / shares[which].sum()
+    def _nearest_of_plane(self) -> Array:
+        """The shares, which sum to 1 and may be negative, of the point nearest to 0 on the plane through all z.
+
+        With a 1 above each z, in units of their length, what the z lack of (1, 0, 0 ...) at best is the point, but for
+        a factor.
+        """
+        shares, left = self._inverse.best_for_first()
+        total = float(shares.sum())
+        self._normal = left[1:] / -total
+        return shares / total
 
 
-def nearest_of_plane(products: Array) -> Array:
-    """The shares, which sum to 1 and may be negative, of the point nearest to 0 on the plane through some points."""
-    size = len(products)
-    system = np.ones((size + 1, size + 1))
-    system[0, 0] = 0
-    system[1:, 1:] = products / (np.trace(products) / size or 1.0)
-    wanted = np.eye(size + 1)[0]
-    try:
-        shares: Array = np.linalg.solve(system, wanted)[1:]
-    except np.linalg.LinAlgError:
-        shares = np.linalg.lstsq(system, wanted, rcond=None)[0][1:]
-    return shares
+class Inverse:
+    """The pseudo-inverse of a matrix that gains and loses columns, as a square matrix times orthonormal rows."""
+
+    def __init__(self, dimensions: int) -> None:
+        self._columns: list[Array] = []
+        self._square = np.zeros((0, 0))
+        self._rows = np.zeros((0, dimensions))
+        self._updates = 0
+
+    def add(self, column: Array) -> bool:
+        """Another column, unless the others can make it."""
+        within = self._rows @ column
+        rest = column - within @ self._rows
+        more = self._rows @ rest  # what rounding has left in it of the others
+        rest -= more @ self._rows
+        length = float(np.linalg.norm(rest))
+        if length <= DEPENDENT * np.linalg.norm(column):
+            return False
+        size = len(within)
+        square = np.zeros((size + 1, size + 1))
+        square[:size, :size] = self._square
+        square[:size, size] = self._square @ (within + more) / -length
+        square[size, size] = 1 / length
+        self._columns.append(column)
+        self._square, self._rows = square, np.vstack([self._rows, rest / length])
+        self._look_after()
+        return True
+
+    def remove(self, number: int) -> None:
+        """Turns the orthonormal rows so that the last is all that this column alone has, and leaves that out."""
+        del self._columns[number]
+        mirror = self._square[number] / np.linalg.norm(self._square[number])
+        mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
+        factor = 2 / (mirror @ mirror)
+        rows = self._rows - np.outer(factor * mirror, mirror @ self._rows)
+        square = np.delete(self._square, number, axis=0)
+        square -= np.outer(square @ mirror, factor * mirror)
+        self._square, self._rows = square[:, :-1], rows[:-1]
+        self._look_after()
+
+    def _look_after(self) -> None:
+        self._updates += 1
+        if self._updates % UPDATES == 0 and self._columns:
+            orthonormal, triangle = np.linalg.qr(np.array(self._columns).T)
+            self._square, self._rows = np.linalg.inv(triangle), orthonormal.T
+
+    def best_for_first(self) -> tuple[Array, Array]:
+        """How the columns make (1, 0, 0 ...), or what comes nearest to it, and what is then left of it.
+
+        What is left may be far shorter than what it is the difference of, and yet is orthogonal to the columns up to a
+        rounding of its own length.
+        """
+        made = self._square @ self._rows[:, 0]
+        matrix = np.array(self._columns)
+        for _ in range(2):
+            left = made @ -matrix
+            left[0] += 1
+            made += self._square @ (self._rows @ left)
+        for _ in range(2):
+            left -= (self._rows @ left) @ self._rows
+        return made, left

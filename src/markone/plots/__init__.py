@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.plane import boundary
     from markone.plots.runs import animation, step
+    from markone.plots.separations import certificate
     from markone.plots.strengths import weight_images, weights
     from markone.plots.vectors import svg
 
@@ -31,6 +32,7 @@ __all__ = [
     "boundary",
     "bounds",
     "calibration",
+    "certificate",
     "confusion",
     "curves",
     "losses_curve",
@@ -50,6 +52,7 @@ HOMES = {
     "boundary": "markone.plots.plane",
     "bounds": "markone.plots.invariants",
     "calibration": "markone.plots.chances",
+    "certificate": "markone.plots.separations",
     "confusion": "markone.plots.counts",
     "curves": "markone.plots.course",
     "losses_curve": "markone.plots.lectures",

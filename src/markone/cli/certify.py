@@ -1,0 +1,144 @@
+"""`markone certify`: whether a plane separates the classes, with a proof."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from markone.cli.options import FileName, Flag, Number, Reading, WholeNumber, given
+from markone.errors import DataError
+
+if TYPE_CHECKING:
+    from markone.theory.certificate import Certificate
+
+POINTS_SHOWN = 12
+DIGITS = 12
+"""A weight of a proof with more digits is shown as a share."""
+
+
+def certify(
+    *data: FileName,
+    target: str | None = None,
+    no_bias: Flag = False,
+    tol: Number = 0.01,
+    seconds: Number = 60.0,
+    features: FileName | None = None,
+    save: FileName | None = None,
+    threads: WholeNumber | None = None,
+    memory: str | None = None,
+    json: Flag = False,
+    quiet: Flag = False,
+    reading: Reading | None = None,
+) -> None:
+    """Say whether a plane separates the classes, and prove it.
+
+    Either a plane separates them: then the best margin that any plane has lies between two numbers, and a perceptron
+    makes no more mistakes than is said. Or none does: then a few examples prove it, and it is said how many rows are
+    in the way. Features are those of `markone train`.
+
+    Examples:
+
+    `markone certify reviews.csv --target label`
+
+    `markone certify iris.csv --target species --no-bias --tol 1e-6`
+
+    `markone certify reviews.csv --target label --seconds 10 --json`
+
+    Parameters
+    ----------
+    data
+        Files of one format, a pattern, a folder, or - for standard input. Their rows are held in memory.
+    target
+        The column that says the class. Formats that have labels of their own need none.
+    no_bias
+        The plane must go through the origin.
+    tol
+        How narrow the bracket of the margin is to be: by which share of its upper end the lower may be smaller.
+    seconds
+        How long to look for an answer, reading not counted. After that, it is the bracket that was reached.
+    features
+        A file of TOML that says what features are made of the columns.
+    save
+        A file for the whole certificate as JSON: planes, and shares of examples, too.
+    threads
+        How many threads make features; as many as there are cores by default. The result is the same.
+    memory
+        How much memory the rows may need: "2 GB"; half of the machine's by default.
+    json
+        Print one JSON object instead of the lines. It has all but the planes.
+    quiet
+        No progress.
+    """
+    import json as writer
+
+    from markone.cli.output import check_not_read
+    from markone.cli.report import bad_lines, finite, print_json
+    from markone.cli.terminal import Terminal
+    from markone.cli.train import open_source
+    from markone.model.atomic import writing
+    from markone.theory.certifying import certify as search
+
+    if not data:
+        raise DataError("there are no data to look at; name a file, as in: markone certify reviews.csv --target label")
+    check_not_read(save, *data, features)
+    source = open_source(data, None, given(reading), target=target, importance=None, threads=threads)
+    certificate = search(
+        source,
+        features=features,
+        bias=not no_bias,
+        tol=tol,
+        seconds=seconds,
+        threads=threads,
+        memory=memory,
+        progress=not quiet and sys.stderr.isatty(),
+    )
+    if save is not None:
+        with writing(save) as file:
+            file.write(writer.dumps(finite(certificate.as_dict()), ensure_ascii=False, default=str).encode())
+    if json:
+        print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
+        return
+    lines = [str(certificate), *proof_table(certificate), *advice(certificate)]
+    Terminal(highlight=False).print("\n".join(lines), markup=False, soft_wrap=True)
+    bad_lines(source.bad)
+
+
+def without_planes(facts: Any) -> Any:
+    """They have as many numbers as there are features."""
+    if not isinstance(facts, dict):
+        return facts
+    return {name: without_planes(one) for name, one in facts.items() if name not in ("plane", "bound_plane")}
+
+
+def proof_table(certificate: Certificate) -> Iterator[str]:
+    """The proof's examples, with their labels and weights."""
+    from markone.model.grids import Grid, label_in_words
+
+    proof, classes = certificate.proof, certificate.classes
+    if proof is None:
+        return
+    several, largest = len(classes) > 2, max(proof.weights)
+    heads = ["row", "class", *(["rather than"] if several else []), "weight"]
+    rows = []
+    for row, label, rival, weight in list(zip(proof.rows, proof.labels, proof.rivals, proof.weights, strict=True)):
+        share = f"{weight:,}" if largest < 10**DIGITS else f"{weight / largest:.6g}"
+        rows.append(
+            [str(row), *(label_in_words(classes[one]) for one in ([label, rival] if several else [label])), share]
+        )
+    yield ""
+    yield "Taken with these weights, the examples of both sides have the same sum, so no plane has them apart:"
+    yield str(Grid([heads], rows[:POINTS_SHOWN]))
+    if len(rows) > POINTS_SHOWN:
+        yield f"... and {len(rows) - POINTS_SHOWN} more; --json has them all, with their weights as whole numbers"
+
+
+def advice(certificate: Certificate) -> Iterator[str]:
+    """What to do about it."""
+    yield ""
+    if certificate.separable:
+        yield "A perceptron ends by itself when it makes no more mistakes: markone train --rule perceptron"
+    elif certificate.separable is False:
+        yield "The plain perceptron would never end. Average its weights, or use mira: markone train --rule mira"
+    else:
+        yield "It may still be either. Give it more time: --seconds"

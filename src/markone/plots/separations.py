@@ -1,0 +1,157 @@
+"""Separations: what a certificate says, in the plane of two features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from markone.data.source import Label
+from markone.errors import DataError
+from markone.features.examples import names_in
+from markone.plots.drawing import INK, QUIET, SMALL, entitle, finished, label_text, mark_of, name_axes, new_figure, tidy
+from markone.plots.plane import MOST_DRAWN_AS_SHAPES, SIDE, Points, crossing, frame, in_plane
+
+if TYPE_CHECKING:
+    from markone.theory.certificate import Certificate
+
+RING = 11
+"""The size of the ring around an example that matters."""
+MOST_JOINED = 40
+"""So many examples of a proof are joined; more lines would hide the points."""
+
+
+def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
+    """What a certificate says, in the plane: points by class, and what separates them or the proof that nothing does.
+
+    Where the classes can be separated: the boundary and, of two classes, the band that its margin leaves free; the
+    examples that the margin rests on are ringed. Where they cannot: the examples of the proof are ringed, and those of
+    a class joined. With a bias, the joined ones of both classes meet in a point, the star; without, they are joined
+    with the origin, too.
+
+    Parameters
+    ----------
+    certificate
+        What `markone.certify` gives for two features.
+    X
+        The points: an array or a frame with two columns.
+    y
+        Their labels.
+
+    Examples
+    --------
+    >>> import markone
+    >>> from markone.plots import certificate
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> figure = certificate(markone.certify(X, y), X, y)
+    >>> figure.axes[0].get_title(loc="left")
+    'No line separates these 4 points'
+    """
+    if certificate.features != 2 or certificate.spec is not None:
+        raise DataError(
+            f"a certificate is drawn in the plane of two features as they are, and this one has "
+            f"{certificate.features:,}; certify two columns of numbers"
+        )
+    names = names_in(X)
+    points, numbers = in_plane(X, names), numbers_of(certificate.classes, y)
+    if len(points) != len(numbers) or len(points) != certificate.rows:
+        raise DataError(
+            f"the certificate is of {certificate.rows:,} rows; here are {len(points):,} points, {len(numbers):,} labels"
+        )
+    figure = new_figure(6, 4.5)
+    axes = tidy(figure.add_subplot(), grid=None)
+    handles = draw_points(axes, points, numbers, certificate.classes)
+    low, high = frame(points)
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    if certificate.plane is not None:
+        handles += draw_plane(axes, certificate, low, high)
+        title = f"A margin of {certificate.bracket[0]:.4g}; no line has more than {certificate.bracket[1]:.4g}"
+        ringed = [] if certificate.support is None else certificate.support.rows.tolist()
+        what = "examples that the margin rests on"
+    elif certificate.proof is not None:
+        handles += draw_proof(axes, certificate, points, numbers)
+        title, ringed, what = f"No line separates these {len(points):,} points", [*certificate.proof.rows], "proof"
+    else:
+        title, ringed, what = f"Whether a line separates these {len(points):,} points is not decided", [], ""
+    if ringed:
+        handles += axes.plot(*points[ringed].T, "o", markersize=RING, markerfacecolor="none", color=INK, label=what)
+    entitle(axes, title)
+    name_axes(axes, *(map(str, names) if names is not None else ("feature 0", "feature 1")))
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
+    return finished(figure, title)
+
+
+def numbers_of(classes: list[Label], y: Any) -> NDArray[np.int64]:
+    place = {label: number for number, label in enumerate(classes)}
+    labels = np.asarray(y).tolist()
+    strange = [label for label in labels if label not in place]
+    if strange:
+        known = ", ".join(map(repr, classes[:5]))
+        raise DataError(f"the label {strange[0]!r} is none of the certificate's classes ({known})")
+    return np.array([place[label] for label in labels], np.int64)
+
+
+def draw_points(axes: Axes, points: Points, numbers: NDArray[np.int64], classes: list[Label]) -> list[Line2D]:
+    handles = []
+    for number, label in enumerate(classes):
+        mark = mark_of(number)
+        handles += axes.plot(
+            *points[numbers == number].T,
+            mark.marker,
+            color=mark.colour,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            markersize=6 if len(numbers) <= 500 else 4,
+            label=label_text(label),
+            rasterized=len(numbers) > MOST_DRAWN_AS_SHAPES,
+        )
+    return handles
+
+
+def draw_plane(axes: Axes, certificate: Certificate, low: Points, high: Points) -> list[Line2D]:
+    """The boundary, and of two classes the band beside it; what the legend is to say of them."""
+    assert certificate.plane is not None
+    weights, bias = (np.asarray(part, np.float64) for part in (certificate.plane.weights, certificate.plane.bias))
+    style = {"color": INK, "linewidth": 1.5, "label": "boundary"}
+    if len(bias) > 1:
+        across, up = (np.linspace(low[i], high[i], SIDE) for i in range(2))
+        scores = [np.add.outer(up * w[1], across * w[0]) + b for w, b in zip(weights.T, bias, strict=True)]
+        best = np.stack(scores).argmax(axis=0)
+        for number in range(len(bias)):
+            axes.contour(across, up, best == number, levels=[0.5], colors=[INK], linewidths=[1.5])
+        return [Line2D([], [], **style)]  # type: ignore[arg-type]
+    size, norm, found = high - low, float(np.linalg.norm(weights)), {}
+    for level in (0.0, certificate.bracket[0], -certificate.bracket[0]):
+        a, b = (weights[:, 0] * size).tolist()
+        ends = crossing(a, b, float(weights[:, 0] @ low + bias[0]) - level * norm)
+        if ends is not None:
+            how = {"color": QUIET, "linewidth": 1.2, "linestyle": (0, (4, 3)), "label": "margins"} if level else style
+            [line] = axes.plot(*(low + ends * size).T, **how)  # type: ignore[arg-type]
+            found[line.get_label()] = line
+    return list(found.values())
+
+
+def draw_proof(axes: Axes, certificate: Certificate, points: Points, numbers: NDArray[np.int64]) -> list[Line2D]:
+    """Joins the proof's examples of each class, and marks where both sides meet."""
+    proof = certificate.proof
+    assert proof is not None
+    rows = list(proof.rows)[:MOST_JOINED]
+    for number in sorted({int(numbers[row]) for row in rows}):
+        ends = [points[row] for row in rows if numbers[row] == number]
+        if not certificate.bias:
+            ends.append(np.zeros(2))
+        for i, one in enumerate(ends):
+            for other in ends[i + 1 :]:
+                axes.plot(*np.array([one, other]).T, color=mark_of(number).colour, linewidth=1, alpha=0.7, zorder=1)
+    first = int(numbers[rows[0]])
+    side = [i for i, row in enumerate(proof.rows) if numbers[row] == first]
+    if len({int(numbers[row]) for row in proof.rows}) != 2 or not certificate.bias:
+        return []
+    shares = np.array([float(proof.weights[i] / max(proof.weights)) for i in side])
+    meeting = shares @ points[[proof.rows[i] for i in side]] / shares.sum()
+    return axes.plot(*meeting, "*", color=INK, markersize=9, zorder=4, label="where both sides meet")

@@ -1,0 +1,384 @@
+"""Brackets: planes show how wide the best margin is at least, points of hulls how wide it is at most.
+
+All of this is done in floats, and only proposes: what is claimed of a plane or of a point is computed by
+`verification`, and whether a proof is one by `exact`.
+
+Where there are few dimensions, the nearest point of the hull to 0 is found in finitely many steps (Wolfe's algorithm,
+`learning.hull`). Where there are many, passes of the dual of the support vector machine near it, and the gap between
+the two bounds says how far it still is.
+
+The bias is the weight of a feature that is always 1 beside rows that are scaled down: the shorter they are, the less
+the bias counts in the length of a plane, and the margin wants that it does not count at all.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import as_rows
+from markone.learning.dual import seed_of_pass
+from markone.learning.hull import Face, Found, come_nearest
+from markone.theory.certificate import Plane, Support
+from markone.theory.points import Points
+
+Array = NDArray[np.float64]
+
+NEAREST = 1e-9
+"""How near the active set comes to the nearest point, as a share of its distance."""
+NOTHING = 1e-14
+"""A point so much shorter than the longest z may be 0."""
+LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
+"""How many times as long as a row the feature is that is always 1, where steps are few."""
+HEAVY_BIAS, LIGHTER = 0.25, 4.0
+"""How many times in passes, which are slow where all rows have much in common, and by which factor that grows where the
+bracket cannot be narrowed otherwise."""
+OTHER_SCALE = 1e6
+"""Rows so much longer or shorter than 1 are not seen beside a 1, nor the 1 beside them."""
+MOST_CENTRED = 50_000_000
+"""Dense rows of so many values are centred, in floats of 64 bits; what is larger stays as it is."""
+CHANGED = 200
+"""Of every so many examples, the one that a pass has moved most is visited more often ..."""
+AGAIN = 100
+"""... so many times: examples that are much like those of another class need many steps, and few are so."""
+RARER = 1.4
+"""Bounds are computed after passes whose numbers grow by this factor."""
+VALUES_AT_ONCE = 20_000_000
+"""So many are visited before the clock is looked at."""
+
+
+class Clock:
+    """The time that is left."""
+
+    def __init__(self, seconds: float) -> None:
+        self._start = time.monotonic()
+        self._end = self._start + seconds
+
+    @property
+    def spent(self) -> float:
+        return time.monotonic() - self._start
+
+    @property
+    def left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
+
+    def part(self, share: float) -> Clock:
+        """A clock for a share of the time that is left."""
+        return Clock(share * self.left)
+
+
+@dataclass
+class Bracket:
+    """The best plane and the best point of the hull so far."""
+
+    points: Points
+    lower: float = -math.inf
+    upper: float = math.inf
+    plane: Plane | None = None
+    support: Support | None = None
+    bound_planes: list[Plane] = field(default_factory=list)
+    """Planes in whose length the bias counts as for the perceptron."""
+
+    @property
+    def gap(self) -> float:
+        """How much lower than the upper end the lower one is, as a share of it."""
+        return 1 - self.lower / self.upper if 0 < self.upper < math.inf else math.inf
+
+    def see_plane(self, weights: Array, bias: Array) -> None:
+        """Weights and a bias for each column. Of two classes, the bias is put in the middle between the two."""
+        norm = length_of(weights)
+        if not 0 < norm < math.inf:
+            return
+        weights, bias = weights / norm, bias / norm
+        scores = np.asarray(self.points.matrix @ weights.astype(self.points.matrix.dtype)) + bias
+        if len(bias) == 1:
+            second = self.points.truth == 1
+            low, high = float(scores[second].min()), float(scores[~second].max())
+            if self.points.bias:
+                bias = bias - (low + high) / 2
+                margin = (low - high) / 2
+            else:
+                margin = min(low, -high)
+        else:
+            margin = float(margins_of(scores, self.points.truth).min())
+        if margin > self.lower:
+            self.lower, self.plane = margin, Plane(weights, bias)
+
+    def see_support(self, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
+        """A point of the hull. Of two classes, both get half of the shares, so that the bias plays no part."""
+        kept = shares > 0
+        rows, rivals, shares = rows[kept], rivals[kept], shares[kept]
+        if not len(rows):
+            return
+        points, two = self.points, len(self.points.classes) == 2
+        second = points.truth[rows] == 1
+        if two and points.bias:
+            if second.all() or not second.any():
+                return
+            shares = np.where(second, shares / shares[second].sum(), shares / shares[~second].sum())
+        shares = shares / shares.sum()
+        pulls = np.zeros((len(rows), len(points.classes)))
+        pulls[np.arange(len(rows)), points.truth[rows]] = shares
+        pulls[np.arange(len(rows)), rivals] = -shares
+        if two:
+            pulls = pulls[:, 1:]
+        length = length_of(np.asarray(points.matrix[rows].T @ pulls))
+        sway = float(abs(pulls.sum(axis=0)).sum()) * math.sqrt(0.5) * longest(points) if points.bias and not two else 0
+        self._take(length + sway, rows, rivals, shares)
+
+    def _take(self, upper: float, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
+        if upper < self.upper:
+            self.upper, self.support = upper, Support(rows.astype(np.int64), rivals.astype(np.int64), shares)
+
+
+def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:
+    """How far the right class is above the best wrong one, for each row."""
+    rows = np.arange(len(truth))
+    others = scores.copy()
+    others[rows, truth] = -np.inf
+    margins: Array = scores[rows, truth] - others.max(axis=1)
+    return margins
+
+
+def length_of(array: Array) -> float:
+    """‖w‖, of whatever scale."""
+    largest = float(abs(array).max(initial=0))
+    return largest * float(np.linalg.norm(array / largest)) if 0 < largest < math.inf else largest
+
+
+def stored(points: Points) -> int:
+    """How many values the rows have."""
+    return int(points.matrix.nnz if points.is_sparse else points.matrix.size)
+
+
+def longest(points: Points) -> float:
+    """The length of the longest row, in floats."""
+    unit, squares = squared_lengths(points)
+    return unit * math.sqrt(float(squares.max()))
+
+
+def typical(points: Points) -> float:
+    """The root of the mean squared length of the rows."""
+    unit, squares = squared_lengths(points)
+    return unit * math.sqrt(float(squares.mean()))
+
+
+def squared_lengths(points: Points) -> tuple[float, Array]:
+    """Of the rows, in the unit of the largest value."""
+    matrix = points.matrix
+    unit = float(abs(matrix.data if points.is_sparse else matrix).max(initial=0)) or 1.0
+    if points.is_sparse:
+        squares = (matrix.data.astype(np.float64) / unit) ** 2
+        return unit, np.add.reduceat(np.append(squares, 0), matrix.indptr[:-1]) * (np.diff(matrix.indptr) > 0)
+    scaled = matrix / unit
+    return unit, np.einsum("ij,ij->i", scaled, scaled, dtype=np.float64)
+
+
+# ---- rows as the solvers see them
+
+
+class Rows:
+    """The rows of some points, moved and scaled, and the way back from planes that are found for them."""
+
+    def __init__(self, points: Points, *, light: float, stretch: bool = False, move: bool = True) -> None:
+        """`light`: how many times a typical row the always-1 feature is; 0 leaves rows as they are.
+
+        `stretch`: each feature in a unit of its own, which does not change what can be separated, but the margin.
+        """
+        matrix, self.points = points.matrix, points
+        self._centre: Array | None = None
+        self._units = np.ones(1)
+        if not points.is_sparse and move and matrix.size <= MOST_CENTRED and light:
+            matrix = matrix.astype(np.float64)
+            if points.bias:
+                self._centre = middle(matrix)
+                matrix = matrix - self._centre
+        if stretch:
+            self._units = np.exp2(-np.frexp(sizes_of(matrix))[1].astype(np.float64))
+            matrix = matrix.multiply(self._units[None]).tocsr() if points.is_sparse else matrix * self._units
+        self.scale = 1.0
+        if light:
+            reach = typical(Points(matrix, points.truth, points.classes, points.bias)) * (light if points.bias else 1)
+            self.scale = float(np.exp2(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
+        if self.scale != 1:
+            matrix = matrix * matrix.dtype.type(self.scale)
+        self.matrix = matrix if points.is_sparse else np.ascontiguousarray(matrix)
+
+    def solver(self, C: float = math.inf, rows: NDArray[np.int64] | None = None) -> _core.Dual:
+        """For all rows, or for some."""
+        return _core.Dual(
+            as_rows(self.matrix),
+            self.points.truth.astype(np.int32),
+            None,
+            rows,
+            features=self.points.features,
+            classes=len(self.points.classes),
+            C=C,
+            squared=False,
+            bias=self.points.bias,
+        )
+
+    def plane(self, found: Array) -> tuple[Array, Array]:
+        """Weights and a bias for the points themselves; the last row of what was found is the bias."""
+        weights = found[:-1] * (self.scale * self._units[:, None])
+        bias = found[-1]
+        return weights, bias if self._centre is None else bias - self._centre @ weights
+
+
+def middle(matrix: Array) -> Array:
+    with np.errstate(over="ignore"):
+        found = matrix.min(axis=0) / 2 + matrix.max(axis=0) / 2
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def sizes_of(matrix: Any) -> Array:
+    """The largest size of each feature's values."""
+    sizes = abs(matrix).max(axis=0)
+    return np.asarray(sizes.todense() if hasattr(sizes, "todense") else sizes, np.float64).ravel()
+
+
+def embedded(points: Points) -> Points:
+    """Few rows of many features as rows of few features, with the same products, up to rounding."""
+    if points.features <= len(points):
+        return points
+    products = points.matrix.astype(np.float64) @ points.matrix.T.astype(np.float64)
+    values, vectors = np.linalg.eigh(products.toarray() if points.is_sparse else products)
+    kept = values > np.finfo(float).eps * len(points) * values[-1]
+    return Points(vectors[:, kept] * np.sqrt(values[kept]), points.truth, points.classes, points.bias)
+
+
+# ---- few dimensions
+
+
+def take_steps(
+    bracket: Bracket,
+    clock: Clock,
+    *,
+    light: float = LIGHT_BIAS,
+    stretch: bool = False,
+    start: Iterable[tuple[int, int, float]] = (),
+    near: float = NEAREST,
+) -> tuple[Found, list[tuple[int, int, float]]]:
+    """Goes to the nearest point of the hull in steps; what it is, and the z that make it up with their shares."""
+    rows = Rows(bracket.points, light=light, stretch=stretch)
+    face = Face(rows.solver(), start)
+    found = come_nearest(face, nothing=NOTHING, near=near, may_go_on=lambda: clock.left > 0)
+    corners = [(row, rival, float(share)) for (row, rival), share in zip(face.corners, face.shares, strict=True)]
+    if found != "nothing":
+        bracket.see_plane(*rows.plane(face.normal()))
+    examples, rivals = (np.array([corner[i] for corner in corners], np.int64) for i in range(2))
+    bracket.see_support(examples, rivals, np.array([share for _, _, share in corners]))
+    return found, corners
+
+
+def find_bound_plane(bracket: Bracket, clock: Clock) -> None:
+    """The plane for which the perceptron's bound is smallest: the bias counts as the weight of a feature that is 1."""
+    if not 1 / OTHER_SCALE < longest(bracket.points) < OTHER_SCALE:
+        return
+    face = Face(Rows(bracket.points, light=0).solver())
+    if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
+        bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
+
+
+# ---- many dimensions
+
+
+class Passes:
+    """Nears the nearest point in passes, until the bracket is narrow enough or time is over; then it can go on."""
+
+    def __init__(self, bracket: Bracket) -> None:
+        self.bracket = bracket
+        self.done = False
+        """Whether there is nothing left to move."""
+        self._light = HEAVY_BIAS
+        self._rows = Rows(bracket.points, light=self._light)
+        self._solver = self._rows.solver()
+        values = stored(bracket.points) * self._solver.weights(best=False).shape[1]
+        self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
+        self._passes, self._look = 0, 1.0
+
+    def run(self, clock: Clock, tol: float, tell: Callable[[str], None], until: int | None = None) -> None:
+        """Makes passes, in all so many at most."""
+        while clock.left > 0 and not self.done and (until is None or self._passes < until):
+            moved = self._pass(clock)
+            if self._solver.hopeless:
+                self.done = True
+                return
+            if self._passes >= min(self._look, until or math.inf) or clock.left == 0 or not moved:
+                self._look = max(self._passes + 1, self._passes * RARER)
+                self._solver.measure()
+                see(self.bracket, self._rows, self._solver)
+                lower, upper = max(0.0, self.bracket.lower), self.bracket.upper
+                tell(f"pass {self._passes}: the best margin is between {lower:.4g} and {upper:.4g}")
+                self._see_whether_done(moved, tol)
+        self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
+
+    def _see_whether_done(self, moved: bool, tol: float) -> None:
+        """Where the solver is near its optimum, and yet the bracket wide, the bias counts too much in its planes."""
+        solver = self._solver
+        near = not moved or (math.isfinite(solver.primal) and solver.primal - solver.bound <= tol * solver.primal)
+        self.done = self.bracket.gap <= tol or (near and (not self.bracket.points.bias or self._light >= LIGHTER_BIAS))
+        if near and not self.done:
+            self._light *= LIGHTER
+            scale, alpha = self._rows.scale, solver.alpha()
+            self._rows = Rows(self.bracket.points, light=self._light)
+            self._solver = self._rows.solver()
+            self._solver.start_at(alpha * (scale / self._rows.scale) ** 2)
+
+    def _pass(self, clock: Clock) -> bool:
+        """Visits all that are not at rest and then, again and again, those that were moved most; whether any was."""
+        self._passes += 1
+        solver, before = self._solver, self._solver.alpha()
+        visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
+        if visits == 0:
+            solver.measure()
+            visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
+        self._visit(visits, clock)
+        changes = abs(solver.alpha() - before).max(axis=1)
+        few = min(len(changes), max(2, len(changes) // CHANGED))
+        moved = np.argpartition(-changes, few - 1)[:few].astype(np.int64)
+        for _ in range(AGAIN if self._passes > 2 else 0):
+            solver.begin_visits(moved)
+            self._visit(len(moved), clock)
+        return visits > 0
+
+    def _visit(self, visits: int, clock: Clock) -> None:
+        while visits > 0 and clock.left > 0:
+            visits -= self._solver.learn(self._at_once).visits
+
+    def heaviest(self, most: int) -> NDArray[np.int64]:
+        """The rows that pull hardest."""
+        pulls = abs(self._solver.alpha()).max(axis=1)
+        return np.sort(np.argsort(-pulls, kind="stable")[: min(most, int((pulls > 0).sum()))]).astype(np.int64)
+
+
+def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
+    """The bounds by a solver's weights and multipliers."""
+    points, found, alpha = bracket.points, solver.weights(best=False), solver.alpha()
+    if alpha.shape[1] == 1:
+        bracket.see_plane(*rows.plane(found))
+        examples = np.flatnonzero(alpha[:, 0] > 0)
+        bracket.see_support(examples, 1 - points.truth[examples], alpha[examples, 0])
+        return
+    # With many classes the weights are a large matrix, whose products with the rows the core knows sooner.
+    total = float(alpha[np.arange(len(points)), points.truth].sum())
+    norm = float(np.linalg.norm(found[:-1])) * rows.scale
+    if norm == 0:
+        return
+    margin = solver.narrow(found)[0] / norm
+    if margin > bracket.lower:
+        weights, bias = rows.plane(found)
+        bracket.lower, bracket.plane = margin, Plane(weights, bias)
+    length = norm / (rows.scale**2 * total)
+    sway = float(abs(alpha.sum(axis=0)).sum()) / total * math.sqrt(0.5) * longest(points) if points.bias else 0.0
+    if length + sway < bracket.upper:
+        alpha[np.arange(len(points)), points.truth] = 0
+        examples, rivals = np.nonzero(alpha < 0)
+        bracket._take(length + sway, examples, rivals, -alpha[examples, rivals])

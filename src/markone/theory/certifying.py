@@ -1,0 +1,256 @@
+"""Certifying: can the classes be separated by a plane, and how widely? An answer with its proof, on any examples.
+
+What is quick and often enough comes first: equal rows of different classes. Then numeric solvers look for the nearest
+point of the hull of all z. They propose a plane, or z that may sum to zero, and exact arithmetic decides.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.errors import SettingsError
+from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
+from markone.theory.certificate import Certificate, Plane, Proof
+from markone.theory.exact import decide, prove
+from markone.theory.opposites import contested, find_opposites
+from markone.theory.points import Corner, Points, open_points
+from markone.theory.softening import columns_of, soften
+from markone.theory.verification import hull_bound, least_margin, mistakes_allowed, radius_of
+
+__all__ = ["certify"]
+
+FEW_DIMENSIONS = 3000
+"""In so many, the nearest point is found by steps; in more, it is neared by passes."""
+PROOFS = ((12, 60), (50, 200), (200, 400), (800, 400))
+"""After so many passes without a plane, a proof is looked for among so many rows: those that pull hardest."""
+PART_OF_PROOF = 0.2
+"""The share of the time that this may take."""
+
+Tell = Callable[[str], None]
+
+
+def certify(
+    source: Any,
+    y: Any = None,
+    *,
+    features: Any = None,
+    bias: bool = True,
+    tol: float = 0.01,
+    seconds: float = 60.0,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Tell | bool | None = None,
+) -> Certificate:
+    """Whether a plane separates the classes: one that does, with a bracket of the best margin; or a proof that none is.
+
+    The classes can be separated where some weights w, with a bias b, have y(w·x + b) > 0 for all examples; of more than
+    two classes, where each example's own class can score above every other. The margin of a plane is the smallest
+    y(w·x + b)/‖w‖, and the best achievable margin lies in `bracket`: a plane shows the lower end, a point of the hull
+    the upper. The proof that nothing separates is a sum of a few examples that is exactly zero. Whatever is claimed can
+    be checked by `verify`, which takes the examples again.
+
+    Parameters
+    ----------
+    source
+        An array or a SciPy matrix, which is taken as it is; or a source, a frame or a file, as for `train`.
+    y
+        The labels, or the name of the column that holds them.
+    features
+        What features are made of columns, as for `train`.
+    bias
+        Whether the plane may lie anywhere, or must go through the origin.
+    tol
+        How narrow the bracket is to be: the share of its upper end by which the lower may be smaller.
+    seconds
+        How long to look for an answer, reading not counted. After that, it is the bracket that was reached.
+    threads
+        How many threads make features; as many as there are cores by default. The result is the same.
+    memory
+        How much memory the rows may need: "2 GB"; half of the machine's by default.
+    progress
+        True shows what is under way; a function is called with a sentence.
+
+    Examples
+    --------
+    >>> import markone
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]
+    >>> found = markone.certify(X, y)
+    >>> found.separable, round(found.margin, 6)
+    (True, 0.353553)
+    >>> exclusive = markone.certify(X, [0, 1, 1, 0])
+    >>> exclusive.separable, exclusive.proof.rows, exclusive.proof.weights
+    (False, (0, 1, 2, 3), (1, 1, 1, 1))
+    >>> bool(exclusive.verify(X, [0, 1, 1, 0]))
+    True
+    """
+    check_positive("tol", tol)
+    check_positive("seconds", seconds)
+    with telling(progress) as tell:
+        tell("reading")
+        points = open_points(source, y, features, bias=bias, threads=threads, memory=memory)
+        return Certifying(points, Clock(seconds), tol, tell).certificate(features)
+
+
+def check_positive(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        raise SettingsError(name, f"must be a number greater than 0, not {value!r}")
+
+
+@contextmanager
+def telling(progress: Tell | bool | None) -> Iterator[Tell]:
+    """What tells of the work: a line that is renewed where a person watches, and lines where a log is written."""
+    if callable(progress):
+        yield progress
+    elif progress is True and sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as status:
+            yield lambda what: status.update(what)
+    elif progress is True:
+        yield lambda what: print(what, file=sys.stderr)
+    elif progress in (None, False):
+        yield lambda what: None
+    else:
+        raise SettingsError("progress", f"must be True, False or a function that takes a sentence: {progress!r}")
+
+
+class Certifying:
+    """The way to a certificate."""
+
+    def __init__(self, points: Points, clock: Clock, tol: float, tell: Tell) -> None:
+        self.points, self.clock, self.tol, self.tell = points, clock, tol, tell
+        self.bracket = Bracket(points)
+        self.exact_plane: Plane | None = None
+        """Where exact arithmetic found one that floats did not."""
+        self.weighed: tuple[Plane, float] | None = None
+        """The plane that was looked at last, and its margin."""
+
+    def certificate(self, spec: Any) -> Certificate:
+        self.tell("looking for equal rows of different classes")
+        proof = find_opposites(self.points) or self.search()
+        facts: dict[str, Any] = {
+            "classes": self.points.classes,
+            "bias": self.points.bias,
+            "rows": len(self.points),
+            "features": self.points.features,
+            "radius": radius_of(self.points),
+            "spec": spec,
+        }
+        if proof is not None:
+            self.tell("looking for a plane that has few rows wrong")
+            removal, hinge = soften(self.points, self.clock)
+            proof = replace(proof, labels=tuple(self.points.truth[list(proof.rows)].tolist()))
+            facts |= {"bracket": (0.0, 0.0), "proof": proof, "removal": removal, "hinge": hinge}
+            return Certificate(separable=False, seconds=self.clock.spent, **facts)
+        return self.separated(facts)
+
+    def separated(self, facts: dict[str, Any]) -> Certificate:
+        """By the planes that were found; where there are none, time ran out."""
+        planes = [plane for plane in (self.bracket.plane, self.exact_plane) if plane is not None]
+        margins = [self.margin_of(plane) for plane in planes]
+        lower, upper, support = max(margins, default=0.0), math.inf, self.bracket.support
+        if support is not None:
+            upper = hull_bound(self.points, support)
+        separable = lower > 0 or self.exact_plane is not None or None
+        facts |= {"separable": separable, "bracket": (lower, upper), "support": support, "remarks": []}
+        if separable:
+            plane = planes[int(np.argmax(margins))] if lower > 0 else self.exact_plane
+            assert plane is not None
+            bounds = [(mistakes_allowed(self.points, one), one) for one in [plane, *self.bracket.bound_planes]]
+            bound, bound_plane = min(bounds, key=lambda pair: pair[0])
+            facts |= {
+                "plane": plane,
+                "mistake_bound": bound,
+                "bound_plane": None if bound_plane is plane else bound_plane,
+            }
+        if not separable or (self.bracket.gap > self.tol and self.clock.left == 0):
+            facts["remarks"].append("time ran out before the bracket was as narrow as it should be; give more seconds")
+        return Certificate(seconds=self.clock.spent, **facts)
+
+    # ---- the search
+
+    def search(self) -> Proof | None:
+        """A proof that nothing separates, or None; then the bracket has what was found."""
+        dimensions = columns_of(self.points) * (self.points.features + self.points.bias)
+        return self.few(self.points) if dimensions <= FEW_DIMENSIONS else self.many()
+
+    def few(self, points: Points) -> Proof | None:
+        """In few dimensions: steps to the nearest point."""
+        self.tell(f"stepping towards the nearest point of {len(points):,} rows")
+        bracket = self.bracket
+        _, corners = take_steps(bracket, self.clock)
+        if self.separates():
+            if bracket.gap > self.tol and points.bias:
+                take_steps(bracket, self.clock, light=LIGHTER_BIAS, start=corners)
+            if points.bias:
+                find_bound_plane(bracket, self.clock)
+            return None
+        self.tell("proving that nothing separates")
+        z = [(row, rival) for row, rival, _ in corners]
+        if proof := prove_by_pairs(points, z, self.clock) or prove(points, z, self.clock.left):
+            return proof
+        _, corners = take_steps(bracket, self.clock, stretch=True)
+        if self.separates():
+            return None
+        z = [(row, rival) for row, rival, _ in corners]
+        if proof := prove(points, z, self.clock.left):
+            return proof
+        decided = decide(points, z, self.clock.left)
+        if isinstance(decided, Plane):
+            self.exact_plane = decided
+        return decided if isinstance(decided, Proof) else None
+
+    def many(self) -> Proof | None:
+        """In many dimensions: passes and, where these find no plane, now and then the search for a proof."""
+        passes = Passes(self.bracket)
+        for until, most in PROOFS:
+            passes.run(self.clock, self.tol, self.tell, until)
+            if self.clock.left == 0 or self.separates():
+                break
+            if proof := self.proof_among(passes.heaviest(most)):
+                return proof
+        passes.run(self.clock, self.tol, self.tell)
+        return None
+
+    def proof_among(self, rows: NDArray[np.int64]) -> Proof | None:
+        """A proof that some rows hold. Signs rule many of them out."""
+        self.tell("looking for what keeps the classes from being separated")
+        rows = rows[contested(self.points.some(rows).narrowed()).any(axis=1)]
+        points = self.points.some(rows).narrowed()
+        if len(np.unique(points.truth)) < 2:
+            return None
+        clock = self.clock.part(PART_OF_PROOF)
+        found, corners = take_steps(Bracket(embedded(points)), clock)
+        proof = prove(points, [(row, rival) for row, rival, _ in corners], clock.left) if found == "nothing" else None
+        return None if proof is None else proof.of_rows(rows)
+
+    def separates(self) -> bool:
+        """Whether the plane that was found does, beyond doubt."""
+        plane = self.bracket.plane
+        return plane is not None and self.bracket.lower > 0 and self.margin_of(plane) > 0
+
+    def margin_of(self, plane: Plane) -> float:
+        if self.weighed is None or self.weighed[0] is not plane:
+            self.weighed = plane, least_margin(self.points, plane)
+        return self.weighed[1]
+
+
+def prove_by_pairs(points: Points, corners: list[Corner], clock: Clock) -> Proof | None:
+    """Of several classes, a proof that two of them cannot be separated from each other: it has fewer points."""
+    if len(points.classes) == 2:
+        return None
+    met = sorted({(min(pair), max(pair)) for row, rival in corners for pair in [(int(points.truth[row]), rival)]})
+    for first, second in met:
+        pair, rows = points.pair(first, second)
+        found, z = take_steps(Bracket(pair), clock)
+        if found == "nothing" and (proof := prove(pair, [(row, rival) for row, rival, _ in z], clock.left)):
+            return proof.of_pair(rows, first, second)
+    return None

@@ -1,0 +1,118 @@
+"""Cuts: the plane with the widest margin by linear programming, in floats: nearly right, and a hint where to look.
+
+HiGHS maximises the smallest product w·z/|z| with weights of at most 1. It is given some z at first, then those as well
+that its plane had on the wrong side, until there are none, or until no plane is left. Its dual solution then names few
+z whose hull contains zero, as far as floats can tell.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.theory.certificate import Plane
+from markone.theory.points import Corner, Points
+from markone.theory.products import Products
+
+NOTHING = 1e-9
+"""A smaller margin is none, as far as can be told."""
+FEWEST = 500
+"""So many z are enough to begin with, or a few for each dimension."""
+MANY = 200
+"""In more dimensions the interior-point method is quicker than the simplex method."""
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Found:
+    corners: list[Corner] = field(default_factory=list)
+    """Those on which the margin rests: of the dual solution."""
+    plane: Plane | None = None
+    """One that separates, as far as floats can tell."""
+    certain: bool = False
+    """Whether some plane separates all z that are allowed, for sure; it may be this one before its last rounding."""
+
+
+class Cuts:
+    """Rounds of HiGHS with ever more z."""
+
+    def __init__(self, points: Points, products: Products, deadline: float) -> None:
+        self.points, self.products, self.deadline = points, products, deadline
+
+    def run(self, hint: list[Corner]) -> Found:
+        working = self.first(hint)
+        found = Found()
+        while (left := self.deadline - time.monotonic()) > 0:
+            solved = self.solve(working, left)
+            if solved is None:
+                break
+            margin, blocks, found = solved
+            if margin <= NOTHING:
+                return found
+            products, errors = self.products.of(blocks)
+            if products.min() > 0:
+                return Found(found.corners, self.plane(blocks), bool((products > errors).all()))
+            products[tuple(np.array(working).T)] = np.inf
+            if products.min() > 0:  # HiGHS has some z on the wrong side that it was to have on the right one
+                break
+            # Those that are nearly wrong would be the next ones: a few rounds are saved.
+            lowest = np.argsort(products, axis=None, kind="stable")[: max(100, self.points.dimensions)]
+            rows, rivals = np.unravel_index(lowest[np.isfinite(products.ravel()[lowest])], products.shape)
+            working += list(zip(rows.tolist(), rivals.tolist(), strict=True))
+        return found
+
+    def first(self, hint: list[Corner]) -> list[Corner]:
+        """All, if they are few; else the hint, and some by chance."""
+        every = np.argwhere(self.products.allowed)
+        count = max(FEWEST, 4 * self.points.dimensions)
+        if len(every) > count:
+            every = np.random.default_rng(SEED).choice(every, count, replace=False)
+        return list(dict.fromkeys([*hint, *((row, rival) for row, rival in every.tolist())]))
+
+    def solve(self, working: list[Corner], seconds: float) -> tuple[float, NDArray[np.float64], Found] | None:
+        """The best margin of some z, its weights in blocks, and the z that it rests on."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_matrix, hstack
+
+        z = self.matrix_of(working)
+        size = z.shape[1]
+        system: Any = hstack([-z, csr_matrix(np.ones((len(working), 1)))]).tocsr()
+        goal = np.append(np.zeros(size), -1.0)
+        bounds = [(-1.0, 1.0)] * size + [(0.0, np.inf)]
+        method: Any = "highs-ipm" if size > MANY else "highs"
+        result: Any = linprog(
+            goal, system, np.zeros(len(working)), bounds=bounds, method=method, options={"time_limit": seconds}
+        )
+        if result.status != 0:
+            return None
+        shares = -result.ineqlin.marginals
+        corners = [working[i] for i in np.flatnonzero(shares > NOTHING * shares.max(initial=0)).tolist()]
+        return float(result.x[-1]), result.x[:-1].reshape(len(self.points.classes) - 1, -1), Found(corners)
+
+    def matrix_of(self, corners: list[Corner]) -> Any:
+        """The z of scaled features, all of length 1."""
+        from scipy.sparse import csr_matrix, diags, hstack
+
+        rows, rivals = np.array(corners, np.int64).T
+        x: Any = csr_matrix(self.products.matrix[rows])
+        if self.points.bias:
+            x = hstack([x, csr_matrix(np.ones((len(rows), 1)))]).tocsr()
+        lengths = np.sqrt(np.asarray(x.multiply(x).sum(axis=1)).ravel())
+        x = diags(1 / np.where(lengths > 0, lengths, 1)) @ x
+        right = self.points.truth[rows]
+        signs = [(right == column) * 1.0 - (rivals == column) for column in range(1, len(self.points.classes))]
+        blocks: Any = [diags(sign) @ x for sign in signs]
+        return hstack(blocks).tocsr()
+
+    def plane(self, blocks: NDArray[np.float64]) -> Plane:
+        """In the features' own units."""
+        features = self.points.features
+        weights, bias = np.ldexp(blocks[:, :features], -self.products.tops), blocks[:, features:].sum(axis=1)
+        if len(bias) > 1:
+            weights, bias = np.vstack([weights[:1] * 0, weights]), np.append(0.0, bias)
+            weights, bias = weights - weights.mean(axis=0), bias - bias.mean()
+        return Plane(np.ascontiguousarray(weights.T), bias)

@@ -1,0 +1,142 @@
+"""Points: rows of features as the theory sees them, floats that are taken at their word, with a class for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import as_matrix, as_rows, as_scipy, is_sparse
+from markone.data.labels import Labels
+from markone.data.source import UNLABELLED, Label
+from markone.errors import DataError
+from markone.features.map import FeatureMap
+from markone.features.spec import Features
+from markone.learning.filling import in_good_order
+from markone.learning.samples import open_sample
+
+Corner = tuple[int, int]
+"""A row, and a wrong class for it: what a z is made of."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """What is to be separated.
+
+    Of two classes, -1 is the first and +1 the second, and z = y·x. Of several, an example has a z for each wrong class
+    c, z = (e_y - e_c)⊗x: a block of x for the right class, one of -x for the wrong one. The first class needs no block:
+    what the others have sums to zero in it just where they do in theirs. So two classes have one block, in which z is
+    y·x. With a bias, x has a feature more, which is always 1.
+    """
+
+    matrix: Any
+    """A dense array or SciPy's CSR matrix, of floats of 32 or 64 bits; a row names each feature once."""
+    truth: NDArray[np.int64]
+    """The number of each row's class."""
+    classes: list[Label]
+    """In good order."""
+    bias: bool
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def features(self) -> int:
+        """Without the bias."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        return is_sparse(self.matrix)
+
+    @property
+    def dimensions(self) -> int:
+        """Those in which the z are: a proof needs no more than one point more."""
+        return (len(self.classes) - 1) * (self.features + self.bias)
+
+    def some(self, rows: NDArray[np.int64]) -> Points:
+        """Some of the rows, with all classes."""
+        return Points(self.matrix[rows], self.truth[rows], self.classes, self.bias)
+
+    def narrowed(self) -> Points:
+        """Without the features that all rows lack, unless they lack all."""
+        used = np.zeros(self.features, bool)
+        if self.is_sparse:
+            used[self.matrix.indices[self.matrix.data != 0]] = True
+        else:
+            used = (self.matrix != 0).any(axis=0)
+        used[0] |= not used.any()
+        return Points(self.matrix[:, np.flatnonzero(used)], self.truth, self.classes, self.bias)
+
+    def pair(self, first: int, second: int) -> tuple[Points, NDArray[np.int64]]:
+        """Two of several classes alone, with the numbers of their rows here."""
+        rows = np.flatnonzero((self.truth == first) | (self.truth == second))
+        truth = (self.truth[rows] == second).astype(np.int64)
+        return Points(self.matrix[rows], truth, [self.classes[first], self.classes[second]], self.bias), rows
+
+    def row(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The features of a row that are not zero, and their values; without the bias."""
+        if self.is_sparse:
+            here = slice(self.matrix.indptr[row], self.matrix.indptr[row + 1])
+            features, values = self.matrix.indices[here], self.matrix.data[here].astype(np.float64)
+            kept = values != 0
+            return features[kept].astype(np.int64), values[kept]
+        values = np.asarray(self.matrix[row], np.float64)
+        features = np.flatnonzero(values)
+        return features, values[features]
+
+
+def open_points(
+    source: Any,
+    target: Any = None,
+    features: Any = None,
+    *,
+    bias: bool = True,
+    threads: int | None = None,
+    memory: int | str | None = None,
+) -> Points:
+    """Points of whatever holds examples.
+
+    Arrays and SciPy's matrices are taken as they are, unless features are asked for. All else goes through a feature
+    map, as for learning, and its rows are floats of 32 bits.
+    """
+    if features is None and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
+        if target is None:
+            raise DataError("there is nothing to separate; give a label for each row: y=...")
+        if not isinstance(target, str) and not texts_in(source):
+            return given_points(source, target, bias)
+    sample = open_sample(source, target, threads, memory)
+    matrix, _ = sample.fitted(FeatureMap(Features.of(features), sample.held.columns), np.arange(len(sample)))
+    rows = as_scipy(matrix)
+    if is_sparse(rows):
+        rows.sort_indices()  # SciPy would do so in every other step
+    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias)
+
+
+def texts_in(source: Any) -> bool:
+    """Whether a list or an array holds something that features must be made of first."""
+    return not is_sparse(source) and np.asarray(source).dtype.kind not in "biuf"
+
+
+def given_points(matrix: Any, labels: Sequence[Any], bias: bool) -> Points:
+    matrix = as_matrix(matrix)
+    if is_sparse(matrix) and not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    as_rows(matrix)
+    known = Labels("y")
+    numbers = known.numbers_of(labels)
+    if len(numbers) != matrix.shape[0]:
+        raise DataError(f"there are {matrix.shape[0]} rows but {len(numbers)} labels")
+    labelled = np.flatnonzero(numbers != UNLABELLED)
+    classes = in_good_order(known.values)
+    if len(classes) < 2:
+        found = f"all examples have the label {classes[0]!r}" if classes else "no example has a label"
+        raise DataError(f"{found}; to be separated, examples of two classes are needed at least")
+    place = np.array([classes.index(label) for label in known.values], np.int64)
+    if len(labelled) < len(numbers):
+        matrix, numbers = matrix[labelled], numbers[labelled]
+    return Points(matrix, place[numbers], classes, bias)
