@@ -124,7 +124,7 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
     for row, label, rival, weight in list(zip(proof.rows, proof.labels, proof.rivals, proof.weights, strict=True)):
         share = f"{weight:,}" if largest < 10**DIGITS else f"{weight / largest:.6g}"
         rows.append(
-            [str(row), *(label_in_words(classes[one]) for one in ([label, rival] if several else [label])), share]
+            [str(row + 1), *(label_in_words(classes[one]) for one in ([label, rival] if several else [label])), share]
         )
     yield ""
     yield "Taken with these weights, the examples of both sides have the same sum, so no plane has them apart:"

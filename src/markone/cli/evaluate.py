@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, given
 
 
@@ -40,7 +42,7 @@ def evaluate(
         The column with the labels; named as in training by default.
     margins
         Show how far examples are from the plane between the classes, as histograms by the averaged and by the last
-        weights.
+        weights; and whether any plane separates them. The rows are held in memory.
     json
         Print one JSON object instead of the tables.
     threads
@@ -58,18 +60,21 @@ def evaluate(
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)
-    measured = None
+    measured, theory = None, ""
     if margins:
+        from markone.learning.samples import open_sample
+        from markone.theory.advice import line_from_theory
         from markone.theory.margins import margins as measure
 
         measured = measure(predictor, source, threads=threads)
+        theory = line_from_theory(open_sample(source, None, threads, None), predictor.features)
     if json:
-        more = {} if measured is None else {"margins": measured.as_dict()}
+        more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
         return
     terminal = Terminal(highlight=False)
     terminal.print(str(evaluation), markup=False, soft_wrap=True)
     if measured is not None:
-        terminal.print(f"\n{measured}", markup=False, soft_wrap=True)
+        terminal.print(f"\n{measured}\n\n{fill(theory, 80)}", markup=False, soft_wrap=True)
     if source.bad.count:
         bad_lines(source.bad)

@@ -27,6 +27,7 @@ from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
 from markone.model.grids import Grid
+from markone.theory.advice import line_from_theory
 
 WAYS: dict[str, dict[str, Any]] = {
     "perceptron": {"rule": "perceptron", "average": False},
@@ -113,6 +114,8 @@ class Comparison:
     """How long all of it took."""
     feature_seconds: float
     """How long making features took, as the mean of the folds."""
+    theory: str = ""
+    """Whether a plane separates the classes, in plain words."""
     remarks: list[str] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> Contender:
@@ -134,6 +137,7 @@ class Comparison:
             "tests": [test.as_dict() for test in self.tests],
             "failures": [asdict(failure) for failure in self.failures],
             "verdict": self.verdict,
+            "theory": self.theory,
             "seconds": self.seconds,
             "feature_seconds": self.feature_seconds,
             "remarks": self.remarks,
@@ -149,7 +153,7 @@ class Comparison:
         lines += self.remarks
         if self.failures or self.remarks:
             lines.append("")
-        return "\n".join([*lines, fill(self.verdict, 80)])
+        return "\n".join([*lines, *(fill(text, 80) for text in (self.verdict, self.theory) if text)])
 
     def html(self) -> str:
         """One page that is complete in itself, with pictures where matplotlib is installed."""
@@ -271,7 +275,8 @@ def compare(
     sample = open_sample(source, target, threads, memory)
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed) if tune else None)
     contest.hold(progress)
-    return contest.comparison(time.perf_counter() - begun)
+    theory = line_from_theory(sample, FeatureMap(Features.of(features, functions), sample.held.columns))
+    return replace(contest.comparison(time.perf_counter() - begun), theory=theory)
 
 
 def names_of(rules: Iterable[str] | None) -> list[str]:

@@ -22,6 +22,8 @@ def parts_of(comparison: Comparison) -> Iterator[str]:
     yield title(comparison.source)
     yield paragraph(f"{comparison.heading()}.")
     yield paragraph(comparison.verdict)
+    if comparison.theory:
+        yield paragraph(comparison.theory)
     yield table(comparison.grid())
     yield paragraph(
         "Accuracy is that of the tested rows, with its 95% interval. Seconds are for learning in one fold; making "

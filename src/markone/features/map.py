@@ -242,6 +242,11 @@ class FeatureMap(Part):
         """What is to be said about the features, in sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has learned what its features are."""
+        return self._starts is not None
+
     def _check_fitted(self) -> NDArray[np.int64]:
         if self._starts is None:
             raise DataError("this feature map is not fitted yet; call fit(source) first")

@@ -59,6 +59,7 @@ class Proof:
     """
 
     rows: tuple[int, ...]
+    """By their numbers, from 0; what is printed counts from 1."""
     rivals: tuple[int, ...]
     """The number of a wrong class for each row; of two classes, the other one."""
     weights: tuple[int, ...]
@@ -250,9 +251,10 @@ def number(value: float) -> str:
 
 
 def listed(rows: Sequence[int]) -> str:
-    """
+    """Rows as people count them, from 1.
+
     >>> listed(range(12))
-    '0, 1, 2, 3, 4, 5, 6, 7, ... 11'
+    '1, 2, 3, 4, 5, 6, 7, 8, ... 12'
     """
-    shown = [str(row) for row in rows]
+    shown = [str(row + 1) for row in rows]
     return ", ".join(shown if len(shown) <= ROWS_SHOWN + 1 else [*shown[:ROWS_SHOWN], f"... {shown[-1]}"])

@@ -27,6 +27,7 @@ from markone.theory.verification import hull_bound, least_margin, mistakes_allow
 
 __all__ = ["certify"]
 
+USUAL_TOL = 0.01
 FEW_DIMENSIONS = 3000
 """In so many, the nearest point is found by steps; in more, it is neared by passes."""
 PROOFS = ((12, 60), (50, 200), (200, 400), (800, 400))
@@ -43,7 +44,7 @@ def certify(
     *,
     features: Any = None,
     bias: bool = True,
-    tol: float = 0.01,
+    tol: float = USUAL_TOL,
     seconds: float = 60.0,
     threads: int | None = None,
     memory: int | str | None = None,
@@ -97,6 +98,11 @@ def certify(
         tell("reading")
         points = open_points(source, y, features, bias=bias, threads=threads, memory=memory)
         return Certifying(points, Clock(seconds), tol, tell).certificate(features)
+
+
+def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) -> Certificate:
+    """A certificate of points that have been made."""
+    return Certifying(points, Clock(seconds), tol, lambda _: None).certificate(None)
 
 
 def check_positive(name: str, value: Any) -> None:

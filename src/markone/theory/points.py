@@ -16,7 +16,7 @@ from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
 from markone.learning.filling import in_good_order
-from markone.learning.samples import open_sample
+from markone.learning.samples import Sample, open_sample
 
 Corner = tuple[int, int]
 """A row, and a wrong class for it: what a z is made of."""
@@ -109,8 +109,14 @@ def open_points(
         if not isinstance(target, str) and not texts_in(source):
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)
-    matrix, _ = sample.fitted(FeatureMap(Features.of(features), sample.held.columns), np.arange(len(sample)))
-    rows = as_scipy(matrix)
+    return points_by(sample, FeatureMap(Features.of(features), sample.held.columns), bias=bias)
+
+
+def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
+    """Points of a sample by features that have been fitted or, where they are new, learn from it."""
+    everything = np.arange(len(sample))
+    known = features.is_fitted
+    rows = as_scipy(sample.transformed(features, everything) if known else sample.fitted(features, everything)[0])
     if is_sparse(rows):
         rows.sort_indices()  # SciPy would do so in every other step
     return Points(rows, sample.truth.astype(np.int64), sample.classes, bias)
