@@ -127,7 +127,12 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
             [str(row + 1), *(label_in_words(classes[one]) for one in ([label, rival] if several else [label])), share]
         )
     yield ""
-    yield "Taken with these weights, the examples of both sides have the same sum, so no plane has them apart:"
+    if len(rows) == 1:
+        yield "A row of zeros is on neither side of a plane through the origin:"
+    elif len({*proof.labels, *proof.rivals}) == 2:
+        yield "Taken with these weights, the examples of both classes have the same sum, so no plane has them apart:"
+    else:
+        yield "Taken with these weights, what is to score higher and what lower has the same sum, class by class:"
     yield str(Grid([heads], rows[:POINTS_SHOWN]))
     if len(rows) > POINTS_SHOWN:
         yield f"... and {len(rows) - POINTS_SHOWN} more; --json has them all, with their weights as whole numbers"

@@ -135,7 +135,9 @@ class Bracket:
 
     def _take(self, upper: float, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
         if upper < self.upper:
-            self.upper, self.support = upper, Support(rows.astype(np.int64), rivals.astype(np.int64), shares)
+            order = np.lexsort((rivals, rows))
+            rows, rivals = rows[order].astype(np.int64), rivals[order].astype(np.int64)
+            self.upper, self.support = upper, Support(rows, rivals, shares[order])
 
 
 def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:

@@ -197,8 +197,8 @@ class Certificate:
             yield f"  proof     {len(self.proof.rows)} examples that no plane separates: rows {listed(self.proof.rows)}"
         if self.removal is not None:
             rows = self.removal.rows.tolist()
-            count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
-            yield f"  removal   without {count} the others are separable (fewer might do): {listed(rows)}"
+            count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might do)"
+            yield f"  removal   without {count} the others are separable: {listed(rows)}"
         if self.hinge is not None:
             bound = "" if self.proof is None else f", and none is below {number(self.proof.hinge_bound)}"
             yield f"  hinge     {number(self.hinge.total)} in total is the smallest that was found{bound}"
