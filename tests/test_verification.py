@@ -328,8 +328,8 @@ def test_a_certificate_prints_what_it_found() -> None:
     assert text.splitlines() == [
         "not separable: 4 rows of 2 features, 0 and 1, with a bias",
         "  radius    1.41421",
-        "  proof     4 examples that no plane separates: rows 0, 1, 2, 3",
-        "  removal   without 1 row the others are separable: 3",
+        "  proof     4 examples that no plane separates: rows 1, 2, 3, 4",
+        "  removal   without 1 row the others are separable: 4",
         "  hinge     4 in total is the smallest that was found, and none is below 4",
         "XOR is a classic.",
     ]
