@@ -41,7 +41,7 @@ def certify(
 
     `markone certify reviews.csv --target label`
 
-    `markone certify iris.csv --target species --no-bias --tol 1e-6`
+    `markone certify reviews.csv --target label --no-bias --tol 1e-6`
 
     `markone certify reviews.csv --target label --seconds 10 --json`
 

@@ -155,17 +155,18 @@ class Inverse:
     """The pseudo-inverse of a matrix that gains and loses columns, as a square matrix times orthonormal rows."""
 
     def __init__(self, dimensions: int) -> None:
-        self._columns: list[Array] = []
+        self._columns = Stack(dimensions)
+        self._rows = Stack(dimensions)
         self._square = np.zeros((0, 0))
-        self._rows = np.zeros((0, dimensions))
         self._updates = 0
 
     def add(self, column: Array) -> bool:
         """Another column, unless the others can make it."""
-        within = self._rows @ column
-        rest = column - within @ self._rows
-        more = self._rows @ rest  # what rounding has left in it of the others
-        rest -= more @ self._rows
+        rows = self._rows.array
+        within = rows @ column
+        rest = column - within @ rows
+        more = rows @ rest  # what rounding has left in it of the others
+        rest -= more @ rows
         length = float(np.linalg.norm(rest))
         if length <= DEPENDENT * np.linalg.norm(column):
             return False
@@ -174,28 +175,32 @@ class Inverse:
         square[:size, :size] = self._square
         square[:size, size] = self._square @ (within + more) / -length
         square[size, size] = 1 / length
-        self._columns.append(column)
-        self._square, self._rows = square, np.vstack([self._rows, rest / length])
+        self._square = square
+        self._columns.push(column)
+        self._rows.push(rest / length)
         self._look_after()
         return True
 
     def remove(self, number: int) -> None:
         """Turns the orthonormal rows so that the last is all that this column alone has, and leaves that out."""
-        del self._columns[number]
+        self._columns.remove(number)
         mirror = self._square[number] / np.linalg.norm(self._square[number])
         mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
         factor = 2 / (mirror @ mirror)
-        rows = self._rows - np.outer(factor * mirror, mirror @ self._rows)
+        rows = self._rows.array
+        rows -= np.outer(factor * mirror, mirror @ rows)
+        self._rows.remove(len(rows) - 1)
         square = np.delete(self._square, number, axis=0)
         square -= np.outer(square @ mirror, factor * mirror)
-        self._square, self._rows = square[:, :-1], rows[:-1]
+        self._square = square[:, :-1]
         self._look_after()
 
     def _look_after(self) -> None:
         self._updates += 1
-        if self._updates % UPDATES == 0 and self._columns:
-            orthonormal, triangle = np.linalg.qr(np.array(self._columns).T)
-            self._square, self._rows = np.linalg.inv(triangle), orthonormal.T
+        if self._updates % UPDATES == 0 and len(self._square):
+            orthonormal, triangle = np.linalg.qr(self._columns.array.T)
+            self._square = np.linalg.inv(triangle)
+            self._rows.array[:] = orthonormal.T
 
     def best_for_first(self) -> tuple[Array, Array]:
         """How the columns make (1, 0, 0 ...), or what comes nearest to it, and what is then left of it.
@@ -203,12 +208,34 @@ class Inverse:
         What is left may be far shorter than what it is the difference of, and yet is orthogonal to the columns up to a
         rounding of its own length.
         """
-        made = self._square @ self._rows[:, 0]
-        matrix = np.array(self._columns)
+        columns, rows = self._columns.array, self._rows.array
+        made = self._square @ rows[:, 0]
         for _ in range(2):
-            left = made @ -matrix
+            left = -(made @ columns)
             left[0] += 1
-            made += self._square @ (self._rows @ left)
+            made += self._square @ (rows @ left)
         for _ in range(2):
-            left -= (self._rows @ left) @ self._rows
+            left -= (rows @ left) @ rows
         return made, left
+
+
+class Stack:
+    """Rows of an array that grows at its end, with room to spare."""
+
+    def __init__(self, width: int) -> None:
+        self._room = np.zeros((8, width))
+        self._size = 0
+
+    @property
+    def array(self) -> Array:
+        return self._room[: self._size]
+
+    def push(self, row: Array) -> None:
+        if self._size == len(self._room):
+            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+        self._room[self._size] = row
+        self._size += 1
+
+    def remove(self, number: int) -> None:
+        self._room[number : self._size - 1] = self._room[number + 1 : self._size]
+        self._size -= 1

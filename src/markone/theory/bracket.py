@@ -280,11 +280,11 @@ def take_steps(
     return found, corners
 
 
-def find_bound_plane(bracket: Bracket, clock: Clock) -> None:
+def find_bound_plane(bracket: Bracket, clock: Clock, start: Iterable[tuple[int, int, float]] = ()) -> None:
     """The plane for which the perceptron's bound is smallest: the bias counts as the weight of a feature that is 1."""
     if not 1 / OTHER_SCALE < longest(bracket.points) < OTHER_SCALE:
         return
-    face = Face(Rows(bracket.points, light=0).solver())
+    face = Face(Rows(bracket.points, light=0).solver(), start)
     if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
         bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
 

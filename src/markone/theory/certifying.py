@@ -197,7 +197,7 @@ class Certifying:
             if bracket.gap > self.tol and points.bias:
                 take_steps(bracket, self.clock, light=LIGHTER_BIAS, start=corners)
             if points.bias:
-                find_bound_plane(bracket, self.clock)
+                find_bound_plane(bracket, self.clock, corners)
             return None
         self.tell("proving that nothing separates")
         z = [(row, rival) for row, rival, _ in corners]
