@@ -18,7 +18,12 @@ PACKAGES = ("markone", "numpy", "scipy", "scikit-learn", "pandas", "vowpalwabbit
 CPU_FACTS = Path("/proc/cpuinfo")
 
 
-def render(results: list[tuple[Case[Any], Comparison]], skipped: list[tuple[Case[Any], str]], rounds: int) -> str:
+def render(
+    results: list[tuple[Case[Any], Comparison]],
+    skipped: list[tuple[Case[Any], str]],
+    rounds: int,
+    certificates: Iterable[tuple[str, ...]] = (),
+) -> str:
     """The whole file."""
     cases = [case for case, _ in results]
     parts = [
@@ -32,6 +37,13 @@ def render(results: list[tuple[Case[Any], Comparison]], skipped: list[tuple[Case
     ]
     for why in dict.fromkeys(why for _, why in skipped):
         parts.append(f"Skipped, since {why}: {'; '.join(case.name for case, reason in skipped if reason == why)}.")
+    if rows := list(certificates):
+        parts += [
+            "## Certificates",
+            "What `markone.certify` says of well-known data, on one core, and how long `verify` takes to check it. All "
+            "of these certificates hold.",
+            table(("data", "rows × features", "answer", "found in", "checked in"), rows),
+        ]
     parts += [
         "## The contestants",
         table(
