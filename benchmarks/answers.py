@@ -62,5 +62,5 @@ def in_words(found: markone.Certificate) -> str:
         return f"separable, margin {lower:.5g} to {upper:.5g}"
     if found.proof is None:
         return "not decided"
-    removed = "" if found.removal is None else f"; separable without {len(found.removal.rows):,} rows"
+    removed = "" if found.removal is None else f"; separable but for {len(found.removal.rows):,} of the rows"
     return f"not separable, by {len(found.proof.rows)} examples{removed}"

@@ -45,16 +45,17 @@ def usual(folder: Path) -> str:
 def untimed(output: str) -> str:
     """Without the comparison, which tells seconds."""
     before, compared = output.split("$ markone compare ")
-    return before + compared[compared.index("\nNow the digits.") :]
+    return before + compared[compared.index("\nAnd what can be proved?") :]
 
 
-def test_it_trains_evaluates_explains_and_compares_from_files(usual: str, folder: Path) -> None:
+def test_it_trains_evaluates_explains_compares_and_certifies_from_files(usual: str, folder: Path) -> None:
     commands = [shlex.split(line)[2] for line in usual.splitlines() if line.startswith("$ markone ")]
-    assert commands == ["train", "evaluate", "explain", "compare", "train", "evaluate"]
+    assert commands == ["train", "evaluate", "explain", "compare", "certify", "train", "evaluate"]
     assert "9 ways to learn from 2,000 rows of 2 classes" in usual and "\nUse " in usual
     reviews, digits = (float(found) for found in re.findall(r"accuracy +([\d.]+)%", untimed(usual)))
     assert reviews > 90 and digits > 90
     assert "prediction: " in usual and "lovely" in usual
+    assert "separable: 500 rows" in usual and "a perceptron makes at most" in usual
     assert {path.name for path in (folder / "markone-demo").iterdir()} == {
         "reviews.csv",
         "new-reviews.csv",

@@ -1,4 +1,4 @@
-"""`markone demo`: the main job, from files to explained models, all rules compared, and what averaging is good for."""
+"""`markone demo`: the main job, from files to explained models, rules compared, a certificate, and averaging."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from markone.model.rules import Rule
-from markone.model.settings import Settings
+    from markone.model.settings import Settings
 
 RULES: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
 TRAINING_REVIEWS, TEST_REVIEWS = 2000, 500
@@ -33,7 +33,7 @@ REVIEW = "The room was not clean, but what a lovely garden!"
 
 
 def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
-    """Train, evaluate, explain and compare models of made-up reviews and of handwritten digits.
+    """Train, evaluate, explain, compare and certify, on made-up reviews and handwritten digits.
 
     Data are written to a folder: reviews of hotels that never were, and scikit-learn's digits. Then the commands that
     you would type are run, one after the other. In the end four learners read the digits, and a table shows what
@@ -64,6 +64,8 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
     terminal.print("\nThat was one rule of several. Which of them suits the reviews?")
     show(terminal, "compare", place / "reviews.csv", "--target", "guest", "--method", "holdout", "--no-contrasts")
+    terminal.print("\nAnd what can be proved? Of the new reviews, whether a plane separates the two kinds of guests.")
+    show(terminal, "certify", place / "new-reviews.csv", "--target", "guest")
     terminal.print("\nNow the digits.")
     show(terminal, "train", place / "digits-images-idx3-ubyte", "-o", place / "digits.model")
     show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")
