@@ -130,9 +130,9 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
     if len(rows) == 1:
         yield "A row of zeros is on neither side of a plane through the origin:"
     elif len({*proof.labels, *proof.rivals}) == 2:
-        yield "Taken with these weights, the examples of both classes have the same sum, so no plane has them apart:"
+        yield "With these weights the examples of both classes have the same sum:"
     else:
-        yield "Taken with these weights, what is to score higher and what lower has the same sum, class by class:"
+        yield "With these weights what is to score higher and what lower has the same sum:"
     yield str(Grid([heads], rows[:POINTS_SHOWN]))
     if len(rows) > POINTS_SHOWN:
         yield f"... and {len(rows) - POINTS_SHOWN} more; --json has them all, with their weights as whole numbers"
@@ -142,8 +142,8 @@ def advice(certificate: Certificate) -> Iterator[str]:
     """What to do about it."""
     yield ""
     if certificate.separable:
-        yield "A perceptron ends by itself when it makes no more mistakes: markone train --rule perceptron"
+        yield "A perceptron learns these without a mistake: markone train --rule perceptron"
     elif certificate.separable is False:
-        yield "The plain perceptron would never end. Average its weights, or use mira: markone train --rule mira"
+        yield "A perceptron never comes to rest; mira does better: markone train --rule mira"
     else:
         yield "It may still be either. Give it more time: --seconds"
