@@ -61,14 +61,22 @@ These say how a rule learns, for the commands that learn by one. The [settings](
 def page() -> str:
     """The whole reference."""
     app = make_app()
-    commands = "\n".join(f"| [`{name}`](#markone-{name}) | {first_line(app[name])} |" for name in COMMANDS)
+    commands = "\n".join(
+        f"| [`{name}`](#markone-{name.replace(' ', '-')}) | {first_line(command_named(name, app))} |" for name in COMMANDS
+    )
     parts = [INTRODUCTION.format(help=HELP, commands=commands)]
     shared: dict[str, list[str]] = {}
     for name in COMMANDS:
-        parts.append("\n".join(describe(name, app[name], shared)))
+        parts.append("\n".join(describe(name, command_named(name, app), shared)))
     for group, rows in shared.items():
         parts.append("\n".join([SHARED[group], *table(rows)]))
     return "\n".join(parts)
+
+
+def command_named(name: str, app: App) -> App:
+    for word in name.split():
+        app = app[word]
+    return app
 
 
 def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[str]:

@@ -159,7 +159,7 @@ def commands(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if commands(text)])
 def test_the_commands_exist(page: str) -> None:
     for words in commands(PAGES[page]):
-        if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *([name] for name in COMMANDS)]:
+        if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *(name.split() for name in COMMANDS)]:
             words = [HYPHEN if word == "-" else word for word in words]
             make_app().parse_args(words[1:], print_error=False, exit_on_error=False)
         if words[0] == "make":
@@ -196,7 +196,7 @@ def test_every_option_is_in_the_reference(command: str) -> None:
     for group in ("reading", "learning"):
         if f"#options-for-{group}" in section:
             section += text.partition(f"\n## Options for {group}\n")[2].partition("\n## ")[0]
-    for argument in make_app()[command].assemble_argument_collection():
+    for argument in make_cli().command_named(command, make_app()).assemble_argument_collection():
         for name in argument.names if argument.show else ():
             assert re.search(rf"^\|.*`{re.escape(name)}(?: [A-Z]+)?`.* \|", section, re.MULTILINE), name
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 import markone
-from markone.cli import COMMANDS, main, options
+from markone.cli import COMMANDS, function_of, main, options
 from markone.model.settings import Settings
 
 
 def examples_of(name: str) -> list[str]:
     """The commands that the help of a command shows."""
-    document = inspect.getdoc(getattr(__import__(f"markone.cli.{name}", fromlist=[name]), name)) or ""
+    document = inspect.getdoc(function_of(name)) or ""
     return [line.strip("`") for line in document.splitlines() if re.match(r"`(markone|echo|zcat) ", line)]
 
 
@@ -44,7 +44,7 @@ def test_the_examples_in_the_help_run(name, folder, monkeypatch):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_does(name, run):
-    text = run(name, "--help")
+    text = run(*name.split(), "--help")
     assert "Example" in text
     assert not re.search(r"│ +--[\w-]+( \w+)? +│", text)
     assert "None" not in text

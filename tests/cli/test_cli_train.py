@@ -17,7 +17,7 @@ import pytest
 import markone
 from commands import ROWS, TRAIN, rows_in
 from markone.cli import Terminated, main, sentences
-from markone.cli import train as train_module
+from markone.cli import training
 from markone.errors import DataError, SettingsError
 
 
@@ -336,7 +336,7 @@ def test_advice_is_in_the_words_of_the_command_line(run, folder):
 
 
 def test_a_file_that_may_not_be_written_is_told_before_the_work(run, folder, monkeypatch):
-    monkeypatch.setattr(train_module.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(training.os, "access", lambda path, mode: False)
     assert run(*TRAIN, status=2).startswith("reviews.model may not be written to")
 
 

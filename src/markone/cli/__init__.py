@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,20 @@ COMMANDS = (
     "compare",
     "certify",
     "trace",
+    "tag train",
+    "tag run",
+    "tag evaluate",
+    "parse train",
+    "parse run",
+    "parse evaluate",
     "demo",
     "completion",
 )
+GROUPS = {
+    "tag": "Learn to tag words, tag them, and measure how well: parts of speech, phrases, names.",
+    "parse": "Learn to parse sentences, parse them, and measure how well.",
+}
+"""Commands of two words, by their first."""
 HYPHEN = "\0-"
 """Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
 
@@ -133,8 +144,9 @@ def run(arguments: list[str]) -> None:
         return
     from cyclopts import CycloptsError
 
-    app = make_app(only=arguments[0] if arguments and arguments[0] in COMMANDS else None)
-    if not arguments or arguments[0] not in COMMANDS or {"--help", "-h"} & set(arguments):
+    name = command_in(arguments)
+    app = make_app(only=name)
+    if name is None or {"--help", "-h"} & set(arguments):
         from markone.cli.terminal import Terminal
 
         app.console = Terminal()
@@ -169,13 +181,32 @@ def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
     return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
 
 
+def command_in(arguments: list[str]) -> str | None:
+    """The command that the arguments begin with, if they do.
+
+    >>> command_in(["train", "a.csv"]), command_in(["tag", "run", "en.tagger"]), command_in(["tag"])
+    ('train', 'tag run', None)
+    """
+    return next((name for name in COMMANDS if name.split() == arguments[: len(name.split())]), None)
+
+
+def function_of(name: str) -> Callable[..., None]:
+    """What a command does: `tag run` is the function `run` in the file of `tag`."""
+    file, _, word = name.partition(" ")
+    found: Callable[..., None] = getattr(importlib.import_module(f"markone.cli.{file}"), word or file)
+    return found
+
+
 def make_app(only: str | None = None) -> App:
     """The commands and what they say of themselves, or just one of them."""
     from cyclopts import App
 
     app = App(name="markone", help=HELP, version=VERSION)
     for place, name in enumerate(COMMANDS):
-        if only in (None, name):
-            command = getattr(importlib.import_module(f"markone.cli.{name}"), name)
-            app.command(command, name=name, sort_key=place)
+        if only not in (None, name):
+            continue
+        group, _, word = name.rpartition(" ")
+        if group and group not in app:
+            app.command(App(name=group, help=GROUPS[group], version_flags=()), sort_key=place)
+        (app[group] if group else app).command(function_of(name), name=word, sort_key=place)
     return app

@@ -1,0 +1,145 @@
+"""What the commands that learn have in common: a training that is kept when it is interrupted, and a model saved."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from markone.cli.sentences import tell, typed
+from markone.errors import DataError
+
+if TYPE_CHECKING:
+    from markone.learning.checkpoints import Checkpoints
+    from markone.learning.progress import Progress
+    from markone.model.history import History
+
+
+class Learned(Protocol):
+    """A model of any kind."""
+
+    @property
+    def history(self) -> History: ...
+    def save(self, path: str, *, final: bool = False) -> None: ...
+
+
+Model = TypeVar("Model", bound=Learned)
+
+
+def learn_and_save(
+    learn: Callable[[Checkpoints, Any], Model],
+    path: str,
+    *,
+    checkpoint: bool,
+    minutes: float | None,
+    resume: bool,
+    final: bool,
+    quiet: bool,
+) -> Model:
+    """Calls `learn` with where to keep the training, and with the file to go on from, if there is one."""
+    from markone.learning.checkpoints import Checkpoints
+    from markone.learning.interruption import Interruption
+
+    kept = f"{path}.checkpoint"
+    before = identity(kept)
+    taken_up = kept if before is not None else path
+    if resume and not os.path.exists(taken_up) and not quiet:
+        tell(f"there is no {kept} to go on from; the training begins")
+    try:
+        model = learn(Checkpoints(kept, each_pass=checkpoint, minutes=minutes), resume and taken_up)
+        if model.history.stopped == "interrupted":
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        tell_interruption(kept, saved=identity(kept) != before)
+        raise
+    made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
+    if resume and not made and not quiet:
+        passes = len(model.history)
+        tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
+    with Interruption((signal.SIGINT, signal.SIGTERM)) as interruption:  # what is as good as done is finished
+        save(model, path, final=final)
+        with suppress(FileNotFoundError):
+            os.unlink(kept)
+    if interruption.signal is not None:
+        tell(f"interrupted, but the model was ready and is saved as {path}")
+        signal.raise_signal(interruption.signal)
+    return model
+
+
+def save(model: Learned, path: str, *, final: bool) -> None:
+    """Where the model is wanted or, where that cannot be, in the folder of temporary files: nothing learned is lost."""
+    import tempfile
+
+    try:
+        model.save(path, final=final)
+    except DataError as error:
+        rescue = os.path.join(tempfile.mkdtemp(prefix="markone-"), os.path.basename(path))
+        try:
+            model.save(rescue, final=final)
+        except DataError:
+            os.rmdir(os.path.dirname(rescue))
+            raise error from None
+        raise DataError(f"{error}. The model is saved as {rescue} instead") from None
+
+
+def default_name(data: Sequence[str], ending: str = "model") -> str:
+    """
+    >>> default_name(["data/reviews.csv.gz"]), default_name(["a.csv", "b.csv"]), default_name(["-"])
+    ('reviews.model', 'markone.model', 'markone.model')
+    """
+    from markone.data.files import STANDARD_INPUT, name_without_compression
+
+    name = data[0].rstrip("/")
+    if len(data) > 1 or name == STANDARD_INPUT or (not os.path.exists(name) and set(name) & set("*?[")):
+        return f"markone.{ending}"
+    size = len(os.path.splitext(name_without_compression(name))[0])
+    return f"{os.path.basename(os.path.abspath(name))[:size]}.{ending}"
+
+
+def check_path(path: str, inputs: Sequence[str]) -> None:
+    """That a model can be written there in the end, before anything is done for it."""
+    from markone.cli.output import check_not_read
+
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise DataError(f"{path} is a folder; say with -o in which file the model is to be saved")
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+        raise DataError(f"{path} is a pipe, and a model is saved in a file; say with -o in which")
+    if not os.path.isdir(folder):
+        raise DataError(f"there is no folder {folder}, in which to save the model")
+    if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
+        raise DataError(f"{path} may not be written to; say with -o where the model is to be saved")
+    for written in (path, f"{path}.checkpoint"):
+        check_not_read(written, *inputs)
+
+
+def identity(path: str) -> tuple[int, int, int] | None:
+    """What changes when a file is written anew."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def progress(quiet: bool) -> Progress | None:
+    from markone.cli.progress import is_watched
+
+    if not is_watched(quiet=quiet):
+        return None
+    from markone.learning.progress import Bar
+
+    return Bar()
+
+
+def tell_interruption(path: str, *, saved: bool) -> None:
+    if not saved:
+        tell(f"interrupted; nothing is kept in {path}, since nothing was learned yet or it could not be written")
+        return
+    tell(f"interrupted; what was learned is kept in {path}. To go on:")
+    arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
+    print(f"\n  {typed('markone', *arguments, '--resume')}\n", file=sys.stderr)
