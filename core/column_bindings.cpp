@@ -67,18 +67,21 @@ void check_starts(std::span<const std::int64_t> starts, std::size_t words) {
         throw std::invalid_argument("the sentences do not start within their words");
 }
 
+void check_strings(std::span<const std::int64_t> offsets, std::size_t bytes, std::size_t words) {
+    if (offsets.size() != words + 1 || offsets.front() < 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+        static_cast<std::size_t>(offsets.back()) > bytes)
+        throw std::invalid_argument("a column has more or fewer strings than there are words");
+}
+
 // Columns for `words` words, as (number in CoNLL-U, bytes, offsets).
 using columns_given = std::vector<std::tuple<std::size_t, bytes, places>>;
 
 std::vector<new_column> look_at(const columns_given& given, std::size_t words) {
     std::vector<new_column> columns;
     for (const auto& [number, data, offsets] : given) {
-        const auto starts = view(offsets);
         if (number == 0 || number >= conllu_format::width) throw std::invalid_argument("there is no such column");
-        if (starts.size() != words + 1 || starts.front() < 0 || !std::is_sorted(starts.begin(), starts.end()) ||
-            static_cast<std::size_t>(starts.back()) > data.size())
-            throw std::invalid_argument("a column has more or fewer strings than there are words");
-        columns.push_back({number, view(data), starts});
+        check_strings(view(offsets), data.size(), words);
+        columns.push_back({number, view(data), view(offsets)});
     }
     return columns;
 }
@@ -139,6 +142,19 @@ void bind_columns(nb::module_& m) {
             return own(std::move(out));
         },
         "chunk"_a.noconvert(), "places"_a.noconvert(), "columns"_a, "heads"_a.none());
+    m.def(
+        "append_column",
+        [](const bytes& chunk, const places& where, const bytes& data, const places& offsets, bool tabs) {
+            std::vector<std::uint8_t> out;
+            {
+                nb::gil_scoped_release unlocked;
+                check_strings(view(offsets), data.size(), where.size());
+                const new_column column{0, view(data), view(offsets)};
+                out = append_column(chars(chunk), view(where), column, tabs ? '\t' : ' ');
+            }
+            return own(std::move(out));
+        },
+        "chunk"_a.noconvert(), "places"_a.noconvert(), "data"_a.noconvert(), "offsets"_a.noconvert(), "tabs"_a);
     m.def(
         "write_conllu",
         [](const places& starts, const columns_given& columns, const std::optional<array<std::int32_t, 1>>& heads) {

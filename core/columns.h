@@ -302,6 +302,30 @@ struct new_column {
     }
 };
 
+// The chunk, in which each line of a word, the places of which are given, has its field of the column at its end.
+inline std::vector<std::uint8_t> append_column(std::string_view chunk, std::span<const std::int64_t> places,
+                                               const new_column& column, char separator) {
+    std::vector<std::uint8_t> out;
+    std::size_t done = 0;
+    const auto put = [&](std::string_view text) { out.insert(out.end(), text.begin(), text.end()); };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto place = static_cast<std::size_t>(places[i]);
+        if (places[i] < 0 || place < done || place >= chunk.size())
+            throw std::invalid_argument("a word is not where it should be in the chunk");
+        std::size_t end = std::min(chunk.find('\n', place), chunk.size());
+        while (end > place && (chunk[end - 1] == '\r' || is_blank(chunk[end - 1]))) --end;
+        const std::string_view field = column[i];
+        if (field.empty() || field.find_first_of(" \t\n\r") != field.npos)
+            throw std::invalid_argument(quoted(field) + " is no field of a column");
+        put(chunk.substr(done, end - done));
+        out.push_back(static_cast<std::uint8_t>(separator));
+        put(field);
+        done = end;
+    }
+    put(chunk.substr(done));
+    return out;
+}
+
 class conllu_writer {
   public:
     conllu_writer(std::span<const new_column> columns, std::span<const std::int32_t> heads)

@@ -19,7 +19,14 @@ from hypothesis import strategies as st
 
 from markone import DataError, SettingsError, _core
 from markone.data.chunks import CHUNK
-from markone.structured.corpora import check_trees, guess_format, open_corpus, read_sentences, write_conllu
+from markone.structured.corpora import (
+    append_column,
+    check_trees,
+    guess_format,
+    open_corpus,
+    read_sentences,
+    write_conllu,
+)
 from markone.structured.sentences import Sentences, Strings
 
 ROOT = Path(__file__).parents[1]
@@ -393,6 +400,18 @@ def test_documents_and_tabs_in_columns(tmp_path: Path) -> None:
         read_sentences(write(tmp_path, "tabs.conll", "New York\t\n"))
 
 
+def test_a_column_is_added_to_a_file(tmp_path: Path) -> None:
+    batch = read_sentences(write(tmp_path, "chunks.txt", CHUNKS))
+    added = append_column(batch, Strings.of(["A", "B", "C", "D", "E"])).decode()
+    assert added == "He PRP B-NP A\nreckons VBZ B-VP B\nso RB B-ADVP C\n. . O D\n\n\nYes UH B-INTJ E\n"
+    tabs = read_sentences(write(tmp_path, "tabs.conll", "New York\tB\r\nsings\tO"))
+    assert append_column(tabs, Strings.of(["1", "2"])) == b"New York\tB\t1\r\nsings\tO\t2"
+    with pytest.raises(DataError, match="'a b' is no field of a column"):
+        append_column(tabs, Strings.of(["1", "a b"]))
+    with pytest.raises(DataError, match="only to sentences from a file of columns"):
+        append_column(Sentences.of(["a"]), Strings.of(["b"]))
+
+
 def test_json_lines_are_read(tmp_path: Path) -> None:
     rows = [
         {"id": 1, "tokens": ["a", "dog"], "tags": ["DET", "NOUN"], "heads": [2, 0]},
@@ -489,6 +508,8 @@ def test_files_are_compressed_or_many(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read_sentences(str(tmp_path / "*.conllu*")).lists() == plain * 3
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(DOGS.encode())))
     assert read_sentences("-").lists() == plain
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(DOGS.encode())))
+    assert [batch.lists() for batch in open_corpus("-", once=True)] == [plain]
 
 
 def test_large_files_come_in_batches(tmp_path: Path) -> None:

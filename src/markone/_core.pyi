@@ -534,6 +534,9 @@ def find_bad_tree(starts: NDArray[np.int64], heads: NDArray[np.int32]) -> tuple[
 def rewrite_conllu(
     chunk: _Buffer, places: NDArray[np.int64], columns: list[_NewColumn], heads: NDArray[np.int32] | None
 ) -> NDArray[np.uint8]: ...
+def append_column(
+    chunk: _Buffer, places: NDArray[np.int64], data: NDArray[np.uint8], offsets: NDArray[np.int64], tabs: bool
+) -> NDArray[np.uint8]: ...
 def write_conllu(
     starts: NDArray[np.int64], columns: list[_NewColumn], heads: NDArray[np.int32] | None
 ) -> NDArray[np.uint8]: ...
