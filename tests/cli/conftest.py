@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import ROWS, rows_in
+from made_treebanks import write_treebanks
 from markone.cli import main
 from markone.cli.reviews import write_reviews
 
@@ -34,6 +35,7 @@ def made(tmp_path_factory) -> Path:
             for i in range(40)
         )
     )
+    write_treebanks(folder)
     at = os.getcwd()
     os.chdir(folder)
     try:
@@ -42,6 +44,7 @@ def made(tmp_path_factory) -> Path:
             main(["train", "reviews.csv", "--target", "label", "--quiet", "--rule", "logistic", "-o", "l.model"]) == 0
         )
         assert main(["train", "people.csv", "--target", "income", "--quiet"]) == 0
+        assert main(["tag", "train", "treebank.conllu", "--quiet"]) == 0
     finally:
         os.chdir(at)
     return folder

@@ -16,8 +16,7 @@ import pytest
 
 import markone
 from commands import ROWS, TRAIN, rows_in
-from markone.cli import Terminated, main, sentences
-from markone.cli import training
+from markone.cli import Terminated, main, sentences, training
 from markone.errors import DataError, SettingsError
 
 

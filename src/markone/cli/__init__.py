@@ -41,9 +41,6 @@ COMMANDS = (
     "tag train",
     "tag run",
     "tag evaluate",
-    "parse train",
-    "parse run",
-    "parse evaluate",
     "demo",
     "completion",
 )
@@ -207,6 +204,6 @@ def make_app(only: str | None = None) -> App:
             continue
         group, _, word = name.rpartition(" ")
         if group and group not in app:
-            app.command(App(name=group, help=GROUPS[group], version_flags=()), sort_key=place)
+            app.command(App(name=group, help=GROUPS[group], version_flags=(), sort_key=place))
         (app[group] if group else app).command(function_of(name), name=word, sort_key=place)
     return app

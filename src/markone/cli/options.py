@@ -113,6 +113,7 @@ def sign_in(text: str) -> str | None:
 FROM_TEXT: dict[str, Any] = {
     "kinds": pairs_in,
     "columns": words_in,
+    "inputs": words_in,
     "missing": words_in,
     "separator": sign_in,
     "quote": sign_in,
@@ -122,6 +123,7 @@ FROM_TEXT: dict[str, Any] = {
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
     "columns": " Written as a,b,c.",
+    "inputs": " Written as a,b.",
     "hidden": " Written as 64,32.",
     "priors": " Written as ham=0.66,spam=0.34.",
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",

@@ -1,50 +1,110 @@
-"""What the commands for sentences have in common: how files of them are read, and what is written of them."""
+"""What the commands for sentences have in common: how files of them are read, what is said and written of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from markone.cli.options import options, parameter_docs
+from markone.cli.report import counted, size_in_words
+from markone.cli.sentences import readable
 from markone.errors import DataError
+from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, append_column, open_corpus, write_conllu
+from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.writing import write_columns, write_json
 
 if TYPE_CHECKING:
+    from markone.model.history import History
     from markone.structured.corpora import Corpus
-    from markone.structured.sentences import Sentences
 
 Output = Literal["conllu", "columns", "jsonl"]
-SAID_OTHERWISE = {"once", "what"}
-WRITTEN = {
-    "columns": " Written as form,pos,chunk.",
-    "separator": " Written as tab or space.",
-}
+WRITTEN = {"columns": " Written as form,pos,chunk.", "separator": " Written as tab or space."}
 
 
-def corpus_options() -> Any:
+# ---- options
+
+
+def reading_options() -> Any:
     """Those of `open_corpus`, in its own words."""
-    from markone.structured.corpora import FORMATS, open_corpus
-
-    types = {name: kind for name, kind in get_type_hints(open_corpus).items() if name not in {*SAID_OTHERWISE, "return"}}
-    helps = {name: text + WRITTEN.get(name, "") for name, text in parameter_docs(open_corpus).items()}
-    return options("Sentences", types | {"format": Literal[FORMATS]}, helps, "Reading sentences")
+    return library_options("Sentences", open_corpus, {"what", "once"}, "Reading sentences", format=Literal[FORMATS])
 
 
-def open_files(data: Sequence[str], said: dict[str, Any], *, once: bool = False) -> Corpus:
-    """Files of one format, or standard input."""
-    from markone.structured.corpora import open_corpus
-
-    what: Any = data[0] if len(data) == 1 else [Path(name) for name in data]
-    return open_corpus(what, once=once, **said)
-
-
-def read_all(data: Sequence[str], said: dict[str, Any], example: str) -> Sentences:
-    if not data:
-        raise DataError(f"there are no sentences to learn from; name a file, as in: {example}")
-    return open_files(data, said).read()
+def library_options(name: str, function: Callable[..., Any], without: Collection[str], group: str, **types: Any) -> Any:
+    """The settings of a function of the library as options, with their usual values."""
+    hints = {one: kind for one, kind in get_type_hints(function).items() if one not in {*without, "return"}}
+    helps = {one: text + WRITTEN.get(one, "") for one, text in parameter_docs(function).items()}
+    return options(name, hints | types, helps, group)
 
 
 if TYPE_CHECKING:
     ReadingSentences = dict[str, Any]
 else:
-    ReadingSentences = corpus_options()
+    ReadingSentences = reading_options()
+
+
+# ---- reading
+
+
+def open_files(data: Sequence[str], said: dict[str, Any], *, once: bool = False) -> Corpus:
+    """Files of one format, or standard input."""
+    what: Any = data[0] if len(data) == 1 else [Path(name) for name in data]
+    return open_corpus(what, once=once, **said)
+
+
+def check_given(data: Sequence[str], example: str) -> None:
+    if not data:
+        raise DataError(f"there are no sentences; name a file of them, as in: {example}")
+
+
+# ---- saying
+
+
+def about_training(history: History) -> Iterator[str]:
+    """How the passes went."""
+    passes = [one for one in history if one.mistakes is not None]
+    if passes:
+        first, last = passes[0].mistakes, passes[-1].mistakes
+        made = counted(len(passes), "pass", "passes")
+        yield f"  {made}: {first:,} sentences wrong in the first, {last:,} in the last."
+    restored = history.stopped == "held-out" and history.best_epoch is not None
+    used = history[(history.best_epoch or 0) - 1] if restored else history[-1]
+    if used.holdout is not None:
+        yield f"  {used.holdout:.2%} right on {counted(history.held_out, 'held-out sentence', 'held-out sentences')}."
+
+
+def about_file(path: str) -> str:
+    return f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}."
+
+
+def facts_of(path: str, sentences: Sentences, history: History) -> dict[str, Any]:
+    """What machines are told of a training of any kind."""
+    return {
+        "model": path,
+        "bytes": os.path.getsize(path),
+        "sentences": len(sentences),
+        "words": sentences.words,
+        "held_out": history.held_out,
+        "passes": [asdict(one) for one in history],
+        "stopped": history.stopped,
+    }
+
+
+# ---- writing
+
+
+def written(batch: Sentences, column: str, found: Strings, output: Output | None) -> bytes:
+    """A batch with a column that was found, in the format that was asked for, or in its own."""
+    own = None if batch.source is None else batch.source.format
+    format = output or (own if own in ("conllu", "columns", "jsonl") else "columns")
+    if format == "columns" and own == "columns":
+        return append_column(batch, found)
+    if format == "conllu":
+        if column not in COLUMNS_OF_CONLLU:
+            raise DataError(f"CoNLL-U has no column for {column!r}; say --output columns or jsonl")
+        return write_conllu(batch, {column: found})
+    name = column if column in COLUMNS_OF_CONLLU else TAG
+    write = write_columns if format == "columns" else write_json
+    return write(batch.with_columns({name: found}), [FORM, name])

@@ -120,7 +120,8 @@ class Tagger:
         beam
             How many beginnings a beam keeps; 4 by default.
         templates
-            What is looked at: see `markone.structured.templates`.
+            What is looked at, as texts such as `lower[-1] lower[0]`, among which `usual` stands for those that are
+            taken by default: see `markone.structured.templates`.
         scheme
             The scheme of spans that the tags are of, `IOB1`, `IOB2` or `IOBES`, so that none but valid sequences are
             found. By default it is guessed; `none` for none.

@@ -14,13 +14,15 @@ from markone.data.options import check_choice
 from markone.errors import DataError, SettingsError
 from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.spans import SCHEMES, Scheme, transition_mask
-from markone.structured.templates import Templates, templates_with
+from markone.structured.templates import PLACE, Templates, templates_with
 
 TagRule = Literal["perceptron", "mira"]
 Decode = Literal["viterbi", "greedy", "beam"]
 USUAL_C = 0.02
 USUAL_BEAM = 4
 WIDEST_BEAM = 1024
+USUAL = "usual"
+"""Among templates, stands for those that are taken by default."""
 LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
 """What a search sees beside the usual, if it is not exact."""
 
@@ -104,9 +106,11 @@ def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
     inputs = tuple(inputs)
     templates = given["templates"]
     if templates is None:
-        templates = templates_with(inputs) + (() if given["decode"] == "viterbi" else LOOKING_BACK)
+        templates = [USUAL]
     elif isinstance(templates, str) or not isinstance(templates, Iterable):
         raise SettingsError("templates", f"must be a list of texts such as 'lower[0]', not {templates!r:.80}")
+    usually = templates_with(inputs) + (() if given["decode"] == "viterbi" else LOOKING_BACK)
+    templates = [one for text in templates for one in (usually if text == USUAL else [text])]
     usual = {
         "C": USUAL_C if given["rule"] == "mira" and given["C"] is None else given["C"],
         "beam": USUAL_BEAM if given["decode"] == "beam" and given["beam"] is None else given["beam"],
@@ -127,12 +131,13 @@ def usual_column(sentences: Sentences) -> str:
     return others[-1]
 
 
-def usual_inputs(sentences: Sentences, column: str, templates: Sequence[str] | None) -> tuple[str, ...]:
-    """Where there are templates, whatever they may name; of columns without names, those before the one to learn."""
+def usual_inputs(sentences: Sentences, column: str, templates: Any) -> tuple[str, ...]:
+    """What templates name; and, of columns without names, those before the one to learn, if the usual is looked at."""
+    texts = [USUAL] if templates is None else [text for text in templates if isinstance(text, str)]
+    named = {place["name"] for text in texts for place in PLACE.finditer(text)}
+    before = USUAL in texts and column.isdigit()
     others = [name for name in sentences.columns if name not in (FORM, column)]
-    if templates is not None:
-        return tuple(others)
-    return tuple(name for name in others if name.isdigit() and column.isdigit() and int(name) < int(column))
+    return tuple(name for name in others if name in named or (before and name.isdigit() and int(name) < int(column)))
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:

@@ -1,0 +1,211 @@
+"""`markone tag`: learn to tag words, tag them, and measure how well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from markone.cli.options import FileName, Flag, Number, given
+from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.treebanks import (
+    Output,
+    ReadingSentences,
+    about_file,
+    about_training,
+    check_given,
+    facts_of,
+    library_options,
+    open_files,
+    written,
+)
+from markone.errors import DataError
+from markone.structured.tagger import Tagger
+
+FOR_PYTHON = {"source", "templates", "checkpoint", "resume", "callback", "progress"}
+
+if TYPE_CHECKING:
+    Tagging = dict[str, Any]
+else:
+    Tagging = library_options("Tagging", Tagger.train, FOR_PYTHON, "Learning to tag")
+
+
+def train(
+    *data: FileName,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    templates: FileName | None = None,
+    test: FileName | None = None,
+    checkpoint: Flag = False,
+    minutes: Number | None = None,
+    resume: Flag = False,
+    final: Flag = False,
+    json: Flag = False,
+    quiet: Flag = False,
+    learning: Tagging | None = None,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Learn to tag words from sentences whose words have tags, and save the tagger.
+
+    Parts of speech, phrases, names: any column of CoNLL-U or of a file of columns, or the tags of JSON lines. Tags of
+    spans (IOB1, IOB2, IOBES) are noticed, and no sequence that makes no sense is ever given. Ctrl-C keeps what was
+    learned so far, and --resume goes on from there as if nothing had happened.
+
+    Examples:
+
+    `markone tag train treebank.conllu`
+
+    `markone tag train treebank.conllu --column xpos --test test.conllu -o xpos.tagger`
+
+    `markone tag train phrases.iob --columns form,pos,chunk --column chunk --inputs pos --rule perceptron`
+
+    Parameters
+    ----------
+    data
+        Files of one format, a pattern, or - for standard input.
+    out
+        The file of the tagger: named like the data, with the ending .tagger, by default.
+    templates
+        A file that says what is looked at, a template on each line, such as "lower[-1] lower[0]". A line "usual" stands
+        for those that are taken by default; lines that begin with # are passed over.
+    test
+        A file of the same make: the tagger is measured on it when everything else is done.
+    checkpoint
+        Keep the training in a file beside the tagger's, with the ending .checkpoint, after every pass; it is always
+        kept when it is interrupted.
+    minutes
+        Keep it whenever so many minutes have gone by.
+    resume
+        Go on with a training that was interrupted, to the same tagger, bit for bit; or with one that has ended, for
+        more passes.
+    final
+        Leave out of the file what is needed only to make more passes.
+    json
+        Print one JSON object instead of the report.
+    quiet
+        No progress and no report.
+    """
+    from markone.cli.report import counted, print_json
+
+    check_given(data, "markone tag train treebank.conllu")
+    path = out or default_name(data, "tagger")
+    check_path(path, [*data, *filter(None, [templates, test])])
+    settings: dict[str, Any] = given(learning)
+    if templates is not None:
+        settings["templates"] = lines_of(templates)
+    sentences = open_files(data, given(reading)).read()
+    tagger = learn_and_save(
+        lambda checkpoints, going_on: Tagger.train(
+            sentences, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
+        ),
+        path,
+        checkpoint=checkpoint,
+        minutes=minutes,
+        resume=resume,
+        final=final,
+        quiet=quiet,
+    )
+    evaluation = None if test is None else tagger.evaluate(open_files([test], given(reading)).read())
+    about = tagger.settings
+    if json:
+        facts = {"column": about.column, "rule": about.rule, "tags": tagger.tags, "features": len(tagger.weights)}
+        tested = {} if evaluation is None else {"test": evaluation.as_dict()}
+        print_json({**facts_of(path, sentences, tagger.history), **facts, **tested})
+    elif not quiet:
+        read = f"{counted(len(sentences), 'sentence', 'sentences')} of {counted(sentences.words, 'word', 'words')}"
+        print(f"Read {read}.")
+        print(f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {len(tagger.weights):,} features).")
+        print("\n".join(about_training(tagger.history)))
+        if evaluation is not None:
+            print(f"On {test}:")
+            print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
+        print(about_file(path))
+
+
+def run(
+    model: FileName,
+    data: FileName,
+    /,
+    *,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    output: Output | None = None,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Tag the words of files, or of plain text, with a tagger that `markone tag train` has saved.
+
+    Sentences are written as they were read, with the tags in their column: CoNLL-U with all its comments and lines, a
+    file of columns with one column more, JSON lines with lists of tags. Plain text is cut into sentences and words
+    first, and written as columns.
+
+    Examples:
+
+    `markone tag run treebank.tagger test.conllu -o tagged.conllu`
+
+    `echo "The dog barks." | markone tag run treebank.tagger -`
+
+    `markone tag run treebank.tagger test.conllu --output jsonl`
+
+    Parameters
+    ----------
+    model
+        The file of the tagger.
+    data
+        A file, a pattern, or - for standard input.
+    out
+        The file to write. It appears when all is written.
+    output
+        How to write: conllu, columns or jsonl; as it was read by default.
+    """
+    from markone.cli.output import check_not_read, opened
+
+    check_not_read(out, model, data)
+    tagger = Tagger.load(model)
+    corpus = open_files([data], given(reading), once=True)
+    with opened(out) as write:
+        for batch in corpus:
+            write(written(batch, tagger.settings.column, tagger.tag_columns(batch), output))
+
+
+def evaluate(
+    model: FileName,
+    *data: FileName,
+    json: Flag = False,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Measure a tagger on sentences whose tags are known.
+
+    Tells how many words have the right tag, how many sentences are all right, which tags are taken for which others
+    and, where tags are parts of spans, their precision, recall and F1 as in the shared tasks.
+
+    Examples:
+
+    `markone tag evaluate treebank.tagger test.conllu`
+
+    `markone tag evaluate treebank.tagger test.conllu --json`
+
+    Parameters
+    ----------
+    model
+        The file of the tagger.
+    data
+        Files of one format, a pattern, or - for standard input.
+    json
+        Print one JSON object instead of the lines.
+    """
+    from markone.cli.report import print_json
+
+    check_given(data, "markone tag evaluate treebank.tagger test.conllu")
+    evaluation = Tagger.load(model).evaluate(open_files(data, given(reading)).read())
+    if json:
+        print_json(evaluation.as_dict())
+    else:
+        print(evaluation)
+
+
+def lines_of(path: str) -> list[str]:
+    """The templates in a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the templates in {path} cannot be read: {error}") from None
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]

@@ -1,0 +1,112 @@
+"""`markone tag`: learn to tag, tag, and measure."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from markone import Tagger
+
+
+def test_a_tagger_is_learned_and_measured(run, folder):
+    said = run("tag", "train", "treebank.conllu", "--test", "test.conllu", "-o", "new.tagger", "--holdout", "0.2")
+    assert said.startswith("Read 60 sentences of ")
+    assert "Learned 6 tags of upos (mira, " in said and " in the last." in said and " right on 12 held-out " in said
+    assert "On test.conllu:\n  accuracy 100.00 %" in said and "Saved new.tagger, " in said
+    assert Tagger.load("new.tagger").settings.holdout == 0.2
+
+
+def test_it_says_so_to_machines(run, folder):
+    facts = json.loads(run("tag", "train", "treebank.conllu", "--test", "test.conllu", "--column", "xpos", "--json"))
+    assert facts["model"] == "treebank.tagger" and facts["bytes"] == os.path.getsize("treebank.tagger")
+    assert sorted(facts["tags"]) == ["adj", "adv", "det", "noun", "punct", "verb"]
+    assert facts["sentences"] == 60 and len(facts["passes"]) == 10 and facts["test"]["tags"]["accuracy"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "value"),
+    [
+        (["--rule", "perceptron"], "rule", "perceptron"),
+        (["--epochs", "3"], "epochs", 3),
+        (["--C", "0.5"], "C", 0.5),
+        (["--no-average"], "average", False),
+        (["--decode", "beam", "--beam", "7"], "beam", 7),
+        (["--seed", "5"], "seed", 5),
+        (["--inputs", "xpos"], "inputs", ("xpos",)),
+    ],
+)
+def test_options_are_settings(run, folder, options, setting, value):
+    run("tag", "train", "treebank.conllu", "-o", "new.tagger", *options)
+    assert getattr(Tagger.load("new.tagger").settings, setting) == value
+
+
+def test_templates_come_from_a_file(run, folder):
+    (folder / "few.txt").write_text("# what is looked at\nlower[0]\n\nlower[-1] lower[0]\n")
+    run("tag", "train", "treebank.conllu", "-o", "few.tagger", "--templates", "few.txt")
+    few = Tagger.load("few.tagger").settings.templates
+    assert few == ("lower[0]", "lower[-1] lower[0]")
+    (folder / "more.txt").write_text("usual\nform[-3]\n")
+    run("tag", "train", "treebank.conllu", "-o", "more.tagger", "--templates", "more.txt")
+    more = Tagger.load("more.tagger").settings.templates
+    assert more == (*Tagger.load("treebank.tagger").settings.templates, "form[-3]")
+    assert "few.tx cannot be read" in run("tag", "train", "treebank.conllu", "--templates", "few.tx", status=2)
+
+
+def test_conllu_is_written_as_it_was(run, folder):
+    text = (folder / "test.conllu").read_text()
+    (folder / "bare.conllu").write_text(
+        "".join(
+            "\t".join([*line.split("\t")[:3], "_", *line.split("\t")[4:]]) if "\t" in line else line
+            for line in text.splitlines(keepends=True)
+        )
+    )
+    assert run("tag", "run", "treebank.tagger", "bare.conllu") == text
+    assert run("tag", "run", "treebank.tagger", "bare.conllu", "-o", "tagged.conllu") == ""
+    assert (folder / "tagged.conllu").read_text() == text
+
+
+def test_columns_get_one_more(run, folder):
+    run("tag", "train", "phrases.iob", "--columns", "form,pos,chunk", "--column", "chunk", "--inputs", "pos")
+    tagger = Tagger.load("phrases.tagger")
+    assert tagger.settings.scheme == "IOB2" and tagger.settings.inputs == ("pos",)
+    lines = run("tag", "run", "phrases.tagger", "phrases.iob", "--columns", "form,pos,chunk").splitlines()
+    assert all(line == "" or line.split()[2] == line.split()[3] for line in lines)
+    assert "precision" in run("tag", "evaluate", "phrases.tagger", "phrases.iob", "--columns", "form,pos,chunk")
+
+
+def test_text_is_cut_into_words(run, folder):
+    assert run("tag", "run", "treebank.tagger", "-", given="the dog sees a room.") == (
+        "the\tDET\ndog\tNOUN\nsees\tVERB\na\tDET\nroom\tNOUN\n.\tPUNCT\n\n"
+    )
+    said = run("tag", "run", "treebank.tagger", "-", "--output", "jsonl", given="the dog sees .")
+    assert json.loads(said) == {"tokens": ["the", "dog", "sees", "."], "upos": ["DET", "NOUN", "VERB", "PUNCT"]}
+    assert run("tag", "run", "treebank.tagger", "-", "--output", "conllu", given="the dog").startswith(
+        "1\tthe\t_\tDET\t"
+    )
+
+
+def test_evaluation(run, folder):
+    assert run("tag", "evaluate", "treebank.tagger", "test.conllu").startswith("accuracy 100.00 % (")
+    assert json.loads(run("tag", "evaluate", "treebank.tagger", "test.conllu", "--json"))["tags"]["accuracy"] == 1
+
+
+def test_mistakes_are_told(run, folder):
+    assert "as in: markone tag train" in run("tag", "train", status=2)
+    assert "no column 'upo'" in run("tag", "train", "treebank.conllu", "--column", "upo", status=2)
+    assert "is what is read" in run("tag", "run", "treebank.tagger", "test.conllu", "-o", "test.conllu", status=2)
+    (folder / "bad.conllu").write_text("1\tthe\n")
+    assert "bad.conllu, line 1" in run("tag", "evaluate", "treebank.tagger", "bad.conllu", status=2)
+    assert "treebank.tagger" in run("predict", "treebank.tagger", "test.csv", status=2)
+    assert "reviews.model" in run("tag", "run", "reviews.model", "test.conllu", status=2)
+    assert "CoNLL-U has no column" in run("tag", "train", "phrases.iob", "-o", "p.tagger") + run(
+        "tag", "run", "p.tagger", "phrases.iob", "--output", "conllu", status=2
+    )
+
+
+def test_more_passes_give_the_same_bytes_as_all_at_once(run, folder):
+    run("tag", "train", "treebank.conllu", "-o", "whole.tagger", "--epochs", "4")
+    run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "2")
+    run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "4", "--resume")
+    assert (folder / "parts.tagger").read_bytes() == (folder / "whole.tagger").read_bytes()
