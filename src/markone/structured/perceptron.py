@@ -204,6 +204,7 @@ class StructuredPerceptron:
             holdout=holdout,
             patience=patience,
         )
+        """How it learns."""
         check_functions(features, argmax, answers, cost)
         self.features = features
         self.argmax = argmax
