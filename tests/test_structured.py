@@ -275,6 +275,14 @@ def test_held_out_examples_stop_the_training() -> None:
     assert all(one.holdout_averaged is None and one.holdout == one.holdout_last for one in last.history)
 
 
+def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    found = learner(epochs=3).train(CORPUS, progress=True)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == len(found.history) and told[0].startswith(f"pass 1: {found.history[0].mistakes} mistakes")
+    learner(epochs=3).train(CORPUS, progress=False)
+    assert capsys.readouterr().err == ""
+
+
 def test_ctrl_c_keeps_what_was_learned() -> None:
     visits = 0
 

@@ -8,7 +8,7 @@ import math
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from markone.features.texts import Texts
 from markone.learning.examples import epoch_of_order, shuffled
 from markone.learning.holdout import split
 from markone.learning.interruption import Interruption
+from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.container import Path, read_file, write_file
 from markone.model.explaining import Row
 from markone.model.file import check_keys, history_of, in_json, row_of, settings_of
@@ -309,6 +310,7 @@ class StructuredPerceptron:
         *,
         held_out: Iterable[Example] | None = None,
         callback: Callback | None = None,
+        progress: Progress | bool | None = None,
     ) -> Self:
         """Learns from pairs of x and the right answer y, from the start.
 
@@ -320,33 +322,60 @@ class StructuredPerceptron:
             Pairs to measure accuracy on after each pass, instead of a share of the examples.
         callback
             Called with each pass; training ends when it returns True.
+        progress
+            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
         """
         learned, apart = self._divide(list_of(examples), held_out)
         if not learned:
             raise DataError("there are no examples to learn from")
-        history = History(rows=len(learned), held_out=len(apart))
+        if isinstance(progress, bool):
+            progress = visible_progress() if progress else None
+        progress = progress or Silence()
+        self.history = History(rows=len(learned), held_out=len(apart))
         state, watch = State(), Watch(self.settings)
+        progress.start(len(learned), epochs_of(self.settings))
         with Interruption((signal.SIGINT,)) as interruption:
             try:
-                for epoch in range(1, epochs_of(self.settings) + 1):
-                    start = time.perf_counter()
-                    sums = self._make_pass(state, learned, epoch, interruption)
-                    result = self._result(state, sums, epoch, len(learned), apart, start)
-                    history.passes.append(result)
-                    history.best_epoch = watch.look(result, state)
-                    asked = bool(callback and callback(result))
-                    reason = watch.reason(result, asked)
+                for result in self._passes(state, learned, apart, interruption, progress):
+                    self.history.passes.append(result)
+                    self.history.best_epoch = watch.look(result, state)
+                    progress.finish_pass(result)
+                    reason = watch.reason(result, bool(callback and callback(result)))
                     if reason is not None:
-                        history.stopped = reason
+                        self.history.stopped = reason
                         break
             except KeyboardInterrupt:
-                history.stopped = "interrupted"
-        if watch.best is not None:
-            state = watch.best
-        self.history = history
+                self.history.stopped = "interrupted"
+            finally:
+                progress.close()
+        state = watch.best or state
         found = state.average() if self.settings.average and state.visits else state.w
         self.weights = Weights({name: value for name, value in found.items() if value != 0})
         return self
+
+    def _passes(
+        self,
+        state: State,
+        learned: list[Example],
+        apart: list[Example],
+        interruption: Interruption,
+        progress: Progress,
+    ) -> Iterator[Pass]:
+        for epoch in range(1, epochs_of(self.settings) + 1):
+            start = time.perf_counter()
+            sums = Sums()
+            for i in self._order(len(learned), epoch):
+                if interruption.signal is not None:
+                    raise KeyboardInterrupt
+                self._visit(state, *learned[i], sums)
+                progress.advance(1)
+            yield self._result(state, sums, epoch, len(learned), apart, start)
+
+    def _order(self, rows: int, epoch: int) -> list[int]:
+        order = np.arange(rows)
+        if self.settings.order != "given":
+            order = shuffled(order, self.settings.seed, epoch_of_order(self.settings, epoch))
+        return order.tolist()
 
     def _divide(self, pairs: list[Example], held_out: Iterable[Example] | None) -> tuple[list[Example], list[Example]]:
         share = self.settings.holdout
@@ -358,17 +387,6 @@ class StructuredPerceptron:
             return pairs, []
         learned, apart = split(np.zeros(len(pairs), np.int32), share, self.settings.seed)
         return [pairs[i] for i in learned.tolist()], [pairs[i] for i in apart.tolist()]
-
-    def _make_pass(self, state: State, pairs: list[Example], epoch: int, interruption: Interruption) -> Sums:
-        sums = Sums()
-        order = np.arange(len(pairs))
-        if self.settings.order != "given":
-            order = shuffled(order, self.settings.seed, epoch_of_order(self.settings, epoch))
-        for i in order.tolist():
-            if interruption.signal is not None:
-                raise KeyboardInterrupt
-            self._visit(state, *pairs[i], sums)
-        return sums
 
     def _visit(self, state: State, x: Any, y: Any, sums: Sums) -> None:
         """THE step: search, compare, move the weights."""
