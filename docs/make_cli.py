@@ -54,6 +54,11 @@ be said again.
 
 These say how a rule learns, for the commands that learn by one. The [settings](api.md) are those of the library.
 """,
+    "Reading sentences": """\
+## Options for reading sentences
+
+These say how sentences are read by `markone tag` and `markone parse`.
+""",
 }
 """Groups of options that several commands have, and which are described once."""
 
@@ -91,7 +96,7 @@ def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[
         if group in SHARED:
             shared[group] = rows
             name = group.lower()
-            yield f"Also the [options for {name}](#options-for-{name}).\n"
+            yield f"Also the [options for {name}](#options-for-{name.replace(' ', '-')}).\n"
         elif group == "Arguments":
             yield from table(rows, "argument")
         else:

@@ -123,7 +123,6 @@ FROM_TEXT: dict[str, Any] = {
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
     "columns": " Written as a,b,c.",
-    "inputs": " Written as a,b.",
     "hidden": " Written as 64,32.",
     "priors": " Written as ham=0.66,spam=0.34.",
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from markone.structured.corpora import Corpus
 
 Output = Literal["conllu", "columns", "jsonl"]
-WRITTEN = {"columns": " Written as form,pos,chunk.", "separator": " Written as tab or space."}
+WRITTEN = {
+    "columns": " Written as form,pos,chunk.",
+    "inputs": " Written as pos,lemma.",
+    "separator": " Written as tab or space.",
+}
 
 
 # ---- options
