@@ -337,6 +337,9 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
         write_file(path, {**facts, **wrong}, {**arrays, **other})
         with pytest.raises(DataError, match="cannot load the model"):
             StructuredPerceptron.load(path, features, viterbi)
+    learner().train(CORPUS).save(path)
+    with pytest.raises(DataError, match="no classifier but 'structured'; markone.StructuredPerceptron.load opens it"):
+        markone.load(path)
     markone.train(["a", "b"], target=["x", "y"]).save(path)
     with pytest.raises(DataError, match="it holds 'classifier', no structured perceptron"):
         StructuredPerceptron.load(path, features, viterbi)
