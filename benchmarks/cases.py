@@ -14,7 +14,19 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
 import markone
-from benchmarks.contestants import certificates, command, fast_text, leaving_out, ours, scikit, vowpal_wabbit
+from benchmarks.contestants import (
+    certificates,
+    command,
+    crfsuite,
+    fast_text,
+    leaving_out,
+    nltk_tagger,
+    ours,
+    scikit,
+    spacy_pipes,
+    taggers,
+    vowpal_wabbit,
+)
 from benchmarks.contestants.estimators import fit, partial_fit, predict
 from benchmarks.contestants.optima import SVM_GAP, logistic_slope, reach
 from benchmarks.datasets import (
@@ -35,6 +47,7 @@ from benchmarks.datasets import (
 )
 from benchmarks.files import A9A_FILE, ADULT_COLUMNS, ADULT_FILE, ADULT_PART, IMDB_FILE, IMDB_TEN_TIMES, ZIPF_FILE
 from benchmarks.timing import Contestant
+from benchmarks.treebanks import EWT
 
 Data = TypeVar("Data")
 
@@ -238,6 +251,16 @@ CASES: list[Case[Any]] = [
     Case("certificate: proof (HiGHS)", POINTS_MIXED, certificates.certify(), certificates.linear_program(), 0.3),
     Case("certificate: plane, in a second", POINTS_APART, certificates.certify(), command.limit(1), 1),
     Case("certificate: proof, in a second", POINTS_MIXED, certificates.certify(), command.limit(1), 1),
+    Case(
+        "tags, learned (CRFsuite)",
+        EWT,
+        taggers.train("upos", epochs=3),
+        crfsuite.train("upos", "ap", max_iterations=10),
+        5,
+    ),
+    Case("tags, learned (NLTK)", EWT, taggers.train("upos", epochs=3), nltk_tagger.train("upos", 5), 5),
+    Case("tags, given (CRFsuite)", EWT, taggers.run("upos"), crfsuite.run("upos", "ap", max_iterations=10), 10),
+    Case("tags, given (spaCy)", EWT, taggers.run("upos"), spacy_pipes.run("tagger"), 20),
     Case("command: certificate", IMDB_FILE, certificates.certify_file("--format tab"), command.limit(60), 1),
     Case(
         "saving and loading (safetensors)",

@@ -14,7 +14,18 @@ from typing import Any
 from benchmarks.cases import Case
 from benchmarks.timing import Comparison, Outcome
 
-PACKAGES = ("markone", "numpy", "scipy", "scikit-learn", "pandas", "vowpalwabbit", "fasttext-wheel")
+PACKAGES = (
+    "markone",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "vowpalwabbit",
+    "fasttext-wheel",
+    "python-crfsuite",
+    "nltk",
+    "spacy",
+)
 CPU_FACTS = Path("/proc/cpuinfo")
 
 

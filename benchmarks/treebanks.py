@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
+from benchmarks.datasets import Dataset, folder
 from markone.structured.corpora import read_sentences
 from markone.structured.sentences import Sentences
-
-from benchmarks.datasets import Dataset, folder
 
 CHUNK_COLUMNS = ("form", "pos", "chunk")
 

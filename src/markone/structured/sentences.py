@@ -17,6 +17,7 @@ FORM = "form"
 TAG = "tag"
 HEAD = "head"
 UNKNOWN_HEAD = -1
+LINE_END = ord("\n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,12 @@ class Strings:
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Strings:
-        parts = [string.encode("utf-8", "surrogatepass") for string in strings]
+        data = np.frombuffer("\n".join(strings).encode("utf-8", "surrogatepass"), np.uint8)
+        ends = np.flatnonzero(data == LINE_END)
+        if len(ends) == len(strings) - 1:
+            starts = np.concatenate([[0], ends + 1, [len(data) + 1]])
+            return cls(data[data != LINE_END], starts - np.arange(len(starts)))
+        parts = [string.encode("utf-8", "surrogatepass") for string in strings]  # some have line ends of their own
         offsets = np.zeros(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
@@ -250,7 +256,7 @@ def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict
     if isinstance(sentence, str | bytes) or not hasattr(sentence, "__iter__"):
         raise DataError(f"sentence {number} is {sentence!r:.80}, not a list of words")
     words = list(sentence)
-    if not any(isinstance(word, tuple | list) for word in words):
+    if set(map(type, words)) <= {str} or not any(isinstance(word, tuple | list) for word in words):
         return {FORM: words} if columns is None or words else {name: [] for name in columns}
     widths = {len(word) if isinstance(word, tuple | list) else 1 for word in words}
     if len(widths) > 1:
@@ -279,6 +285,8 @@ def check_row(row: dict[str, list[Any]], names: Sequence[str]) -> None:
         if len(fields) != size:
             raise DataError(f"there are {size} words, but {len(fields)} of {name!r}")
         kind, called = (int, "a number") if name == HEAD else (str, "a string")
+        if set(map(type, fields)) <= {kind}:
+            continue
         for word, one in enumerate(fields, 1):
             if not isinstance(one, kind) or isinstance(one, bool):
                 raise DataError(f"{name!r} of word {word} is {one!r:.80}, not {called}")
