@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "order.h"
+#include "scattered_rows.h"
 
 namespace markone {
 
@@ -290,7 +290,6 @@ class learner final : public tagger_learner {
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
-          rows(count),
           ends(count) {
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         if (by.folds > 0) learn_words();
@@ -313,18 +312,20 @@ class learner final : public tagger_learner {
     double norm2() const override {
         double sum = 0;
         for (std::uint32_t row = 0; row < rows.size(); ++row)
-            for (std::size_t j = 0; j < count; ++j) sum += double{rows.weights(row)[j]} * double{rows.weights(row)[j]};
+            for (const auto& one : rows.weights(row)) sum += double{one.w} * double{one.w};
         return sum;
     }
 
     sparse_weights weights(bool averaged) const override {
         sparse_weights found;
         for (std::uint32_t row = 0; row < rows.size(); ++row) {
-            for (std::size_t j = 0; j < count; ++j) {
-                const double last = rows.weights(row)[j];
-                const auto weight = static_cast<float>(averaged && steps > 0 ? last - rows.sums(row)[j] / steps : last);
+            const auto entries = rows.weights(row);
+            const auto sums = rows.sums(row);
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                const double last = entries[i].w;
+                const auto weight = static_cast<float>(averaged && steps > 0 ? last - sums[i] / steps : last);
                 if (weight == 0) continue;
-                found.columns.push_back(static_cast<std::uint32_t>(j));
+                found.columns.push_back(entries[i].column);
                 found.weights.push_back(weight);
             }
             end_row(found, rows.keys()[row]);
@@ -354,12 +355,12 @@ class learner final : public tagger_learner {
         now.steps = steps;
         now.origins = origins;
         for (std::uint32_t row = 0; row < rows.size(); ++row) {
-            for (std::size_t j = 0; j < count; ++j) {
-                if (rows.weights(row)[j] == 0 && rows.sums(row)[j] == 0) continue;
-                now.rows.columns.push_back(static_cast<std::uint32_t>(j));
-                now.rows.weights.push_back(rows.weights(row)[j]);
-                now.sums.push_back(rows.sums(row)[j]);
+            for (const auto& one : rows.weights(row)) {
+                now.rows.columns.push_back(one.column);
+                now.rows.weights.push_back(one.w);
             }
+            const auto sums = rows.sums(row);
+            now.sums.insert(now.sums.end(), sums.begin(), sums.end());
             now.rows.keys.push_back(rows.keys()[row]);
             now.rows.indptr.push_back(static_cast<std::int64_t>(now.rows.columns.size()));
         }
@@ -368,7 +369,7 @@ class learner final : public tagger_learner {
 
     void set_state(const sequence_state& to) override {
         check(to);
-        rows = learned_rows(count);
+        rows = scattered_rows();
         for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
             const std::uint32_t number = rows.row_of(to.rows.keys[row]);
             if (number != row) throw std::invalid_argument("a feature stands twice in what was kept");
@@ -485,6 +486,7 @@ class learner final : public tagger_learner {
         if (length == 0) return;
         if (what.decode == decoder::greedy) return visit_greedily(now);
         local.assign(length * width, 0);
+        expect_local(0, length);
         for (std::size_t i = 0; i < length; ++i) add_local(i, local.data() + i * width);
         if (what.decode == decoder::viterbi)
             visit_exactly(now);
@@ -569,6 +571,7 @@ class learner final : public tagger_learner {
                 return what.may(said.tags[0], tag) && (i + 1 < path.size() || what.may(tag, count));
             };
             std::fill(scores.begin(), scores.end(), 0.0f);
+            expect_local(i, i + 1);
             add_local(i, scores.data());
             add_looking_back(i, said, scores.data());
             std::size_t best = count, rival = count;
@@ -604,12 +607,23 @@ class learner final : public tagger_learner {
     // ---- scores
 
     void add_row(std::uint32_t row, float* scores) const {
-        if (row == nobody) return;
-        const float* const w = rows.weights(row);
-        for (std::size_t j = 0; j < count; ++j) scores[j] += w[j];
+        if (row != nobody) rows.add(row, scores);
     }
     std::span<const std::uint32_t> features_of(std::size_t i) const {
         return std::span(features_of_tokens).subspan((at.begin + i) * parts.local.size(), parts.local.size());
+    }
+    // Asks for all weights of some tokens at once: most of the time of learning is waiting for them.
+    void expect_local(std::size_t begin, std::size_t end) const {
+        const auto features = std::span(features_of_tokens)
+                                  .subspan((at.begin + begin) * parts.local.size(), (end - begin) * parts.local.size());
+        const auto each_row = [&](auto use) {
+            for (const std::uint32_t feature : features)
+                if (feature != nobody && lines[feature] != nobody) use(lines[feature]);
+        };
+        for (const std::uint32_t feature : features)
+            if (feature != nobody) __builtin_prefetch(&lines[feature]);
+        each_row([&](std::uint32_t row) { rows.expect(row); });
+        each_row([&](std::uint32_t row) { rows.expect_weights(row); });
     }
     void add_local(std::size_t i, float* scores) const {
         for (const std::uint32_t feature : features_of(i))
@@ -738,8 +752,8 @@ class learner final : public tagger_learner {
     row_numbers numbers;                            // of features of tokens
     std::vector<std::uint32_t> features_of_tokens;  // for each token and local pattern
     std::vector<std::uint64_t> bases;               // keys without tags, for each token and pattern that looks back
-    std::vector<std::uint32_t> lines;               // the row of each feature, once it has one
-    learned_rows rows;
+    table<std::uint32_t> lines;                     // the row of each feature, once it has one
+    scattered_rows rows;
     std::vector<row_origin> origins;
     double steps = 0;
 
