@@ -335,12 +335,13 @@ class learner final : public tagger_learner {
 
     name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const override {
         name_list found;
+        const tell_known tell = [&](std::size_t token) -> std::string_view { return sets[set_of_token[token]]; };
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
             if (row == nobody) throw std::out_of_range("no such feature");
             const row_origin& origin = origins[row];
             const std::array<std::uint32_t, 2> before{origin.tag1, origin.tag2};
-            found.write(text_of(how, what, known, from.batch, origin.sentence, origin.token, origin.pattern, before));
+            found.write(text_of(how, what, tell, from.batch, origin.sentence, origin.token, origin.pattern, before));
             found.end_name();
             patterns.push_back(origin.pattern);
         }
@@ -432,11 +433,12 @@ class learner final : public tagger_learner {
             known.add(met.keys()[word], lexicon::name_of(of_word(word), what.tags));
 
         // What would be known of each training token without its fold.
-        known_of_token.resize(word_of_token.size());
+        set_of_token.resize(word_of_token.size());
+        row_numbers set_numbers;
         std::vector<std::vector<std::size_t>> sentences(by.folds);
         for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence)
             sentences[fold_of(sentence)].push_back(sentence);
-        std::vector<std::uint64_t> atom_of_word(met.size());
+        std::vector<std::uint32_t> set_of_word(met.size());
         for (const auto& fold : sentences) {
             const auto each = [&](auto use) {
                 for (const std::size_t sentence : fold)
@@ -444,11 +446,15 @@ class learner final : public tagger_learner {
                         use(at, counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])]);
             };
             each([&](std::size_t, std::int32_t& times) { --times; });
-            each([&](std::size_t at, std::int32_t&) { atom_of_word[word_of_token[at]] = 0; });
+            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = nobody; });
             each([&](std::size_t at, std::int32_t&) {
-                std::uint64_t& atom = atom_of_word[word_of_token[at]];
-                if (atom == 0) atom = lexicon::atom_of(lexicon::name_of(of_word(word_of_token[at]), what.tags));
-                known_of_token[at] = atom;
+                std::uint32_t& set = set_of_word[word_of_token[at]];
+                if (set == nobody) {
+                    std::string name = lexicon::name_of(of_word(word_of_token[at]), what.tags);
+                    set = set_numbers.find_or_add(lexicon::atom_of(name));
+                    if (set == sets.size()) sets.push_back(std::move(name));
+                }
+                set_of_token[at] = set;
             });
             each([&](std::size_t, std::int32_t& times) { ++times; });
         }
@@ -466,7 +472,8 @@ class learner final : public tagger_learner {
             const std::size_t begin = from.batch.begin(sentence);
             for (std::size_t atom = 0; by.folds > 0 && atom < how.atoms.size(); ++atom)
                 if (how.atoms[atom].kind == atom_kind::known)
-                    for (std::size_t i = 0; i < reader.length(); ++i) reader.put(atom, i, known_of_token[begin + i]);
+                    for (std::size_t i = 0; i < reader.length(); ++i)
+                        reader.put(atom, i, lexicon::atom_of(sets[set_of_token[begin + i]]));
             for (std::size_t i = 0; i < reader.length(); ++i) {
                 for (const std::size_t p : parts.local) {
                     const std::uint64_t key = reader.key(p, i);
@@ -648,7 +655,7 @@ class learner final : public tagger_learner {
                 history said = history::before_all(count);
                 said.tags[0] = static_cast<std::uint32_t>(before);
                 for (const std::size_t p : parts.looking_back)
-                    add_row(rows.find(with_tags(mix(p + 1), how.patterns[p], said)), row);
+                    add_row(rows.find(with_tags(sentence_reader::first_key(p), how.patterns[p], said)), row);
                 for (std::size_t tag = 0; tag < count; ++tag)
                     if (what.may(before, tag)) moves[before * width + tag] = row[tag];
             }
@@ -748,7 +755,8 @@ class learner final : public tagger_learner {
     const std::size_t count, width, memory;
 
     lexicon known;
-    std::vector<std::uint64_t> known_of_token;
+    std::vector<std::string> sets;                  // of tags that are known of words in training
+    std::vector<std::uint32_t> set_of_token;        // without its own fold
     row_numbers numbers;                            // of features of tokens
     std::vector<std::uint32_t> features_of_tokens;  // for each token and local pattern
     std::vector<std::uint64_t> bases;               // keys without tags, for each token and pattern that looks back
@@ -934,10 +942,12 @@ class frozen_tagging final : public tagging {
         sentence_reader reader(how, words, all);
         reader.read(batch, 0);
         const history said = history_at(tags, token, count);
+        word_reader letters;
+        const tell_known tell = [&](std::size_t at) { return words.text(letters.read(batch.columns[0][at]).lower); };
         for (const std::size_t p : all) {
             const std::uint64_t key = reader.key(p, token);
             if (key == 0) continue;
-            seen_feature one{p, text_of(how, what, words, batch, 0, token, p, said.tags), std::vector<float>(count)};
+            seen_feature one{p, text_of(how, what, tell, batch, 0, token, p, said.tags), std::vector<float>(count)};
             rows.add(with_tags(key, how.patterns[p], said), one.weights.data());
             found.push_back(std::move(one));
         }
@@ -987,7 +997,7 @@ class frozen_tagging final : public tagging {
             said.tags[0] = static_cast<std::uint32_t>(before);
             std::fill(row.begin(), row.end(), 0.0f);
             for (const std::size_t p : parts.looking_back)
-                rows.add(with_tags(mix(p + 1), how.patterns[p], said), row.data());
+                rows.add(with_tags(sentence_reader::first_key(p), how.patterns[p], said), row.data());
             for (std::size_t tag = 0; tag < count; ++tag)
                 if (what.may(before, tag)) moves[before * width + tag] = row[tag];
         }
