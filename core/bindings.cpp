@@ -34,6 +34,7 @@ void bind_counts(nb::module_& m);         // counts_bindings.cpp
 void bind_objective(nb::module_& m);      // objective_bindings.cpp
 void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
 void bind_dual(nb::module_& m);           // dual_bindings.cpp
+void bind_trees(nb::module_& m);          // tree_bindings.cpp
 
 namespace {
 
@@ -393,6 +394,7 @@ NB_MODULE(_core, m) {
     bind_objective(m);
     bind_leave_one_out(m);
     bind_dual(m);
+    bind_trees(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {
