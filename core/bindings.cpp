@@ -34,6 +34,8 @@ void bind_counts(nb::module_& m);         // counts_bindings.cpp
 void bind_objective(nb::module_& m);      // objective_bindings.cpp
 void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
 void bind_dual(nb::module_& m);           // dual_bindings.cpp
+void bind_sequences(nb::module_& m);      // sequence_bindings.cpp
+void bind_columns(nb::module_& m);        // column_bindings.cpp
 void bind_trees(nb::module_& m);          // tree_bindings.cpp
 
 namespace {
@@ -394,6 +396,8 @@ NB_MODULE(_core, m) {
     bind_objective(m);
     bind_leave_one_out(m);
     bind_dual(m);
+    bind_sequences(m);
+    bind_columns(m);
     bind_trees(m);
     m.def(
         "shuffle",

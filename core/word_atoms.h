@@ -66,6 +66,16 @@ class word_reader {
         return atoms_of(word, digit, hyphen, first_capital, capitals != 0 && capitals == letters);
     }
 
+    // Pieces of the word that was read last.
+    std::string_view lower_text() const { return lower; }
+    std::string_view shape_text() const { return shape; }
+    std::string_view prefix_text(std::size_t size) const { return lower_text().substr(0, starts[size]); }
+    std::string_view suffix_text(std::size_t size) const {
+        return lower_text().substr(starts[starts.size() - 1 - size]);
+    }
+    // Bits for a digit, a hyphen, a capital at the beginning, and nothing but capitals.
+    static std::uint64_t signs_of(unsigned bits) { return mix(1 + bits); }
+
   private:
     static constexpr std::size_t longest_run = 3;
 
@@ -87,7 +97,7 @@ class word_reader {
         found.form = hash_of(word);
         found.lower = hash_of(folded);
         found.shape = hash_of(shape);
-        found.signs = mix(1 + digit + 2u * hyphen + 4u * first_capital + 8u * all_capital);
+        found.signs = signs_of(digit + 2u * hyphen + 4u * first_capital + 8u * all_capital);
         for (std::size_t size = 1; size <= std::min(length, word_atoms::longest_affix); ++size) {
             found.prefix[size - 1] = hash_of(folded.substr(0, starts[size]));
             found.suffix[size - 1] = hash_of(folded.substr(starts[length - size]));

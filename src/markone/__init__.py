@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
     from markone.theory.margins import Margins, margins
@@ -47,6 +48,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Source",
+    "Tagger",
     "Trace",
     "Tuning",
     "Validation",
@@ -82,6 +84,7 @@ HOMES = {
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",
+    "Tagger": "markone.structured.tagger",
     "Margins": "markone.theory.margins",
     "margins": "markone.theory.margins",
     "Trace": "markone.theory.trace",

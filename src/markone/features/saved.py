@@ -115,6 +115,10 @@ class Contents:
             raise damaged(f"the array {name!r} is not what it should be")
         return np.ascontiguousarray(array)
 
+    def peek(self, name: str) -> NDArray[Any] | None:
+        """An array of whatever type, which stays to be asked for."""
+        return self._arrays.get(name)
+
     def texts(self, name: str, errors: str = "surrogatepass") -> Texts:
         """What `blob` gave: any texts."""
         data = self.array(name, np.uint8, None)

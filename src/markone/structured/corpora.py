@@ -1,0 +1,427 @@
+"""Corpora: files of sentences, a batch at a time or whole, and CoNLL-U written back as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.chunks import Chunk, chunks, last_line_end
+from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
+from markone.data.options import Options, check_choice, check_words
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.structured.sentences import FORM, HEAD, TAG, Passage, Sentences, Strings, check_row, heads_of, names_of
+
+FORMATS = ("conllu", "columns", "jsonl", "text", "lines")
+FORMAT_OF_ENDING = {
+    "conllu": "conllu",
+    "conllup": "conllu",
+    "conll": "columns",
+    "iob": "columns",
+    "iob2": "columns",
+    "bio": "columns",
+    "tsv": "columns",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+}
+COLUMNS_OF_CONLLU = {
+    FORM: 1,
+    "lemma": 2,
+    "upos": 3,
+    "xpos": 4,
+    "feats": 5,
+    "deprel": 7,
+    "deps": 8,
+    "misc": 9,
+}
+USUAL = (FORM, "lemma", "upos", "xpos", "feats", "deprel")
+FIELDS_OF_JSON = {"tokens": FORM, "words": FORM, "tags": TAG, "heads": HEAD}
+"""What people call the columns in JSON; other names are their own."""
+LINES_LOOKED_AT = 50
+LONGEST_PARAGRAPH = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Files of sentences, which can be read again and again, a batch at a time: `for batch in corpus`."""
+
+    files: Sequence[File]
+    name: str
+    format: str
+    columns: Sequence[str] | None = None
+    """The names of all columns of a file of columns; of CoNLL-U, those that are wanted."""
+    tabs: bool = False
+    """Whether columns are separated by tabs, and may have blanks in them."""
+    options: Options = field(default_factory=Options)
+
+    def __iter__(self) -> Iterator[Sentences]:
+        read = self.reader()
+        for chunk in chunks(self.files, self.options, CUTS[self.format]):
+            batch = read(chunk)
+            if len(batch) > 0:
+                yield batch
+
+    def read(self) -> Sentences:
+        """All sentences at once."""
+        batches = list(self)
+        if not batches:
+            raise DataError(f"{self.name} has no sentences")
+        return Sentences.joined(batches)
+
+    def reader(self) -> Callable[[Chunk], Sentences]:
+        if self.format == "conllu":
+            return self.read_conllu
+        if self.format == "columns":
+            return ColumnReader(self.columns, self.tabs)
+        if self.format == "jsonl":
+            return JsonReader()
+        return self.read_text
+
+    def read_conllu(self, chunk: Chunk) -> Sentences:
+        names = USUAL if self.columns is None else self.columns
+        wanted = [COLUMNS_OF_CONLLU[name] for name in names]
+        return sentences_of(chunk, names, lambda: _core.read_conllu(chunk.data, wanted, True), "conllu")
+
+    def read_text(self, chunk: Chunk) -> Sentences:
+        lines = self.format == "lines"
+        return sentences_of(chunk, (FORM, "misc"), lambda: _core.read_text(chunk.data, lines), self.format)
+
+
+def sentences_of(
+    chunk: Chunk, names: Sequence[str] | None, read: Callable[[], _core.SentencesRead], format: str
+) -> Sentences:
+    """What the core has read of a chunk."""
+    try:
+        found = read()
+    except _core.BadLine as error:
+        raise DataError(f"{chunk.place(error.line)}: {error.problem}") from None
+    ends = found.ends
+    begins = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1]])
+    passage = Passage(format, (chunk,), np.zeros(len(ends), np.int64), begins, ends, found.places)
+    names = names_of(len(found.columns)) if names is None else names
+    columns = {name: Strings(*column) for name, column in zip(names, found.columns, strict=True)}
+    return Sentences(found.starts, columns, found.heads if format == "conllu" else None, passage)
+
+
+class ColumnReader:
+    """Reads columns, of which there are as many in all chunks as in the first, and on its first line."""
+
+    def __init__(self, names: Sequence[str] | None, tabs: bool) -> None:
+        self.names = names
+        self.tabs = tabs
+        self.width = 0 if names is None else len(names)
+
+    def __call__(self, chunk: Chunk) -> Sentences:
+        try:
+            batch = sentences_of(
+                chunk, self.names, lambda: _core.read_columns(chunk.data, self.width, self.tabs), "columns"
+            )
+        except DataError as error:
+            if self.names is None:
+                raise
+            raise DataError(str(error).replace("as on the lines before", "as are named")) from None
+        self.width = self.width or len(batch.columns)
+        return batch
+
+
+class JsonReader:
+    """Reads objects with a list of tokens, and lists of what is known of each."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def __call__(self, chunk: Chunk) -> Sentences:
+        rows: list[dict[str, list[Any]]] = []
+        begins: list[int] = []
+        ends: list[int] = []
+        at = 0
+        for number, line in enumerate(chunk.data.split(b"\n"), 1):
+            begin, at = at, at + len(line) + 1
+            if not line.strip():
+                continue
+            try:
+                rows.append(self.fields(line))
+            except DataError as error:
+                raise DataError(f"{chunk.place(number)}: {error}") from None
+            begins.append(begin)
+            ends.append(min(at, len(chunk.data)))
+        counts = [len(row[FORM]) for row in rows]
+        columns = {name: [one for row in rows for one in row[name]] for name in self.names}
+        heads = columns.pop(HEAD, None)
+        places = np.repeat(np.array(begins, np.int64), counts)
+        return Sentences(
+            np.cumsum([0, *counts]),
+            {name: Strings.of(column) for name, column in columns.items()},
+            None if heads is None else heads_of(heads),
+            Passage(
+                "jsonl", (chunk,), np.zeros(len(rows), np.int64), np.array(begins, np.int64), np.array(ends), places
+            ),
+        )
+
+    def fields(self, line: bytes) -> dict[str, list[Any]]:
+        """The columns of a line, by our names for them."""
+        try:
+            found: Any = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"this is no JSON: {error}") from None
+        if not isinstance(found, dict):
+            raise DataError('a line must be an object, as in {"tokens": ["a", "dog"], "tags": ["DET", "NOUN"]}')
+        row: dict[str, list[Any]] = {
+            FIELDS_OF_JSON.get(str(name), str(name)): value for name, value in found.items() if isinstance(value, list)
+        }
+        if FORM not in row:
+            raise DataError(f'there is no list of "tokens"{did_you_mean("tokens", found)}')
+        self.names = self.names or list(row)
+        row = {name: row[name] for name in self.names if name in row}
+        check_row(row, self.names)
+        return row
+
+
+# ---- where chunks end
+
+
+def last_sentence_end(data: bytes) -> int:
+    """Behind the last blank line."""
+    plain, dos = data.rfind(b"\n\n"), data.rfind(b"\n\r\n")
+    return max(plain + 2 if plain >= 0 else 0, dos + 3 if dos >= 0 else 0)
+
+
+def last_paragraph_end(data: bytes) -> int:
+    """The same, but a text that has no blank lines is cut at a line's end when it is long."""
+    end = last_sentence_end(data)
+    return last_line_end(data) if end == 0 and len(data) > LONGEST_PARAGRAPH else end
+
+
+CUTS = {
+    "conllu": last_sentence_end,
+    "columns": last_sentence_end,
+    "jsonl": last_line_end,
+    "text": last_paragraph_end,
+    "lines": last_line_end,
+}
+
+# ---- opening
+
+
+def open_corpus(
+    what: Any,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+    once: bool = False,
+) -> Corpus:
+    """Files of sentences, to be read a batch at a time.
+
+    Parameters
+    ----------
+    what
+        The name of a file or a pattern, `-` for standard input, or a list of paths. Files may be compressed.
+    format
+        `conllu`; `columns`, separated by blanks or tabs, as in the shared tasks of 2000 and 2003; `jsonl`, with lists
+        of `tokens`, `tags` and the like; `text`, which is cut into sentences and words; `lines`, the same with a
+        sentence on each line. By default what the file's name or, where that says nothing, its first lines tell.
+    columns
+        The names of the columns of a file of columns, of which one is `form`, the words; by default `form`, `1`, `2`
+        ... Of CoNLL-U, those that are wanted.
+    separator
+        What separates columns: `"\\t"`, or `" "` for any blanks. By default tabs, where the first line has any.
+    encoding
+        Of the files.
+    once
+        They will be read only once, so that of a pipe nothing need be kept.
+    """
+    options = Options(encoding=encoding, once=once)
+    options.check()
+    if format is not None:
+        check_choice("format", format, FORMATS)
+    if separator not in (None, " ", "\t"):
+        raise SettingsError("separator", f"must be a tab or a blank, not {separator!r}")
+    files = files_of(what, once)
+    name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+    start = next(chunks(files, options), None)
+    if start is None:
+        raise DataError(f"{name} is empty")
+    if format is None:
+        format = named_format(files[0].name) or guess_format(start.data)
+    if separator is not None and format != "columns":
+        raise SettingsError("separator", f"means nothing for the format {format!r}; leave it out")
+    if columns is not None:
+        columns = checked_columns(columns, format)
+    tabs = separator == "\t" if separator is not None else b"\t" in start.data.lstrip().split(b"\n", 1)[0]
+    return Corpus(files, name, format, columns, tabs, options)
+
+
+def read_sentences(
+    what: Any,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str = "utf-8",
+) -> Sentences:
+    """All sentences of files, as `open_corpus` has them, or of lists in Python, as `Sentences.of` has them."""
+    if isinstance(what, Sentences):
+        return what
+    if isinstance(what, Corpus):
+        return what.read()
+    if not is_path(what):
+        return Sentences.of(what, columns)
+    return open_corpus(what, format, columns, separator=separator, encoding=encoding).read()
+
+
+def is_path(what: Any) -> bool:
+    """Whether it names files. A list of strings is a sentence; a list of paths must be of `pathlib.Path`."""
+    if isinstance(what, list | tuple) and what:
+        return all(isinstance(one, os.PathLike) for one in what)
+    return isinstance(what, str | os.PathLike)
+
+
+def files_of(what: Any, once: bool) -> list[File]:
+    if what == STANDARD_INPUT:
+        return [standard_input(once)]
+    if not is_path(what):
+        raise DataError(f"the files must be given by a name, a pattern or a list of paths, not {what!r:.80}")
+    paths = [os.fspath(one) for one in (what if isinstance(what, list | tuple) else [what])]
+    found = [path for one in paths for path in find(one)]
+    for path in found:
+        if os.path.isdir(path):
+            raise DataError(f"{path} is a folder; name the files in it, for instance {os.path.join(path, '*.conllu')}")
+    return [file_at(path, once) for path in found]
+
+
+def named_format(path: str) -> str | None:
+    ending = os.path.splitext(name_without_compression(path))[1].removeprefix(".")
+    return FORMAT_OF_ENDING.get(ending)
+
+
+def guess_format(start: bytes) -> str:
+    """What the first lines look like."""
+    lines = [line.rstrip(b"\r") for line in islice(start.split(b"\n"), LINES_LOOKED_AT)]
+    told = [line for line in lines if line.strip() and not line.startswith(b"#")]
+    if told and told[0].count(b"\t") == 9:
+        return "conllu"
+    if told and told[0].lstrip().startswith(b"{"):
+        return "jsonl"
+    widths = {len(line.split()) for line in lines if line.strip() and not line.startswith(b"-DOCSTART-")}
+    return "columns" if len(widths) == 1 and widths.pop() > 1 and len(told) > 1 else "text"
+
+
+def checked_columns(columns: Sequence[str], format: str) -> list[str]:
+    check_words("columns", columns)
+    names = list(columns)
+    if len(set(names)) < len(names):
+        raise SettingsError("columns", f"must differ, but are {names!r}")
+    if format == "conllu":
+        for name in names:
+            if name not in COLUMNS_OF_CONLLU:
+                known = ", ".join(map(repr, COLUMNS_OF_CONLLU))
+                guess = did_you_mean(name, COLUMNS_OF_CONLLU)
+                raise SettingsError("columns", f"must be some of {known}, not {name!r}.{guess}")
+        return list(dict.fromkeys([FORM, *names]))
+    if format != "columns":
+        raise SettingsError("columns", f"means nothing for the format {format!r}; leave it out")
+    if FORM not in names:
+        raise SettingsError("columns", f"must have {FORM!r} for the words, but are {names!r}")
+    return names
+
+
+# ---- trees
+
+
+def check_trees(sentences: Sentences) -> None:
+    """That the heads of each sentence are a tree with one root; else an error says where they are not."""
+    if sentences.heads is None:
+        raise DataError("the sentences have no heads, so there are no trees")
+    found = _core.find_bad_tree(sentences.starts, np.ascontiguousarray(sentences.heads, np.int32))
+    if found is not None:
+        word, problem = found
+        raise DataError(f"{sentences.place_of(word)}: {problem}")
+
+
+# ---- writing
+
+
+def write_conllu(
+    sentences: Sentences, columns: Mapping[str, Strings] | None = None, heads: NDArray[np.int32] | None = None
+) -> bytes:
+    """The sentences in CoNLL-U, with these columns and heads in the place of their own.
+
+    Sentences that come from CoNLL-U have their comments, the lines of several words together and of words that are not
+    said, and all other columns as they were. Others are written anew.
+
+    >>> write_conllu(Sentences.of([["dogs"]]), {"upos": Strings.of(["NOUN"])})
+    b'1\\tdogs\\t_\\tNOUN\\t_\\t_\\t_\\t_\\t_\\t_\\n\\n'
+    """
+    columns = columns or {}
+    for name in columns:
+        if name not in COLUMNS_OF_CONLLU:
+            raise DataError(f"CoNLL-U has no column {name!r}.{did_you_mean(name, COLUMNS_OF_CONLLU)}")
+    sentences = sentences.with_columns(columns, heads)
+    source = sentences.source
+    try:
+        if source is None or source.format != "conllu":
+            known = {name: strings for name, strings in sentences.columns.items() if name in COLUMNS_OF_CONLLU}
+            heads = sentences.heads
+            return _core.write_conllu(sentences.starts, new_columns(known), whole(heads)).tobytes()
+        return b"".join(rewritten(sentences, source, list(columns), heads is not None))
+    except ValueError as error:
+        raise DataError(f"this cannot be written as CoNLL-U: {error}") from None
+
+
+def append_column(sentences: Sentences, column: Strings) -> bytes:
+    """Files of columns as they were, with one column more."""
+    source = sentences.source
+    if source is None or source.format != "columns":
+        raise DataError("a column can be added only to sentences from a file of columns")
+    sentences = sentences.with_columns({"added": column})
+    try:
+        return b"".join(
+            _core.append_column(
+                data, places, *arrays(part.columns["added"]), b"\t" in data[places[0] :].split(b"\n", 1)[0]
+            ).tobytes()
+            for data, places, part in pieces(sentences, source)
+        )
+    except ValueError as error:
+        raise DataError(f"this cannot be written as columns: {error}") from None
+
+
+def rewritten(sentences: Sentences, source: Passage, names: Sequence[str], with_heads: bool) -> Iterator[bytes]:
+    """The pieces of the files in which the sentences stand, with their columns of these names."""
+    for data, places, part in pieces(sentences, source):
+        new = new_columns({name: part.columns[name] for name in names})
+        yield _core.rewrite_conllu(data, places, new, whole(part.heads) if with_heads else None).tobytes()
+
+
+def pieces(sentences: Sentences, source: Passage) -> Iterator[tuple[bytes, NDArray[np.int64], Sentences]]:
+    """Pieces of files, where in each the words stand, and the sentences in it."""
+    joined = (source.which[1:] == source.which[:-1]) & (source.begins[1:] == source.ends[:-1])
+    breaks = [0, *(np.flatnonzero(~joined) + 1).tolist(), len(sentences)]
+    for begin, end in pairwise(breaks):
+        if begin == end:
+            continue
+        first, last = int(source.begins[begin]), int(source.ends[end - 1])
+        data = source.chunks[int(source.which[begin])].data[first:last]
+        places = source.places[sentences.starts[begin] : sentences.starts[end]] - first
+        yield data, places, sentences.some(begin, end)
+
+
+def new_columns(columns: Mapping[str, Strings]) -> list[tuple[int, NDArray[np.uint8], NDArray[np.int64]]]:
+    return [(COLUMNS_OF_CONLLU[name], *arrays(strings)) for name, strings in columns.items()]
+
+
+def arrays(strings: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    return np.ascontiguousarray(strings.bytes), np.ascontiguousarray(strings.offsets)
+
+
+def whole(heads: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
+    return None if heads is None else np.ascontiguousarray(heads, np.int32)

@@ -1,0 +1,150 @@
+"""Weights that are found by keys, as models keep them: few numbers of each row are not 0, and each row has a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.errors import DataError
+from markone.features.saved import Contents, Saved, check_finite, damaged
+from markone.structured.sentences import Strings
+
+Arrays = dict[str, NDArray[Any]]
+ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
+"""Where a row came up first, from which its name is read."""
+
+
+def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers in as few bytes as a file has for them."""
+    return numbers.astype(np.uint8 if numbers.max(initial=0) < 256 else np.uint32)
+
+
+def wide(contents: Contents, name: str, size: int | None = None) -> NDArray[np.uint32]:
+    """What `narrow` made."""
+    found = contents.peek(name)
+    kind = np.uint8 if found is not None and found.dtype == np.uint8 else np.uint32
+    return contents.array(name, kind, size).astype(np.uint32)
+
+
+def starts_of(counts: NDArray[np.uint32]) -> NDArray[np.int64]:
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+def pack(name: str, strings: Strings) -> Arrays:
+    """Any bytes, which need not be text."""
+    return {name: strings.bytes, f"{name}_sizes": narrow(np.diff(strings.offsets))}
+
+
+def unpack(contents: Contents, name: str, size: int | None = None) -> Strings:
+    offsets = starts_of(wide(contents, f"{name}_sizes", size))
+    return Strings(contents.array(name, np.uint8, int(offsets[-1])), offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyedWeights:
+    """Rows of weights, one for each feature that has any, in the order in which learning met them."""
+
+    keys: NDArray[np.uint64]
+    indptr: NDArray[np.int64]
+    columns: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    templates: NDArray[np.uint32]
+    """Which template made each feature ..."""
+    names: Strings
+    """... and of which values."""
+
+    @classmethod
+    def of(cls, learner: _core.TaggerLearner, averaged: bool) -> KeyedWeights:
+        rows = learner.weights(averaged)
+        templates, offsets, data = learner.names(rows[0])
+        return cls(*rows, templates, Strings(data, offsets))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
+        """As the core takes them."""
+        return self.keys, self.indptr, self.columns, self.weights
+
+    def save(self) -> Saved:
+        return Saved(
+            {},
+            {
+                "keys": self.keys,
+                "counts": narrow(np.diff(self.indptr)),
+                "columns": narrow(self.columns),
+                "weights": self.weights,
+                "templates": narrow(self.templates),
+                **pack("names", self.names),
+            },
+        )
+
+    @classmethod
+    def load(cls, saved: Saved, *, templates: int, columns: int) -> KeyedWeights:
+        contents = Contents(saved)
+        keys = contents.array("keys", np.uint64, None)
+        indptr = starts_of(wide(contents, "counts", len(keys)))
+        stored = int(indptr[-1])
+        found = cls(
+            keys,
+            indptr,
+            wide(contents, "columns", stored),
+            contents.array("weights", np.float32, stored),
+            wide(contents, "templates", len(keys)),
+            unpack(contents, "names", len(keys)),
+        )
+        contents.close()
+        check_finite("weights", found.weights)
+        if (np.diff(indptr) == 0).any():
+            raise damaged("a feature has no weights")
+        if found.columns.max(initial=0) >= columns or found.templates.max(initial=0) >= templates:
+            raise damaged("a weight is of a tag or a template that is not there")
+        return found
+
+
+# ---- what learning goes on from
+
+
+def pack_state(state: Arrays) -> Arrays:
+    """A learner's state in as few bytes as it needs."""
+    packed = {name: state[name] for name in ("steps", "keys", "weights", "sums")}
+    packed["counts"] = narrow(np.diff(state["indptr"]))
+    packed["columns"] = narrow(state["columns"])
+    origins = state["origins"].reshape(-1, len(ORIGIN))
+    return packed | {name: narrow(origins[:, i]) for i, name in enumerate(ORIGIN)}
+
+
+def unpack_state(packed: Arrays) -> Arrays:
+    contents = Contents(Saved({}, packed))
+    keys = contents.array("keys", np.uint64, None)
+    indptr = starts_of(wide(contents, "counts", len(keys)))
+    stored = int(indptr[-1])
+    state: Arrays = {
+        "steps": contents.array("steps", np.float64, 1),
+        "keys": keys,
+        "indptr": indptr,
+        "columns": wide(contents, "columns", stored),
+        "weights": contents.array("weights", np.float32, stored),
+        "sums": contents.array("sums", np.float64, stored),
+        "origins": np.stack([wide(contents, name, len(keys)) for name in ORIGIN], axis=1).reshape(-1).copy(),
+    }
+    contents.close()
+    for name in ("steps", "weights", "sums"):
+        check_finite(name, state[name])
+    return state
+
+
+def set_state(learner: _core.TaggerLearner, packed: Arrays) -> None:
+    try:
+        learner.set_state(unpack_state(packed))
+    except DataError:
+        raise
+    except (ValueError, IndexError) as error:
+        raise DataError(f"what the file has to go on from is damaged: {error}; start anew") from None

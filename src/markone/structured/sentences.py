@@ -1,0 +1,294 @@
+"""Sentences: words and what is known of each, as columns that the core reads, and the places that they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.chunks import Chunk
+from markone.errors import DataError, did_you_mean
+
+FORM = "form"
+TAG = "tag"
+HEAD = "head"
+UNKNOWN_HEAD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Strings:
+    """Many strings: the i-th is `bytes[offsets[i] : offsets[i + 1]]`, in UTF-8.
+
+    >>> words = Strings.of(["two", "wörds"])
+    >>> words[1], len(words), words.some(0, 1).tolist()
+    ('wörds', 2, ['two'])
+    """
+
+    bytes: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> Strings:
+        parts = [string.encode("utf-8", "surrogatepass") for string in strings]
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Strings]) -> Strings:
+        """The strings of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [0, *np.cumsum([part.offsets[-1] - part.offsets[0] for part in parts]).tolist()]
+        starts = [part.offsets[:-1] - part.offsets[0] + size for part, size in zip(parts, sizes, strict=False)]
+        data = [part.bytes[part.offsets[0] : part.offsets[-1]] for part in parts]
+        end = np.array(sizes[-1:], np.int64)
+        return cls(np.concatenate([np.zeros(0, np.uint8), *data]), np.concatenate([*starts, end]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> str:
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        i %= len(self)
+        return text_of(self.bytes[self.offsets[i] : self.offsets[i + 1]].tobytes())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[str]:
+        data = self.bytes.tobytes()
+        return [text_of(data[begin:end]) for begin, end in pairwise(self.offsets.tolist())]
+
+    def some(self, begin: int, end: int) -> Strings:
+        """Those from `begin` to before `end`; their bytes are not copied."""
+        offsets = self.offsets[begin : end + 1]
+        return Strings(self.bytes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def text_of(data: bytes) -> str:
+    """For people; bytes that are no UTF-8 are shown as such."""
+    return data.decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """Where sentences stand in files, for errors and to write them back with all that stands between their words."""
+
+    format: str
+    chunks: tuple[Chunk, ...]
+    """Pieces of files, which end where sentences end."""
+    which: NDArray[np.int64]
+    """The chunk of each sentence."""
+    begins: NDArray[np.int64]
+    """Where in its chunk a sentence begins, with the comments before it ..."""
+    ends: NDArray[np.int64]
+    """... and where it ends."""
+    places: NDArray[np.int64]
+    """Where in its chunk the line of each word begins."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Passage]) -> Passage:
+        firsts = np.cumsum([0, *(len(part.chunks) for part in parts)])
+        return cls(
+            parts[0].format,
+            tuple(chunk for part in parts for chunk in part.chunks),
+            np.concatenate([part.which + first for part, first in zip(parts, firsts, strict=False)]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("begins", "ends", "places")),
+        )
+
+    def place_of(self, sentence: int, word: int | None = None) -> str:
+        """File and line of a word, which is counted in the whole batch, or of the first line of a sentence."""
+        chunk = self.chunks[int(self.which[sentence])]
+        at = int(self.begins[sentence] if word is None else self.places[word])
+        return chunk.place(1 + chunk.data.count(b"\n", 0, at))
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """A batch of sentences.
+
+    >>> batch = Sentences.of([[("dogs", "NOUN"), ("bark", "VERB")], [("run", "VERB")]])
+    >>> len(batch), batch.words, batch.lists("tag")
+    (2, 3, [['NOUN', 'VERB'], ['VERB']])
+    """
+
+    starts: NDArray[np.int64]
+    """Sentence s has the words `starts[s]` to before `starts[s + 1]`."""
+    columns: dict[str, Strings]
+    """`form` always, and what else is known of each word."""
+    heads: NDArray[np.int32] | None = None
+    """The number of the word on which each depends, from 1 in its sentence; 0 for the root, -1 where it is unknown."""
+    source: Passage | None = None
+    """Where they come from."""
+
+    @classmethod
+    def of(cls, sentences: Any, columns: Sequence[str] | None = None) -> Self:
+        """Sentences from lists in Python.
+
+        A sentence is a list of words; or of tuples, of a word and its tag or, with `columns`, of as many things as that
+        names; or a dict of lists by the names of columns, of which `head` has numbers. A list of words alone is one
+        sentence.
+        """
+        given = list_of(sentences)
+        if given and all(isinstance(one, str) for one in given):
+            given = [given]
+        rows = [fields_of(sentence, columns, number) for number, sentence in enumerate(given, 1)]
+        names = list(dict.fromkeys(name for row in rows for name in row)) or [FORM]
+        for number, row in enumerate(rows, 1):
+            try:
+                check_row(row, names)
+            except DataError as error:
+                raise DataError(f"sentence {number}: {error}") from None
+        starts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum([len(row[FORM]) for row in rows], out=starts[1:])
+        found = {name: [field for row in rows for field in row[name]] for name in names}
+        heads = found.pop(HEAD, None)
+        return cls(
+            starts,
+            {name: Strings.of(strings) for name, strings in found.items()},
+            None if heads is None else heads_of(heads),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sentences]) -> Sentences:
+        """The sentences of all parts, which have the same columns, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        counts = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
+        sources = [part.source for part in parts if part.source is not None]
+        heads = [part.heads for part in parts if part.heads is not None]
+        return Sentences(
+            np.cumsum(np.concatenate(counts)),
+            {name: Strings.joined([part.columns[name] for part in parts]) for name in parts[0].columns},
+            np.concatenate(heads) if len(heads) == len(parts) else None,
+            Passage.joined(sources) if len(sources) == len(parts) else None,
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def words(self) -> int:
+        """How many there are in all sentences."""
+        return int(self.starts[-1])
+
+    @property
+    def form(self) -> Strings:
+        return self.columns[FORM]
+
+    def column(self, name: str) -> Strings:
+        if name not in self.columns:
+            known = ", ".join(map(repr, self.columns))
+            raise DataError(f"there is no column {name!r}, only {known}.{did_you_mean(name, self.columns)}")
+        return self.columns[name]
+
+    def lists(self, name: str = FORM) -> list[list[str]]:
+        """A column, as a list for each sentence."""
+        strings = self.column(name).tolist()
+        return [strings[begin:end] for begin, end in pairwise(self.starts.tolist())]
+
+    def head_lists(self) -> list[list[int]]:
+        """The heads, as a list for each sentence."""
+        if self.heads is None:
+            raise DataError("the sentences have no heads")
+        heads: list[int] = self.heads.tolist()
+        return [heads[begin:end] for begin, end in pairwise(self.starts.tolist())]
+
+    def some(self, begin: int, end: int) -> Sentences:
+        """The sentences from `begin` to before `end`."""
+        starts = self.starts[begin : end + 1]
+        first, last = int(starts[0]), int(starts[-1])
+        source = self.source
+        if source is not None:
+            of_sentences = {name: getattr(source, name)[begin:end] for name in ("which", "begins", "ends")}
+            source = replace(source, places=source.places[first:last], **of_sentences)
+        return Sentences(
+            starts - first,
+            {name: strings.some(first, last) for name, strings in self.columns.items()},
+            None if self.heads is None else self.heads[first:last],
+            source,
+        )
+
+    def with_columns(self, columns: Mapping[str, Strings], heads: NDArray[np.int32] | None = None) -> Sentences:
+        """The same, with new columns or such as take the place of old ones, and with new heads if there are any."""
+        for name, strings in columns.items():
+            if len(strings) != self.words:
+                raise DataError(f"the column {name!r} has {len(strings)} strings for {self.words} words")
+        if heads is not None and len(heads) != self.words:
+            raise DataError(f"there are {len(heads)} heads for {self.words} words")
+        return replace(self, columns={**self.columns, **columns}, heads=self.heads if heads is None else heads)
+
+    def place_of(self, word: int) -> str:
+        """Where a word is, counted in the whole batch, for a sentence to the user."""
+        sentence = int(np.searchsorted(self.starts, word, "right")) - 1
+        if self.source is None:
+            return f"sentence {sentence + 1}, word {word - int(self.starts[sentence]) + 1}"
+        return self.source.place_of(sentence, word)
+
+
+# ---- from Python
+
+
+def list_of(sentences: Any) -> list[Any]:
+    if isinstance(sentences, str | bytes | Mapping) or not hasattr(sentences, "__iter__"):
+        raise DataError(
+            f"sentences must be lists of words, as in [['a', 'dog'], ['it', 'barks']], not {sentences!r:.80}"
+        )
+    return list(sentences)
+
+
+def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict[str, list[Any]]:
+    """The columns of one sentence."""
+    if isinstance(sentence, Mapping):
+        return {str(name): list(fields) for name, fields in sentence.items()}
+    if isinstance(sentence, str | bytes) or not hasattr(sentence, "__iter__"):
+        raise DataError(f"sentence {number} is {sentence!r:.80}, not a list of words")
+    words = list(sentence)
+    if not any(isinstance(word, tuple | list) for word in words):
+        return {FORM: words} if columns is None or words else {name: [] for name in columns}
+    widths = {len(word) if isinstance(word, tuple | list) else 1 for word in words}
+    if len(widths) > 1:
+        raise DataError(f"sentence {number} has words with {min(widths)} and with {max(widths)} fields")
+    width = widths.pop()
+    names = list(columns) if columns is not None else [FORM, TAG] if width == 2 else names_of(width)
+    if len(names) != width:
+        raise DataError(f"the words of sentence {number} have {width} fields, but there are {len(names)} columns")
+    return {name: [word[i] for word in words] for i, name in enumerate(names)}
+
+
+def names_of(width: int) -> list[str]:
+    """The names of columns that nobody has named."""
+    return [FORM, *map(str, range(1, width))][:width]
+
+
+def check_row(row: dict[str, list[Any]], names: Sequence[str]) -> None:
+    """That a sentence has these columns, a field of each for each word. One without words lacks none."""
+    if FORM not in row:
+        raise DataError(f"there is no {FORM!r}, which is the words")
+    size = len(row[FORM])
+    for name in names:
+        fields = row.setdefault(name, []) if size == 0 else row.get(name)
+        if fields is None:
+            raise DataError(f"there is no {name!r}, which other sentences have")
+        if len(fields) != size:
+            raise DataError(f"there are {size} words, but {len(fields)} of {name!r}")
+        kind, called = (int, "a number") if name == HEAD else (str, "a string")
+        for word, one in enumerate(fields, 1):
+            if not isinstance(one, kind) or isinstance(one, bool):
+                raise DataError(f"{name!r} of word {word} is {one!r:.80}, not {called}")
+    if HEAD in row:
+        heads_of(row[HEAD])
+
+
+def heads_of(numbers: Sequence[int]) -> NDArray[np.int32]:
+    limit = np.iinfo(np.int32).max
+    for number in numbers:
+        if not UNKNOWN_HEAD <= number <= limit:
+            raise DataError(f"{number} is no head: a head is the number of a word, or 0 for the root")
+    return np.array(numbers, np.int32)

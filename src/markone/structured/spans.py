@@ -1,0 +1,230 @@
+"""Spans: phrases and names as tags of their words, in the schemes IOB1, IOB2 and IOBES.
+
+`B-NP` begins a span of the kind NP, `I-NP` is inside, `E-NP` ends one and `S-NP` is one of a single word; `O` is
+outside. IOB1 has B only between two spans of the same kind that touch; IOB2 begins each span with B; IOBES says where
+spans end as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.structured.sentences import Sentences
+
+Scheme = Literal["IOB1", "IOB2", "IOBES"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+OUTSIDE = "O"
+SIGNS: dict[Scheme, str] = {"IOB1": "IB", "IOB2": "BI", "IOBES": "BIES"}
+
+
+class Span(NamedTuple):
+    """The words from `begin` to before `end`."""
+
+    begin: int
+    end: int
+    kind: str
+
+
+class Part(NamedTuple):
+    """What a tag says."""
+
+    sign: str
+    kind: str
+
+
+@lru_cache(4096)
+def part_of(tag: str) -> Part | None:
+    """None for a tag of another making.
+
+    >>> part_of("B-NP"), part_of("O"), part_of("NOUN")
+    (Part(sign='B', kind='NP'), Part(sign='O', kind=''), None)
+    """
+    sign, hyphen, kind = tag.partition("-")
+    if tag == OUTSIDE:
+        return Part(OUTSIDE, "")
+    return Part(sign, kind) if sign in ("B", "I", "E", "S") and (not hyphen or kind) else None
+
+
+# ---- from tags to spans and back
+
+
+def spans_of(tags: Sequence[str]) -> list[Span]:
+    """The spans in the tags of a sentence, of whatever scheme, as conlleval finds them: what is not valid is taken for
+    the nearest that is.
+
+    >>> spans_of(["B-NP", "I-NP", "O", "I-NP", "B-NP", "S-VP"])
+    [Span(begin=0, end=2, kind='NP'), Span(begin=3, end=4, kind='NP'), Span(begin=4, end=5, kind='NP'), \
+Span(begin=5, end=6, kind='VP')]
+    """
+    found: list[Span] = []
+    open_at: int | None = None
+    kind = ""
+    for i, tag in enumerate(tags):
+        part = part_of(tag)
+        if part is None:
+            raise DataError(f"{tag!r} is no tag of a span, such as 'B-NP', 'I-NP' or 'O'")
+        begins = part.sign in "BS" or (part.sign != OUTSIDE and (open_at is None or part.kind != kind))
+        if open_at is not None and (begins or part.sign == OUTSIDE):
+            found.append(Span(open_at, i, kind))
+            open_at = None
+        if begins:
+            open_at, kind = i, part.kind
+        if open_at is not None and part.sign in "ES":
+            found.append(Span(open_at, i + 1, kind))
+            open_at = None
+    if open_at is not None:
+        found.append(Span(open_at, len(tags), kind))
+    return found
+
+
+def tags_of(spans: Iterable[Span], words: int, scheme: Scheme) -> list[str]:
+    """The tags of so many words with these spans, which do not overlap.
+
+    >>> tags_of([Span(0, 2, "NP"), Span(2, 3, "NP")], 4, "IOB1")
+    ['I-NP', 'I-NP', 'B-NP', 'O']
+    """
+    check_scheme(scheme)
+    tags = [OUTSIDE] * words
+    before: Span | None = None
+    for span in sorted(spans):
+        if not 0 <= span.begin < span.end <= words or (before is not None and span.begin < before.end):
+            raise DataError(f"{span} is not within {words} words, or overlaps another")
+        touches = before is not None and before.end == span.begin and before.kind == span.kind
+        for i in range(span.begin, span.end):
+            tags[i] = with_kind(sign_in(scheme, i == span.begin, i + 1 == span.end, touches), span.kind)
+        before = span
+    return tags
+
+
+def sign_in(scheme: Scheme, first: bool, last: bool, touches: bool) -> str:
+    """Of a word that is the first or last of its span, which may touch one of its kind."""
+    if scheme == "IOBES" and last:
+        return "S" if first else "E"
+    return "B" if first and (scheme != "IOB1" or touches) else "I"
+
+
+def with_kind(sign: str, kind: str) -> str:
+    return f"{sign}-{kind}" if kind else sign
+
+
+def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
+    """The same spans in another scheme.
+
+    >>> convert(["B-NP", "I-NP", "O", "B-NP"], "IOBES")
+    ['B-NP', 'E-NP', 'O', 'S-NP']
+    """
+    return tags_of(spans_of(tags), len(tags), scheme)
+
+
+# ---- which tags may follow which
+
+
+def may_follow(before: Part | None, after: Part | None, scheme: Scheme) -> bool:
+    """Whether one tag may follow the other in a sentence, of which None is the start or the end."""
+    goes_on = before is not None and after is not None and before.kind == after.kind
+    if scheme == "IOB2":
+        return after is None or after.sign != "I" or (goes_on and before is not None and before.sign in "BI")
+    if scheme == "IOB1":
+        return after is None or after.sign != "B" or (goes_on and before is not None and before.sign in "BI")
+    inside = before is not None and before.sign in "BI"
+    if after is None or after.sign not in "IE":
+        return not inside
+    return inside and goes_on
+
+
+def transition_mask(tags: Sequence[str], scheme: Scheme) -> NDArray[np.bool_]:
+    """Which tag may follow which: `mask[i, j]` says whether `tags[j]` may follow `tags[i]`. The last row is the start
+    of a sentence, the last column its end.
+
+    A tag from which the end cannot be reached, because the tags that it needs are not among these, may follow none.
+
+    >>> transition_mask(["O", "B-NP", "I-NP"], "IOB2").astype(int)
+    array([[1, 1, 0, 1],
+           [1, 1, 1, 1],
+           [1, 1, 1, 1],
+           [1, 1, 0, 1]])
+    """
+    check_scheme(scheme)
+    parts: list[Part | None] = [checked_part(tag, scheme) for tag in tags]
+    parts.append(None)
+    mask = np.array([[may_follow(before, after, scheme) for after in parts] for before in parts], bool)
+    useful = mask[:-1, -1].copy()
+    while True:
+        more = useful | (mask[:-1, :-1] & useful).any(axis=1)
+        if (more == useful).all():
+            break
+        useful = more
+    mask[:, :-1] &= useful
+    return mask
+
+
+def checked_part(tag: str, scheme: Scheme) -> Part:
+    part = part_of(tag)
+    if part is None or part.sign not in (OUTSIDE, *SIGNS[scheme]):
+        raise DataError(f"{tag!r} is no tag of the scheme {scheme}")
+    return part
+
+
+def check_scheme(scheme: str) -> None:
+    if scheme not in SCHEMES:
+        known = ", ".join(map(repr, SCHEMES))
+        raise SettingsError("scheme", f"must be one of {known}, not {scheme!r}.{did_you_mean(str(scheme), SCHEMES)}")
+
+
+# ---- looking at data
+
+
+def first_break(tags: Sequence[str], scheme: Scheme) -> int | None:
+    """The first word whose tag may not stand where it does, or which is the last where the sentence may not end."""
+    before: Part | None = None
+    for i, tag in enumerate(tags):
+        part = part_of(tag)
+        if part is None or part.sign not in (OUTSIDE, *SIGNS[scheme]) or not may_follow(before, part, scheme):
+            return i
+        before = part
+    return len(tags) - 1 if tags and not may_follow(before, None, scheme) else None
+
+
+def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
+    """The scheme in which all the sentences' tags are valid; None where they are of none.
+
+    Where they are valid in several, as tags without any I, it is the first of IOB2, IOBES, IOB1.
+
+    >>> guess_scheme([["B-NP", "I-NP", "O"]]), guess_scheme([["I-NP", "B-NP"]]), guess_scheme([["DET", "NOUN"]])
+    ('IOB2', 'IOB1', None)
+    """
+    left: list[Scheme] = ["IOB2", "IOBES", "IOB1"]
+    inside_of_spans = False
+    for tags in sentences:
+        left = [scheme for scheme in left if first_break(tags, scheme) is None]
+        inside_of_spans = inside_of_spans or any(tag != OUTSIDE for tag in tags)
+        if not left:
+            return None
+    return left[0] if inside_of_spans else None
+
+
+def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
+    """That a column's tags are valid in the scheme; else an error says where they are not."""
+    check_scheme(scheme)
+    for start, tags in zip(sentences.starts.tolist(), sentences.lists(column), strict=False):
+        wrong = first_break(tags, scheme)
+        if wrong is not None:
+            place = sentences.place_of(start + wrong)
+            checked_at(place, tags[wrong], scheme)
+            at_end = first_break([*tags, OUTSIDE], scheme) == len(tags)
+            behind = f"behind {tags[wrong - 1]!r}" if wrong else "at the start of a sentence"
+            where = "at the end of a sentence" if at_end else behind
+            raise DataError(f"{place}: {tags[wrong]!r} cannot stand {where} in the scheme {scheme}")
+
+
+def checked_at(place: str, tag: str, scheme: Scheme) -> None:
+    try:
+        checked_part(tag, scheme)
+    except DataError as error:
+        raise DataError(f"{place}: {error}") from None

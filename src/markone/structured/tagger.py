@@ -1,0 +1,433 @@
+"""The tagger: a tag for each word of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.saved import Saved
+from markone.learning.checkpoints import Path
+from markone.learning.passes import Callback
+from markone.learning.progress import Progress
+from markone.model.explaining import Shown, check_top
+from markone.model.grids import Grid, label_in_words, plain_number, signed_numbers
+from markone.model.history import History
+from markone.model.marking import MarkedText
+from markone.structured.corpora import read_sentences
+from markone.structured.keyed import KeyedWeights
+from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
+from markone.structured.sentences import Sentences, Strings
+from markone.structured.tagger_file import load_tagger, save_tagger
+from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule, whole
+
+ROWS_SHOWN = 20
+NEXT = " of the next word"
+AFTER_NEXT = " of the word after the next"
+
+
+class Tagger:
+    """A tag for each word: parts of speech, or the parts of phrases and names.
+
+    Examples
+    --------
+    >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
+    >>> tagger = Tagger.train(sentences, epochs=5)
+    >>> tagger.tag([["the", "cat", "barks"]])
+    [['DET', 'NOUN', 'VERB']]
+    """
+
+    def __init__(
+        self,
+        *,
+        tags: list[str],
+        settings: TaggerSettings,
+        words: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]],
+        weights: KeyedWeights,
+        history: History,
+        resume: Saved | None = None,
+    ) -> None:
+        self.tags = tags
+        """In the order in which scores have them."""
+        self.settings = settings
+        self.weights = weights
+        self.words = words
+        """Which tags words had in training."""
+        self.history = history
+        self.resume = resume
+        """What is needed to go on with the training; None in a final model."""
+        self._templates = settings.seen()
+        self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
+
+    def __repr__(self) -> str:
+        return f"Tagger({self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features)"
+
+    # ---- learning
+
+    @classmethod
+    def train(
+        cls,
+        source: Any,
+        *,
+        column: str | None = None,
+        inputs: Sequence[str] | None = None,
+        rule: TagRule = "mira",
+        epochs: int = 10,
+        C: float | None = None,
+        average: bool = True,
+        decode: Decode = "viterbi",
+        beam: int | None = None,
+        templates: Sequence[str] | None = None,
+        scheme: str | None = None,
+        seed: int = 0,
+        holdout: float = 0.0,
+        patience: int | None = None,
+        checkpoint: Any = None,
+        resume: Any = False,
+        callback: Callback | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Tagger:
+        """Learns from sentences whose words have tags.
+
+        Parameters
+        ----------
+        source
+            `Sentences`, the path of a file of them, or lists in Python: of pairs of a word and its tag, or a dict of
+            columns for each sentence.
+        column
+            The column that is learned. By default the tags of pairs, `upos`, or the last column.
+        inputs
+            Other columns that are looked at, which must be known when words are tagged; by default none or, of a file
+            whose columns have no names, those before the one that is learned.
+        rule
+            `mira`, the shortest step by which the right sequence wins by as much as the other has wrong tags; or
+            `perceptron`, which adds the difference of both sequences' features.
+        epochs
+            How many passes are made.
+        C
+            The longest step of `mira`; 0.02 by default.
+        average
+            Whether the weights are the mean of those after each sentence, or the last.
+        decode
+            How the best sequence is searched for: `viterbi`, which is exact; `greedy`, word by word; or by a `beam`.
+            The latter two may look back at two tags, and do.
+        beam
+            How many beginnings a beam keeps; 4 by default.
+        templates
+            What is looked at: see `markone.structured.templates`.
+        scheme
+            The scheme of spans that the tags are of, `IOB1`, `IOB2` or `IOBES`, so that none but valid sequences are
+            found. By default it is guessed; `none` for none.
+        seed
+            Of the order of sentences, which is another in each pass, and of which ones are held out.
+        holdout
+            The share of sentences that are held out.
+        patience
+            Stop when held-out accuracy has not got better for so many passes, and take the best weights.
+        checkpoint
+            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
+            or a `Checkpoints` that says how often.
+        resume
+            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
+            tagger will be, to the bit, what it would have been without the interruption. Source and settings must be
+            the same; `epochs` may be more.
+        callback
+            Called with each pass; training ends when it returns True.
+        progress
+            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+        """
+        from markone.structured.tagger_training import train_tagger
+
+        given = {
+            "column": column,
+            "inputs": inputs,
+            "rule": rule,
+            "epochs": epochs,
+            "C": C,
+            "average": average,
+            "decode": decode,
+            "beam": beam,
+            "templates": templates,
+            "scheme": scheme,
+            "seed": seed,
+            "holdout": holdout,
+            "patience": patience,
+        }
+        return train_tagger(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+
+    def save(self, path: Path, *, final: bool = False) -> None:
+        """Writes the tagger into a file, which is replaced when the new one is whole.
+
+        Parameters
+        ----------
+        path
+            The name of the file.
+        final
+            Leave out what is needed only to go on with the training.
+        """
+        save_tagger(self, path, final=final)
+
+    @classmethod
+    def load(cls, path: Path) -> Tagger:
+        """The tagger in a file that `save` has written. The file may come from anywhere: nothing in it is run."""
+        return load_tagger(path)
+
+    # ---- tagging
+
+    def tag(self, sentences: Any) -> list[list[str]]:
+        """The tags of each sentence.
+
+        Parameters
+        ----------
+        sentences
+            Lists of words, one list of words, a dict of columns for each sentence, the path of a file, or `Sentences`.
+        """
+        batch = self._read(sentences)
+        numbers = self._numbers(batch)
+        flat = [self.tags[number] for number in numbers.tolist()]
+        return [flat[begin:end] for begin, end in pairwise(batch.starts.tolist())]
+
+    def tag_columns(self, sentences: Sentences) -> Strings:
+        """The tags of all words as a column."""
+        numbers = self._numbers(sentences)
+        names = Strings.of(self.tags)
+        sizes = np.diff(names.offsets)[numbers]
+        offsets = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        places = np.repeat(names.offsets[numbers] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Strings(names.bytes[places], offsets)
+
+    def scores(self, sentences: Any) -> list[NDArray[np.float32]]:
+        """For each sentence a row for each word: the scores of `tags`, each that of the best sequence with this tag.
+
+        If the search is not exact, that of the tag after those that were found before. Impossible tags have -inf.
+        """
+        batch = self._read(sentences)
+        scores = self._tagging.scores(batch.starts, self._texts(batch))
+        return [scores[begin:end] for begin, end in pairwise(batch.starts.tolist())]
+
+    def margins(self, sentences: Any) -> list[NDArray[np.float32]]:
+        """For each word of each sentence, by how much its best tag wins over the next: how sure it is."""
+        found = []
+        for scores in self.scores(sentences):
+            if len(self.tags) == 1:
+                found.append(np.full(len(scores), np.inf, np.float32))
+                continue
+            best = np.partition(scores, -2, axis=1)[:, -2:]
+            found.append(best[:, 1] - best[:, 0])
+        return found
+
+    def best(self, words: Any, k: int = 5) -> list[tuple[list[str], float]]:
+        """The best sequences of tags for one sentence and their scores, so many at most, the best first."""
+        whole("k", k, 1, 10_000)
+        batch = self._one(words)
+        found = self._tagging.best(batch.starts, self._texts(batch), k)
+        return [([self.tags[number] for number in numbers.tolist()], score) for score, numbers in found]
+
+    def evaluate(self, sentences: Any) -> TaggerEvaluation:
+        """How many tags are right, and spans where tags are parts of them; the sentences have the right ones."""
+        batch = self._read(sentences)
+        right, found = batch.lists(self.settings.column), self.tag(batch)
+        spans = None if self.settings.scheme is None else score_spans(right, found)
+        return TaggerEvaluation(score_tags(right, found), spans)
+
+    # ---- why
+
+    def explain(self, words: Any, i: int, against: str | None = None) -> TagExplanation:
+        """What speaks for the tag of word `i`, and not for another while the other words keep theirs.
+
+        Parameters
+        ----------
+        words
+            One sentence.
+        i
+            The number of the word, from 0.
+        against
+            The other tag; by default the one that would lose least.
+        """
+        batch = self._one(words)
+        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
+            raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        numbers = self._numbers(batch)
+        chosen = int(numbers[i])
+        rows = self._rows(batch, numbers, i)
+        if against is None:
+            totals = np.sum([row[1] for row in rows], axis=0)
+            totals[chosen] = -np.inf
+            other = int(np.argmax(totals)) if len(self.tags) > 1 else chosen
+        else:
+            other = self._number(against)
+        terms = [
+            TagTerm(name, float(weights[chosen]), float(weights[other]))
+            for name, weights in rows
+            if weights[chosen] != 0 or weights[other] != 0
+        ]
+        terms.sort(key=lambda term: -abs(term.difference))
+        return TagExplanation(batch.form[i], self.tags[chosen], self.tags[other], terms)
+
+    def strongest(self, tag: str, n: int = 20) -> list[TagFeature]:
+        """The features with the largest weights for a tag, and against it, the strongest first."""
+        number, n = self._number(tag), check_top(n)
+        mine = np.flatnonzero(self.weights.columns == number)
+        weights = self.weights.weights[mine]
+        chosen = mine[np.argsort(-np.abs(weights), kind="stable")[:n]]
+        rows = np.searchsorted(self.weights.indptr, chosen, "right") - 1
+        return [
+            TagFeature(self._name(int(row)), float(self.weights.weights[at]))
+            for row, at in zip(rows.tolist(), chosen.tolist(), strict=True)
+        ]
+
+    # ---- helpers
+
+    def _read(self, sentences: Any) -> Sentences:
+        return read_sentences(sentences)
+
+    def _one(self, words: Any) -> Sentences:
+        batch = self._read([words] if isinstance(words, dict) else words)
+        if len(batch) != 1:
+            raise DataError(f"one sentence is wanted, not {len(batch)}")
+        return batch
+
+    def _texts(self, batch: Sentences) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+        columns = [batch.column(name) for name in self._templates.columns]
+        return [(np.ascontiguousarray(one.bytes), np.ascontiguousarray(one.offsets)) for one in columns]
+
+    def _numbers(self, batch: Sentences) -> NDArray[np.int32]:
+        return self._tagging.tag(batch.starts, self._texts(batch))
+
+    def _number(self, tag: str) -> int:
+        if tag not in self.tags:
+            known = ", ".join(self.tags[:ROWS_SHOWN])
+            raise SettingsError("tag", f"{tag!r:.50} is unknown; there are {known}.{did_you_mean(str(tag), self.tags)}")
+        return self.tags.index(tag)
+
+    def _name(self, row: int) -> str:
+        return self._templates.name(int(self.weights.templates[row]), self.weights.names[row])
+
+    def _features(
+        self, batch: Sentences, numbers: NDArray[np.int32], i: int
+    ) -> list[tuple[int, str, NDArray[np.float32]]]:
+        """Template, name and weights of each feature of a word."""
+        templates, offsets, data, weights = self._tagging.features(batch.starts, self._texts(batch), numbers, i)
+        names = Strings(data, offsets).tolist()
+        rows = weights.reshape(-1, len(self.tags))
+        return [
+            (template, self._templates.name(template, name), row)
+            for template, name, row in zip(templates.tolist(), names, rows, strict=True)
+        ]
+
+    def _rows(self, batch: Sentences, numbers: NDArray[np.int32], i: int) -> list[tuple[str, NDArray[np.float64]]]:
+        """What each feature that the tag of word `i` has to do with says to each tag that it might have."""
+        rows = [(name, row.astype(np.float64)) for _, name, row in self._features(batch, numbers, i)]
+        for distance, where in ((1, NEXT), (2, AFTER_NEXT)):
+            if i + distance >= batch.words:
+                break
+            later: dict[int, NDArray[np.float64]] = {}
+            for tag in range(len(self.tags)):
+                changed = numbers.copy()
+                changed[i] = tag
+                for template, _, row in self._features(batch, changed, i + distance):
+                    looks = any(
+                        place.name == "tag" and place.offset == -distance for place in self._templates.places[template]
+                    )
+                    if looks:
+                        said = later.setdefault(template, np.zeros(len(self.tags)))
+                        said[tag] = row[numbers[i + distance]]
+            rows += [(f"{self._templates.texts[template]}{where}", said) for template, said in later.items()]
+        return rows
+
+
+@dataclass(frozen=True)
+class TaggerEvaluation:
+    """How right a tagger is. Printed, it is a few lines."""
+
+    tags: TagScore
+    spans: SpanScore | None
+    """Where tags are parts of spans."""
+
+    @property
+    def accuracy(self) -> float:
+        """The share of words that have the right tag."""
+        return self.tags.accuracy
+
+    @property
+    def f1(self) -> float | None:
+        """Of spans."""
+        return None if self.spans is None else self.spans.f1
+
+    def __str__(self) -> str:
+        return "\n".join(str(part) for part in (self.tags, self.spans) if part is not None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, in what JSON has."""
+        return {"tags": self.tags.as_dict(), "spans": None if self.spans is None else self.spans.as_dict()}
+
+
+class TagFeature(NamedTuple):
+    """A feature and its weight for a tag."""
+
+    feature: str
+    weight: float
+
+
+class TagTerm(NamedTuple):
+    """What a feature says to two tags."""
+
+    feature: str
+    chosen: float
+    against: float
+
+    @property
+    def difference(self) -> float:
+        return self.chosen - self.against
+
+
+@dataclass(frozen=True, slots=True)
+class TagExplanation(Shown):
+    """Why a word has its tag and not another: the differences add up to by how much it wins."""
+
+    word: str
+    chosen: str
+    against: str
+    terms: list[TagTerm]
+    """Those with the largest differences first."""
+
+    @property
+    def margin(self) -> float:
+        """By how much the tag wins."""
+        return sum(term.difference for term in self.terms)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "word": self.word,
+            "chosen": self.chosen,
+            "against": self.against,
+            "margin": self.margin,
+            "terms": [{**term._asdict(), "difference": term.difference} for term in self.terms],
+        }
+
+    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+        chosen, against = label_in_words(self.chosen), label_in_words(self.against)
+        yield f"{self.word!r} is {chosen} and not {against}, by {plain_number(self.margin)}"
+        shown = self.terms[:ROWS_SHOWN]
+        columns = [signed_numbers([number(term) for term in shown]) for number in (for_chosen, for_other, difference)]
+        lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
+        yield Grid([["feature", chosen, against, "difference"]], lines)
+
+
+def for_chosen(term: TagTerm) -> float:
+    return term.chosen
+
+
+def for_other(term: TagTerm) -> float:
+    return term.against
+
+
+def difference(term: TagTerm) -> float:
+    return term.difference

@@ -1,0 +1,101 @@
+"""The file of a tagger: what of it is written, and how it is made again of what somebody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from markone.errors import DataError, SettingsError
+from markone.features.saved import Contents, Saved, joined
+from markone.learning.checkpoints import Path
+from markone.model.container import read_file, write_file
+from markone.model.file import check_keys, history_of, need, row_of
+from markone.structured.keyed import KeyedWeights, narrow, pack, unpack, wide
+from markone.structured.sentences import Strings
+from markone.structured.tagger_settings import TaggerSettings
+
+if TYPE_CHECKING:
+    from markone.structured.tagger import Tagger
+
+KIND = "tagger"
+MOST_TAGS = 4096
+
+
+def save_tagger(model: Tagger, path: Path, *, final: bool = False) -> None:
+    words, sets, offsets, data = model.words
+    known = Saved({}, {"words": words, "sets": narrow(sets), **pack("names", Strings(data, offsets))})
+    parts = {"weights": model.weights.save(), "known": known}
+    if model.resume is not None and not final:
+        parts["resume"] = model.resume
+    facts = {
+        "kind": KIND,
+        "settings": asdict(model.settings),
+        "tags": model.tags,
+        "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
+    }
+    saved = joined(parts, facts)
+    write_file(path, saved.facts, saved.arrays)
+
+
+def load_tagger(path: Path) -> Tagger:
+    saved = read_file(path)
+    try:
+        return from_saved(saved)
+    except DataError as error:
+        raise DataError(f"cannot load the tagger {path}: {error}") from error
+    except MemoryError as error:
+        raise DataError(f"cannot load the tagger {path}: there is too little memory for it") from error
+
+
+def from_saved(saved: Saved) -> Tagger:
+    from markone.structured.tagger import Tagger
+
+    facts = saved.facts
+    if facts.get("kind") != KIND:
+        raise DataError(f"it holds no tagger but {facts.get('kind')!r:.50}")
+    contents = Contents(saved)
+    contents.fact("kind", str)
+    settings, tags = settings_of(contents.fact("settings", dict)), tags_of(contents.fact("tags", list))
+    history = history_of({"history": contents.fact("history", dict)})
+    weights = KeyedWeights.load(contents.saved("weights"), templates=len(settings.seen().texts), columns=len(tags))
+    known = Contents(contents.saved("known"))
+    words = known.array("words", np.uint64, None)
+    sets = wide(known, "sets", len(words))
+    names = unpack(known, "names")
+    known.close()
+    resume = contents.saved("resume") if "resume" in facts else None
+    contents.close()
+    try:
+        return Tagger(
+            tags=tags,
+            settings=settings,
+            words=(words, sets, names.offsets, names.bytes),
+            weights=weights,
+            history=history,
+            resume=resume,
+        )
+    except (ValueError, IndexError) as error:  # what the core refuses
+        raise DataError(f"it is damaged: {error}") from None
+
+
+def settings_of(found: Mapping[str, Any]) -> TaggerSettings:
+    check_keys(found, {field.name for field in fields(TaggerSettings)}, "its settings")
+    for name in ("inputs", "templates"):
+        need(isinstance(found[name], list) and all(isinstance(one, str) for one in found[name]), f"{name} are no texts")
+    need(isinstance(found["column"], str), "its column has no name")
+    try:
+        return TaggerSettings(**{**found, "inputs": tuple(found["inputs"]), "templates": tuple(found["templates"])})
+    except SettingsError as error:
+        raise DataError(f"in its settings, {error}") from None
+    except TypeError as error:  # what a choice cannot be compared with
+        raise DataError(f"its settings are damaged: {error}") from None
+
+
+def tags_of(found: list[Any]) -> list[str]:
+    need(all(isinstance(tag, str) for tag in found), "a tag is no text")
+    need(0 < len(found) <= MOST_TAGS, f"it has {len(found)} tags")
+    need(len(set(found)) == len(found), "a tag occurs twice")
+    return found

@@ -1,0 +1,146 @@
+"""Settings of a tagger: what it tags, what it looks at, and how it learns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from markone import _core
+from markone.data.options import check_choice
+from markone.errors import DataError, SettingsError
+from markone.structured.sentences import FORM, TAG, Sentences
+from markone.structured.spans import SCHEMES, Scheme, transition_mask
+from markone.structured.templates import Templates, templates_with
+
+TagRule = Literal["perceptron", "mira"]
+Decode = Literal["viterbi", "greedy", "beam"]
+USUAL_C = 0.02
+USUAL_BEAM = 4
+WIDEST_BEAM = 1024
+LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
+"""What a search sees beside the usual, if it is not exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerSettings:
+    """Settings of a tagger, spelled out: see `Tagger.train`."""
+
+    column: str
+    inputs: tuple[str, ...]
+    rule: TagRule
+    epochs: int
+    C: float | None
+    average: bool
+    decode: Decode
+    beam: int | None
+    templates: tuple[str, ...]
+    scheme: Scheme | None
+    seed: int
+    holdout: float
+    patience: int | None
+
+    def __post_init__(self) -> None:
+        check_choice("rule", self.rule, get_args(TagRule))
+        check_choice("decode", self.decode, get_args(Decode))
+        if self.scheme is not None:
+            check_choice("scheme", self.scheme, SCHEMES)
+        if not isinstance(self.average, bool):
+            raise SettingsError("average", f"must be True or False, not {self.average!r}")
+        whole("epochs", self.epochs, 1)
+        whole("seed", self.seed, 0)
+        if self.rule != "mira" and self.C is not None:
+            raise SettingsError("C", f"belongs to the rule 'mira', not to {self.rule!r}; leave it out")
+        if self.decode != "beam" and self.beam is not None:
+            raise SettingsError("beam", f"is the width of decode='beam', not of {self.decode!r}; leave it out")
+        if self.rule == "mira" and not (is_number(self.C) and float(self.C or 0) > 0):
+            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
+        if self.decode == "beam":
+            whole("beam", self.beam, 2, WIDEST_BEAM)
+        if not is_number(self.holdout) or not 0 <= self.holdout < 1:
+            raise SettingsError("holdout", f"must be at least 0 and less than 1, not {self.holdout!r}")
+        if self.patience is not None:
+            whole("patience", self.patience, 1)
+            if self.holdout == 0:
+                raise SettingsError("patience", "waits for held-out accuracy; set holdout, too")
+        for name in (self.column, *self.inputs):
+            if not isinstance(name, str):
+                raise SettingsError("inputs", f"must be names of columns, not {name!r:.80}")
+        if self.column in self.inputs or FORM in (self.column, *self.inputs):
+            raise SettingsError("inputs", "must be other columns than the words, and than the one that is learned")
+        self.seen()
+
+    def seen(self) -> Templates:
+        """What is looked at."""
+        return Templates.of(self.templates, self.inputs, looks_back=self.decode != "viterbi")
+
+    def for_core(self, tags: Sequence[str]) -> _core.TagSettings:
+        """What is said of words, in which order, and how it is searched for."""
+        if self.scheme is None:
+            allowed = np.ones((len(tags) + 1, len(tags) + 1), bool)
+        else:
+            allowed = transition_mask(tags, self.scheme)
+        return _core.TagSettings(
+            tags=[tag.encode("utf-8", "surrogatepass") for tag in tags],
+            allowed=allowed,
+            decode=self.decode,
+            width=1 if self.beam is None else self.beam,
+        )
+
+
+def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
+    """What is given, and else what is usual for these sentences; the scheme is looked at later."""
+    column = given["column"] if given["column"] is not None else usual_column(sentences)
+    if not isinstance(column, str):
+        raise SettingsError("column", f"must be the name of a column, not {column!r:.80}")
+    inputs = given["inputs"]
+    if inputs is None:
+        inputs = usual_inputs(sentences, column, given["templates"])
+    elif isinstance(inputs, str) or not isinstance(inputs, Iterable):
+        raise SettingsError("inputs", f"must be a list of names of columns, not {inputs!r:.80}")
+    inputs = tuple(inputs)
+    templates = given["templates"]
+    if templates is None:
+        templates = templates_with(inputs) + (() if given["decode"] == "viterbi" else LOOKING_BACK)
+    elif isinstance(templates, str) or not isinstance(templates, Iterable):
+        raise SettingsError("templates", f"must be a list of texts such as 'lower[0]', not {templates!r:.80}")
+    usual = {
+        "C": USUAL_C if given["rule"] == "mira" and given["C"] is None else given["C"],
+        "beam": USUAL_BEAM if given["decode"] == "beam" and given["beam"] is None else given["beam"],
+    }
+    return TaggerSettings(
+        **{**given, **usual, "column": column, "inputs": inputs, "templates": tuple(templates), "scheme": None}
+    )
+
+
+def usual_column(sentences: Sentences) -> str:
+    """Tags of pairs, or parts of speech, or the last column of a file of columns."""
+    for name in (TAG, "upos"):
+        if name in sentences.columns:
+            return name
+    others = [name for name in sentences.columns if name != FORM]
+    if not others:
+        raise DataError("there is nothing to learn: the sentences have words, but no tags")
+    return others[-1]
+
+
+def usual_inputs(sentences: Sentences, column: str, templates: Sequence[str] | None) -> tuple[str, ...]:
+    """Where there are templates, whatever they may name; of columns without names, those before the one to learn."""
+    others = [name for name in sentences.columns if name not in (FORM, column)]
+    if templates is not None:
+        return tuple(others)
+    return tuple(name for name in others if name.isdigit() and column.isdigit() and int(name) < int(column))
+
+
+def whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    good = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not good or (most is not None and isinstance(value, int) and value > most):
+        upto = "" if most is None else f" and at most {most}"
+        raise SettingsError(name, f"must be a whole number of at least {least}{upto}, not {value!r}")
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
