@@ -23,8 +23,9 @@ struct gold_tree {
     std::span<const std::uint16_t> labels;
 };
 
+// What some visits came to. Greedily, a decision is a move; with a beam, it is a whole tree.
 struct tree_tally {
-    std::int64_t moves = 0, mistakes = 0, updates = 0;
+    std::int64_t decisions = 0, mistakes = 0, updates = 0;  // updates are of labels, too
 };
 
 // The best of some moves; of equals the first.
@@ -204,17 +205,7 @@ struct learned_weights {
     std::int64_t steps = 0;
 
     // The squared length of the last weights.
-    double norm2() const {
-        double sum = 0;
-        moves.each([&](std::uint64_t, auto w, auto) {
-            const double shift = w[0], left = w[1];
-            sum += shift * shift + left * left + (shift + left) * (shift + left);
-        });
-        labels.each([&](std::uint64_t, auto entries) {
-            for (const auto& one : entries) sum += static_cast<double>(one.w) * one.w;
-        });
-        return sum;
-    }
+    double norm2() const { return moves.norm2() + labels.norm2(); }
     void move_label(std::span<const std::uint64_t> keys, std::uint16_t right, std::uint16_t wrong) {
         for (const std::uint64_t key : keys) {
             labels.change(key, right, 1, steps - 1);
@@ -237,7 +228,7 @@ class greedy_learner {
         const tree_oracle oracle(gold.heads);
         while (!state.done()) {
             ++w.steps;
-            ++tally.moves;
+            ++tally.decisions;
             const move_scores scores = scorer.moves(state);
             const auto allowed = [&](move how) { return state.allows(how); };
             const move guess = best_move(scores, allowed);
@@ -259,8 +250,10 @@ class greedy_learner {
             }
             const auto child = static_cast<std::size_t>(state.child());
             const std::uint16_t label = scorer.label(state, taken);
-            if (state.head_by(taken) == gold.heads[child] && label != gold.labels[child])
+            if (state.head_by(taken) == gold.heads[child] && label != gold.labels[child]) {
+                ++tally.updates;
                 w.move_label(scorer.label_keys, gold.labels[child], label);
+            }
             state.attach(taken, label);
         }
     }
@@ -349,7 +342,7 @@ class beam_learner {
     }
     void finish(std::span<const tree_word> sentence, const gold_tree& gold, std::size_t first, tree_tally& tally) {
         const std::vector<step> whole = alone ? path_alone : beam.path(2 * sentence.size(), first);
-        ++tally.moves;
+        ++tally.decisions;
         if (first != 0) {
             ++tally.mistakes;
             ++tally.updates;
@@ -358,7 +351,7 @@ class beam_learner {
             follow(sentence, right_path, same, 1);
             follow(sentence, guess_path, same, -1);
         }
-        learn_labels(sentence, gold, whole);
+        learn_labels(sentence, gold, whole, tally);
     }
     // The move that was made goes up by 2 and the others go down by 1, or the other way round: a feature's weights
     // still sum to 0.
@@ -377,14 +370,18 @@ class beam_learner {
         }
     }
     // Labels are learned where the moves are right.
-    void learn_labels(std::span<const tree_word> sentence, const gold_tree& gold, std::span<const step> path) {
+    void learn_labels(std::span<const tree_word> sentence, const gold_tree& gold, std::span<const step> path,
+                      tree_tally& tally) {
         state.start(sentence.size());
         for (const step& one : path) {
             std::uint16_t label = no_label;
             if (one.how != move::shift) {
                 const auto child = static_cast<std::size_t>(state.child());
                 label = beam.scorer.label(state, one.how);
-                if (label != gold.labels[child]) w.move_label(beam.scorer.label_keys, gold.labels[child], label);
+                if (label != gold.labels[child]) {
+                    ++tally.updates;
+                    w.move_label(beam.scorer.label_keys, gold.labels[child], label);
+                }
             }
             state.make(one.how, label);
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "columns.h"
 #include "transitions.h"
 #include "tree_features.h"
 
@@ -23,28 +25,10 @@ inline std::int32_t written_head(std::int32_t head, std::size_t size) {
     return head == static_cast<std::int32_t>(size) ? 0 : head + 1;
 }
 
-enum class tree_problem : std::uint8_t { none, outside, no_root, two_roots, cycle };
-
-// What keeps these heads, as CoNLL-U counts them, from being a tree.
-inline tree_problem problem_of(std::span<const std::int32_t> heads) {
-    const std::size_t size = heads.size();
-    std::size_t roots = 0;
-    for (const std::int32_t head : heads) {
-        if (head < 0 || static_cast<std::size_t>(head) > size) return tree_problem::outside;
-        roots += head == 0;
-    }
-    if (size > 0 && roots == 0) return tree_problem::no_root;
-    if (roots > 1) return tree_problem::two_roots;
-    // Each word is walked up from once: 0 not seen, 1 on the way, 2 known to end at the root.
-    std::vector<std::uint8_t> seen(size + 1, 0);
-    seen[0] = 2;
-    for (std::size_t start = 1; start <= size; ++start) {
-        std::size_t at = start;
-        for (; seen[at] == 0; at = static_cast<std::size_t>(heads[at - 1])) seen[at] = 1;
-        if (seen[at] == 1) return tree_problem::cycle;
-        for (at = start; seen[at] == 1; at = static_cast<std::size_t>(heads[at - 1])) seen[at] = 2;
-    }
-    return tree_problem::none;
+// Whether these heads, as CoNLL-U counts them, are a tree with one root.
+inline bool is_tree(std::span<const std::int32_t> heads) {
+    const std::array<std::int64_t, 2> starts{0, static_cast<std::int64_t>(heads.size())};
+    return !find_bad_tree(starts, heads).has_value();
 }
 
 // Lifts arcs until the tree is projective (Nivre & Nilsson 2005): of the arcs that words lie under which are not below

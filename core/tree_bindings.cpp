@@ -104,7 +104,7 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
     std::vector<std::uint16_t> numbers(size);
     for (std::size_t s = 0; s < self.words.size(); ++s) {
         const std::size_t start = self.words.starts[s], length = self.words.length(s);
-        need(problem_of(view(heads).subspan(start, length)) == tree_problem::none, "heads are no tree");
+        need(is_tree(view(heads).subspan(start, length)), "heads are no tree");
         for (std::size_t i = start; i < start + length; ++i) own[i] = own_head(heads.data()[i], length);
         std::vector<std::int32_t> lifted(own.begin() + static_cast<std::ptrdiff_t>(start),
                                          own.begin() + static_cast<std::ptrdiff_t>(start + length));
@@ -382,19 +382,6 @@ nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::si
 
 // ---- trees
 
-// Which sentence has heads that are no tree, and what is wrong with them; (-1, 0) if all are trees.
-std::tuple<std::int64_t, int> first_problem(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
-    const std::span<const std::int64_t> places = view(starts);
-    check_places(places, heads.size());
-    nb::gil_scoped_release unlocked;
-    for (std::size_t s = 0; s + 1 < places.size(); ++s) {
-        const auto begin = static_cast<std::size_t>(places[s]), end = static_cast<std::size_t>(places[s + 1]);
-        const tree_problem problem = problem_of(view(heads).subspan(begin, end - begin));
-        if (problem != tree_problem::none) return {static_cast<std::int64_t>(s), static_cast<int>(problem)};
-    }
-    return {-1, 0};
-}
-
 // The heads with arcs lifted where trees are not projective, and how many were lifted in each sentence.
 nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
     const std::span<const std::int64_t> places = view(starts);
@@ -406,7 +393,7 @@ nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int3
         for (std::size_t s = 0; s + 1 < places.size(); ++s) {
             const auto begin = static_cast<std::size_t>(places[s]), end = static_cast<std::size_t>(places[s + 1]);
             const std::span<std::int32_t> some = std::span(made).subspan(begin, end - begin);
-            need(problem_of(some) == tree_problem::none, "heads are no tree");
+            need(is_tree(some), "heads are no tree");
             for (std::int32_t& head : some) head = own_head(head, some.size());
             lifted.push_back(static_cast<std::int64_t>(make_projective(some)));
             for (std::int32_t& head : some) head = written_head(head, some.size());
@@ -417,7 +404,7 @@ nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int3
 
 // What each move costs in the state that some moves lead to; -1 if it is not allowed.
 std::vector<int> move_costs(const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& moves) {
-    need(problem_of(view(heads)) == tree_problem::none, "heads are no tree");
+    need(is_tree(view(heads)), "heads are no tree");
     std::vector<std::int32_t> own_heads;
     for (const std::int32_t head : view(heads)) own_heads.push_back(own_head(head, heads.size()));
     const std::vector<std::int32_t> labels(moves.size(), 0);
@@ -462,7 +449,7 @@ void bind_trees(nb::module_& m) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
                 const tree_tally tally = self.learn(bank, view(order), explore, seed);
-                return std::tuple(tally.moves, tally.mistakes, tally.updates);
+                return std::tuple(tally.decisions, tally.mistakes, tally.updates);
             },
             "bank"_a, "order"_a.noconvert(), "explore"_a, "seed"_a)
         .def("average", &get_average, "smallest"_a)
@@ -493,7 +480,6 @@ void bind_trees(nb::module_& m) {
         .def("look_at_moves", &look_at_moves, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert())
         .def("look_at_labels", &look_at_labels, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert(),
              "how"_a);
-    m.def("tree_problem", &first_problem, "starts"_a.noconvert(), "heads"_a.noconvert());
     m.def("projective", &projective, "starts"_a.noconvert(), "heads"_a.noconvert());
     m.def("move_costs", &move_costs, "heads"_a.noconvert(), "moves"_a.noconvert());
     m.def("move_templates", [] { return names_of(tree::move_templates); });

@@ -154,6 +154,17 @@ class learned_moves {
         for (const std::uint32_t row : order) use(keys[row], w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
     }
 
+    // The squared length of the weights, which are whole numbers.
+    double norm2() const {
+        double sum = 0;
+        for (const std::uint64_t key : keys) {
+            const pair weights = w.get(w.find(key));
+            const double shift = weights[0], left = weights[1];
+            sum += shift * shift + left * left + (shift + left) * (shift + left);
+        }
+        return sum;
+    }
+
   private:
     std::size_t place_of_key(std::uint64_t key) {
         const std::size_t found = w.find(key);
@@ -242,6 +253,14 @@ class learned_labels {
             std::ranges::sort(sorted, {}, &entry::label);
             use(one->key, std::span<const entry>(sorted));
         }
+    }
+
+    double norm2() const {
+        double sum = 0;
+        for (const slot& one : slots)
+            for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
+                sum += static_cast<double>(entries[i].w) * entries[i].w;
+        return sum;
     }
 
   private:
