@@ -36,6 +36,7 @@ void bind_leave_one_out(nb::module_& m);  // leave_one_out_bindings.cpp
 void bind_dual(nb::module_& m);           // dual_bindings.cpp
 void bind_sequences(nb::module_& m);      // sequence_bindings.cpp
 void bind_columns(nb::module_& m);        // column_bindings.cpp
+void bind_trees(nb::module_& m);          // tree_bindings.cpp
 
 namespace {
 
@@ -397,6 +398,7 @@ NB_MODULE(_core, m) {
     bind_dual(m);
     bind_sequences(m);
     bind_columns(m);
+    bind_trees(m);
     m.def(
         "shuffle",
         [](nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> order, std::uint64_t seed) {

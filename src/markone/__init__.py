@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.structured.parser import Parser
     from markone.structured.perceptron import StructuredPerceptron
     from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
@@ -45,6 +46,7 @@ __all__ = [
     "MarkoneError",
     "Model",
     "NaiveBayes",
+    "Parser",
     "Perceptron",
     "Settings",
     "SettingsError",
@@ -86,6 +88,7 @@ HOMES = {
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",
+    "Parser": "markone.structured.parser",
     "Tagger": "markone.structured.tagger",
     "Margins": "markone.theory.margins",
     "margins": "markone.theory.margins",

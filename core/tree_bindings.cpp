@@ -1,0 +1,490 @@
+// What Python sees of parsers.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "numpy.h"
+#include "order.h"
+#include "tree.h"
+#include "tree_bank.h"
+
+using namespace nanobind::literals;
+
+namespace markone {
+
+void bind_trees(nb::module_& m);
+
+namespace {
+
+void need(bool holds, const char* problem) {
+    if (!holds) throw std::invalid_argument(problem);
+}
+
+// That places in an array go up from 0 to its end.
+template <class Place>
+void check_places(std::span<const Place> places, std::size_t size) {
+    need(!places.empty() && places.front() == 0 && std::ranges::is_sorted(places) &&
+             static_cast<std::size_t>(places.back()) == size,
+         "the places do not go up from 0 to the end");
+}
+
+class strings {
+  public:
+    strings(const array<std::uint8_t, 1>& bytes, const array<std::int64_t, 1>& offsets)
+        : bytes(view(bytes)), offsets(view(offsets)) {
+        check_places(this->offsets, this->bytes.size());
+    }
+    std::size_t size() const { return offsets.size() - 1; }
+    std::string_view operator[](std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
+        return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin};
+    }
+
+  private:
+    std::span<const std::uint8_t> bytes;
+    std::span<const std::int64_t> offsets;
+};
+
+// Sentences, and the trees of them if there are any.
+struct tree_bank {
+    tree_words words;
+    std::vector<std::int32_t> heads;
+    std::vector<std::uint16_t> labels;
+
+    gold_tree gold(std::size_t sentence) const {
+        const std::size_t start = words.starts[sentence], size = words.length(sentence);
+        return {std::span(heads).subspan(start, size), std::span(labels).subspan(start, size)};
+    }
+    void need_trees() const { need(heads.size() == words.words.size(), "these sentences have no trees"); }
+};
+
+constexpr std::size_t longest_sentence = 1 << 20;
+constexpr std::size_t most_labels = 4096;
+
+void make_bank(tree_bank* self, const array<std::int64_t, 1>& starts, const array<std::uint8_t, 1>& form_bytes,
+               const array<std::int64_t, 1>& form_offsets, const array<std::uint8_t, 1>& tag_bytes,
+               const array<std::int64_t, 1>& tag_offsets) {
+    const strings forms(form_bytes, form_offsets), tags(tag_bytes, tag_offsets);
+    const std::span<const std::int64_t> places = view(starts);
+    need(forms.size() == tags.size(), "there must be a tag for each word");
+    check_places(places, forms.size());
+    nb::gil_scoped_release unlocked;
+    auto made = std::make_unique<tree_bank>();
+    word_reader reader;
+    made->words.words.reserve(forms.size());
+    for (std::size_t i = 0; i < forms.size(); ++i)
+        made->words.words.push_back(read_tree_word(reader, forms[i], tags[i]));
+    made->words.starts.assign(places.begin(), places.end());
+    for (std::size_t i = 0; i < made->words.size(); ++i)
+        need(made->words.length(i) <= longest_sentence, "a sentence is too long");
+    new (self) tree_bank(std::move(*made));
+}
+
+void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& labels) {
+    const std::size_t size = self.words.words.size();
+    need(heads.size() == size && labels.size() == size, "there must be a head and a label for each word");
+    std::vector<std::int32_t> own(size);
+    std::vector<std::uint16_t> numbers(size);
+    for (std::size_t s = 0; s < self.words.size(); ++s) {
+        const std::size_t start = self.words.starts[s], length = self.words.length(s);
+        need(is_tree(view(heads).subspan(start, length)), "heads are no tree");
+        for (std::size_t i = start; i < start + length; ++i) own[i] = own_head(heads.data()[i], length);
+        std::vector<std::int32_t> lifted(own.begin() + static_cast<std::ptrdiff_t>(start),
+                                         own.begin() + static_cast<std::ptrdiff_t>(start + length));
+        need(make_projective(lifted) == 0, "a tree is not projective");
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        need(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < most_labels, "no such label");
+        numbers[i] = static_cast<std::uint16_t>(labels.data()[i]);
+    }
+    self.heads = std::move(own);
+    self.labels = std::move(numbers);
+}
+
+// ---- learning
+
+// Greedy where the beam has room for one.
+class tree_learner {
+  public:
+    tree_learner(std::vector<std::uint8_t> uses, std::size_t width) : weights(std::move(uses)) {
+        if (width == 1)
+            how.emplace<greedy_learner>(weights);
+        else
+            how.emplace<beam_learner>(weights, width);
+    }
+
+    tree_tally learn(const tree_bank& bank, std::span<const std::int64_t> order, bool explore, std::uint64_t seed) {
+        bank.need_trees();
+        for (const std::int64_t one : order)
+            need(one >= 0 && static_cast<std::size_t>(one) < bank.words.size(), "no such sentence");
+        for (const std::uint16_t label : bank.labels) need(label < weights.uses.size(), "no such label");
+        tree_tally tally;
+        random_bits random(seed);
+        for (const std::int64_t one : order) {
+            const auto sentence = static_cast<std::size_t>(one);
+            const std::span<const tree_word> words = bank.words[sentence];
+            const gold_tree gold = bank.gold(sentence);
+            if (auto* greedy = std::get_if<greedy_learner>(&how))
+                greedy->learn(words, gold, explore, random, tally);
+            else if (auto* beam = std::get_if<beam_learner>(&how))
+                beam->learn(words, gold, tally);
+        }
+        return tally;
+    }
+
+    learned_weights weights;
+    std::mutex busy;
+
+  private:
+    std::variant<std::monostate, greedy_learner, beam_learner> how;
+};
+
+std::vector<std::uint8_t> checked_uses(const array<std::uint8_t, 1>& uses) {
+    need(uses.size() > 0 && uses.size() <= most_labels, "there must be labels, and not too many");
+    return {uses.data(), uses.data() + uses.size()};
+}
+std::size_t checked_width(std::size_t width) {
+    need(width >= 1 && width <= 4096, "the beam must have room for 1 to 4096");
+    return width;
+}
+
+nb::dict get_state(tree_learner& self) {
+    std::vector<std::uint64_t> move_keys, label_keys;
+    std::vector<std::uint32_t> move_weights, label_ids;
+    std::vector<std::int64_t> move_sums, label_starts{0}, label_sums;
+    std::vector<std::int32_t> label_weights;
+    std::int64_t steps = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(self.busy);
+        steps = self.weights.steps;
+        self.weights.moves.each([&](std::uint64_t key, auto w, auto u) {
+            move_keys.push_back(key);
+            move_weights.push_back(in_halves(w[0], static_cast<std::uint16_t>(w[1])));
+            move_sums.insert(move_sums.end(), u.begin(), u.end());
+        });
+        self.weights.labels.each([&](std::uint64_t key, auto entries) {
+            label_keys.push_back(key);
+            for (const auto& one : entries) {
+                label_ids.push_back(one.label);
+                label_weights.push_back(one.w);
+                label_sums.push_back(one.u);
+            }
+            label_starts.push_back(static_cast<std::int64_t>(label_ids.size()));
+        });
+    }
+    nb::dict state;
+    state["steps"] = steps;
+    state["move_keys"] = own(std::move(move_keys));
+    state["move_weights"] = own(std::move(move_weights));
+    state["move_sums"] = own(std::move(move_sums));
+    state["label_keys"] = own(std::move(label_keys));
+    state["label_starts"] = own(std::move(label_starts));
+    state["label_ids"] = own(std::move(label_ids));
+    state["label_weights"] = own(std::move(label_weights));
+    state["label_sums"] = own(std::move(label_sums));
+    return state;
+}
+
+void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t, 1>& move_keys,
+               const array<std::uint32_t, 1>& move_weights, const array<std::int64_t, 1>& move_sums,
+               const array<std::uint64_t, 1>& label_keys, const array<std::int64_t, 1>& label_starts,
+               const array<std::uint32_t, 1>& label_ids, const array<std::int32_t, 1>& label_weights,
+               const array<std::int64_t, 1>& label_sums) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    learned_weights& w = self.weights;
+    need(steps >= 0 && w.steps == 0 && w.moves.size() == 0 && w.labels.size() == 0, "it has learned something already");
+    need(move_weights.size() == move_keys.size() && move_sums.size() == 2 * move_keys.size(), "weights are missing");
+    need(label_ids.size() == label_weights.size() && label_ids.size() == label_sums.size() &&
+             label_starts.size() == label_keys.size() + 1,
+         "weights are missing");
+    check_places(view(label_starts), label_ids.size());
+    const auto ascending = [](std::span<const std::uint64_t> keys) {
+        return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
+    };
+    need(ascending(view(move_keys)) && ascending(view(label_keys)), "keys are not in order");
+    for (const std::uint32_t label : view(label_ids)) need(label < w.uses.size(), "no such label");
+    w.steps = steps;
+    for (std::size_t i = 0; i < move_keys.size(); ++i) {
+        const std::uint32_t both = move_weights.data()[i];
+        w.moves.put(move_keys.data()[i], {lower_half(both), lower_half(both >> 16)},
+                    {move_sums.data()[2 * i], move_sums.data()[2 * i + 1]});
+    }
+    for (std::size_t i = 0; i < label_keys.size(); ++i)
+        for (auto j = label_starts.data()[i]; j < label_starts.data()[i + 1]; ++j)
+            w.labels.put(label_keys.data()[i], static_cast<std::uint16_t>(label_ids.data()[j]), label_weights.data()[j],
+                         label_sums.data()[j]);
+}
+
+nb::dict get_average(tree_learner& self, double smallest) {
+    averaged_weights made;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(self.busy);
+        made = average(self.weights.moves, self.weights.labels, self.weights.steps, smallest);
+    }
+    nb::dict found;
+    found["move_unit"] = made.move_unit;
+    found["label_unit"] = made.label_unit;
+    found["move_keys"] = own(std::move(made.move_keys));
+    found["move_weights"] = own(std::move(made.move_weights));
+    found["label_keys"] = own(std::move(made.label_keys));
+    found["label_starts"] = own(std::move(made.label_starts));
+    found["label_weights"] = own(std::move(made.label_weights));
+    return found;
+}
+
+// ---- parsing
+
+class tree_parser {
+  public:
+    tree_parser(std::vector<std::uint8_t> uses, std::size_t width, std::span<const std::uint64_t> move_keys,
+                std::span<const std::uint32_t> move_weights, std::span<const std::uint64_t> label_keys,
+                std::span<const std::uint32_t> label_starts, std::span<const std::uint32_t> label_weights)
+        : width(width) {
+        need(move_keys.size() == move_weights.size(), "weights are missing");
+        need(label_starts.size() == label_keys.size() + 1, "weights are missing");
+        check_places(label_starts, label_weights.size());
+        for (const std::uint32_t one : label_weights) need(one >> 16 < uses.size(), "no such label");
+        weights.uses = std::move(uses);
+        weights.moves.make(move_keys.size() / 3 + 8);
+        for (std::size_t i = 0; i < move_keys.size(); ++i)
+            weights.moves.set(weights.moves.add(move_keys[i]),
+                              {lower_half(move_weights[i]), lower_half(move_weights[i] >> 16)});
+        weights.labels = frozen_labels(weights.uses.size(), label_keys, label_starts, label_weights);
+    }
+
+    void parse(const tree_words& words, std::span<std::int32_t> heads, std::span<std::int32_t> labels) const {
+        const auto all = [&](auto search) {
+            for (std::size_t s = 0; s < words.size(); ++s) {
+                const parse_state& state = search.run(words[s]);
+                const std::size_t start = words.starts[s], size = words.length(s);
+                for (std::size_t i = 0; i < size; ++i) {
+                    const found_word& one = state[static_cast<std::int32_t>(i)];
+                    heads[start + i] = written_head(one.head, size);
+                    labels[start + i] = one.label;
+                }
+            }
+        };
+        if (width == 1)
+            all(greedy_search(weights));
+        else
+            all(beam_search(weights, width));
+    }
+
+    // The moves and labels that lead to the parse of a sentence; a shift has no label.
+    std::vector<beam_search<frozen_weights>::step> path(std::span<const tree_word> sentence) const {
+        beam_search search(weights, width);
+        search.run(sentence);
+        return search.path(2 * sentence.size(), 0);
+    }
+
+    frozen_weights weights;
+    std::size_t width;
+};
+
+nb::tuple parse(const tree_parser& self, const tree_bank& bank) {
+    const std::size_t size = bank.words.words.size();
+    auto heads = std::make_unique_for_overwrite<std::int32_t[]>(size);
+    auto labels = std::make_unique_for_overwrite<std::int32_t[]>(size);
+    {
+        nb::gil_scoped_release unlocked;
+        self.parse(bank.words, {heads.get(), size}, {labels.get(), size});
+    }
+    return nb::make_tuple(own<std::int32_t>(std::move(heads), {size}), own<std::int32_t>(std::move(labels), {size}));
+}
+
+constexpr std::int32_t no_label_written = -1;
+
+nb::tuple path(const tree_parser& self, const tree_bank& bank, std::size_t sentence) {
+    need(sentence < bank.words.size(), "no such sentence");
+    std::vector<std::int32_t> moves, labels;
+    for (const auto& one : self.path(bank.words[sentence])) {
+        moves.push_back(static_cast<std::int32_t>(one.how));
+        labels.push_back(one.label == no_label ? no_label_written : one.label);
+    }
+    return nb::make_tuple(own(std::move(moves)), own(std::move(labels)));
+}
+
+// A state that these moves lead to.
+parse_state state_after(std::size_t size, std::span<const std::int32_t> moves, std::span<const std::int32_t> labels) {
+    need(moves.size() == labels.size(), "there must be a label for each move");
+    parse_state state;
+    state.start(size);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        need(moves[i] >= 0 && static_cast<std::size_t>(moves[i]) < move_count, "no such move");
+        const auto how = static_cast<move>(moves[i]);
+        need(state.allows(how), "a move is not allowed");
+        need(how == move::shift || (labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < most_labels),
+             "no such label");
+        state.make(how, how == move::shift ? no_label : static_cast<std::uint16_t>(labels[i]));
+    }
+    return state;
+}
+
+// What decides in a state that moves lead to: the weights of each feature for each move; and the words at the nodes.
+nb::tuple look_at_moves(const tree_parser& self, const tree_bank& bank, std::size_t sentence,
+                        const array<std::int32_t, 1>& moves, const array<std::int32_t, 1>& labels) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const parse_state state = state_after(bank.words.length(sentence), view(moves), view(labels));
+    feature_reader reader;
+    reader.start(bank.words[sentence]);
+    std::array<std::uint64_t, feature_reader::move_keys> keys;
+    reader.moves(state, keys.data());
+    feature_reader::nodes at;
+    at.fill(no_word);
+    reader.find_nodes(state, at);
+    std::vector<std::int32_t> weights;
+    for (const std::uint64_t key : keys)
+        for (const std::int64_t one : self.weights.moves.score({&key, 1}))
+            weights.push_back(static_cast<std::int32_t>(one));
+    return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
+}
+nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::size_t sentence,
+                         const array<std::int32_t, 1>& moves, const array<std::int32_t, 1>& labels, int how) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const parse_state state = state_after(bank.words.length(sentence), view(moves), view(labels));
+    need(how == static_cast<int>(move::left) || how == static_cast<int>(move::right), "no arc");
+    need(state.allows(static_cast<move>(how)), "a move is not allowed");
+    feature_reader reader;
+    reader.start(bank.words[sentence]);
+    std::array<std::uint64_t, feature_reader::label_keys> keys;
+    reader.labels(state, static_cast<move>(how), keys.data());
+    feature_reader::nodes at;
+    at.fill(no_word);
+    reader.find_nodes(state, static_cast<move>(how), at);
+    std::vector<std::int64_t> scores(self.weights.uses.size());
+    std::vector<std::int32_t> weights;
+    for (const std::uint64_t key : keys) {
+        self.weights.labels.score({&key, 1}, scores);
+        for (const std::int64_t one : scores) weights.push_back(static_cast<std::int32_t>(one));
+    }
+    return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
+}
+
+// ---- trees
+
+// The heads with arcs lifted where trees are not projective, and how many were lifted in each sentence.
+nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
+    const std::span<const std::int64_t> places = view(starts);
+    check_places(places, heads.size());
+    std::vector<std::int32_t> made(heads.data(), heads.data() + heads.size());
+    std::vector<std::int64_t> lifted;
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t s = 0; s + 1 < places.size(); ++s) {
+            const auto begin = static_cast<std::size_t>(places[s]), end = static_cast<std::size_t>(places[s + 1]);
+            const std::span<std::int32_t> some = std::span(made).subspan(begin, end - begin);
+            need(is_tree(some), "heads are no tree");
+            for (std::int32_t& head : some) head = own_head(head, some.size());
+            lifted.push_back(static_cast<std::int64_t>(make_projective(some)));
+            for (std::int32_t& head : some) head = written_head(head, some.size());
+        }
+    }
+    return nb::make_tuple(own(std::move(made)), own(std::move(lifted)));
+}
+
+// What each move costs in the state that some moves lead to; -1 if it is not allowed.
+std::vector<int> move_costs(const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& moves) {
+    need(is_tree(view(heads)), "heads are no tree");
+    std::vector<std::int32_t> own_heads;
+    for (const std::int32_t head : view(heads)) own_heads.push_back(own_head(head, heads.size()));
+    const std::vector<std::int32_t> labels(moves.size(), 0);
+    const parse_state state = state_after(heads.size(), view(moves), labels);
+    std::vector<int> found;
+    for (const int cost : tree_oracle(own_heads).costs(state))
+        found.push_back(cost == tree_oracle::forbidden ? -1 : cost);
+    return found;
+}
+
+template <class Templates>
+std::vector<std::vector<std::string>> names_of(const Templates& templates) {
+    std::vector<std::vector<std::string>> all;
+    for (const tree::feature_template& one : templates) {
+        std::vector<std::string>& names = all.emplace_back();
+        for (std::size_t i = 0; i < one.size; ++i)
+            names.push_back(std::string(tree::node_names[one.atoms[i].of]) + " " +
+                            tree::property_names[one.atoms[i].what]);
+    }
+    return all;
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    nb::class_<tree_bank>(m, "TreeBank")
+        .def("__init__", &make_bank, "starts"_a.noconvert(), "form_bytes"_a.noconvert(), "form_offsets"_a.noconvert(),
+             "tag_bytes"_a.noconvert(), "tag_offsets"_a.noconvert())
+        .def("__len__", [](const tree_bank& self) { return self.words.size(); })
+        .def("set_trees", &set_trees, "heads"_a.noconvert(), "labels"_a.noconvert());
+    nb::class_<tree_learner>(m, "TreeLearner")
+        .def(
+            "__init__",
+            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width) {
+                new (self) tree_learner(checked_uses(uses), checked_width(width));
+            },
+            "label_uses"_a.noconvert(), "width"_a)
+        .def(
+            "learn",
+            [](tree_learner& self, const tree_bank& bank, const array<std::int64_t, 1>& order, bool explore,
+               std::uint64_t seed) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                const tree_tally tally = self.learn(bank, view(order), explore, seed);
+                return std::tuple(tally.decisions, tally.mistakes, tally.updates);
+            },
+            "bank"_a, "order"_a.noconvert(), "explore"_a, "seed"_a)
+        .def("average", &get_average, "smallest"_a)
+        .def("norm2",
+             [](tree_learner& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 return self.weights.norm2();
+             })
+        .def("get_state", &get_state)
+        .def("set_state", &set_state, "steps"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
+             "move_sums"_a.noconvert(), "label_keys"_a.noconvert(), "label_starts"_a.noconvert(),
+             "label_ids"_a.noconvert(), "label_weights"_a.noconvert(), "label_sums"_a.noconvert());
+    nb::class_<tree_parser>(m, "TreeParser")
+        .def(
+            "__init__",
+            [](tree_parser* self, const array<std::uint8_t, 1>& uses, std::size_t width,
+               const array<std::uint64_t, 1>& move_keys, const array<std::uint32_t, 1>& move_weights,
+               const array<std::uint64_t, 1>& label_keys, const array<std::uint32_t, 1>& label_starts,
+               const array<std::uint32_t, 1>& label_weights) {
+                new (self) tree_parser(checked_uses(uses), checked_width(width), view(move_keys), view(move_weights),
+                                       view(label_keys), view(label_starts), view(label_weights));
+            },
+            "label_uses"_a.noconvert(), "width"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
+            "label_keys"_a.noconvert(), "label_starts"_a.noconvert(), "label_weights"_a.noconvert())
+        .def("parse", &parse, "bank"_a)
+        .def("path", &path, "bank"_a, "sentence"_a)
+        .def("look_at_moves", &look_at_moves, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert())
+        .def("look_at_labels", &look_at_labels, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert(),
+             "how"_a);
+    m.def("projective", &projective, "starts"_a.noconvert(), "heads"_a.noconvert());
+    m.def("move_costs", &move_costs, "heads"_a.noconvert(), "moves"_a.noconvert());
+    m.def("move_templates", [] { return names_of(tree::move_templates); });
+    m.def("label_templates", [] { return names_of(tree::label_templates); });
+    m.def("tree_nodes", [] { return std::vector<std::string>(tree::node_names.begin(), tree::node_names.end()); });
+}
+
+}  // namespace markone

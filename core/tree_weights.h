@@ -1,0 +1,449 @@
+// Weights of parsers, found by 64-bit keys, so laid out that the weights of one feature lie in one cache line.
+//
+// Weights move by whole numbers, and of a feature's weights for the moves one goes up when another goes down: they sum
+// to 0, and the last one need not be kept. Sums of whole numbers are exact, in whichever order they are made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "keyed_rows.h"
+#include "memory.h"
+#include "transitions.h"
+
+namespace markone {
+
+using move_scores = std::array<std::int64_t, move_count>;
+
+// Keys are well mixed, unless somebody wrote them who wants us to search for long.
+constexpr std::size_t longest_search = 1000;
+constexpr std::size_t most_templates = 64;  // of labels
+
+// Where a key's search starts in a table of any size: the high part of a product.
+inline std::size_t start_of(std::uint64_t key, std::size_t size) {
+    __extension__ using twofold = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<twofold>(key) * size >> 64);
+}
+
+// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
+// it is there nobody has to guess. Half of a key is kept; one that is not there is taken for another one once in some
+// thousand million times.
+class move_table {
+  public:
+    static constexpr std::size_t room = 7;  // of a bucket
+
+    std::size_t size() const { return buckets.size(); }
+    void make(std::size_t count) { buckets.assign(count, bucket{}); }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start_of(key, buckets.size())]); }
+
+    // Adds up the weights of features.
+    move_scores score(std::span<const std::uint64_t> keys) const {
+        four shift{}, left{};
+        for (const std::uint64_t key : keys) {
+            const std::int32_t check = check_of(key);
+            const bucket* at = &buckets[start_of(key, buckets.size())];
+            for (;;) {
+                for (std::size_t half = 0; half < 2; ++half) {
+                    const four found = at->weights[half] & (at->checks[half] == check);
+                    shift += (found << 16) >> 16;
+                    left += found >> 16;
+                }
+                if (at->checks[1][3] == 0) [[likely]]
+                    break;
+                if (++at == buckets.data() + buckets.size()) at = buckets.data();
+            }
+        }
+        const std::int64_t shifts = std::int64_t{shift[0]} + shift[1] + shift[2] + shift[3];
+        const std::int64_t lefts = std::int64_t{left[0]} + left[1] + left[2] + left[3];
+        return {shifts, lefts, -shifts - lefts};
+    }
+
+    using pair = std::array<std::int16_t, 2>;  // of shift and left
+    static constexpr std::size_t nowhere = ~std::size_t{0};
+
+    // The place of a key, which is 7 times its bucket and its place there.
+    std::size_t find(std::uint64_t key) const {
+        const std::int32_t check = check_of(key);
+        for (std::size_t at = start_of(key, buckets.size());; at = at + 1 == buckets.size() ? 0 : at + 1) {
+            for (std::size_t i = 0; i < room; ++i)
+                if (buckets[at].checks[i / 4][i % 4] == check) return at * room + i;
+            if (buckets[at].checks[1][3] == 0) return nowhere;
+        }
+    }
+    std::size_t add(std::uint64_t key) {
+        std::size_t at = start_of(key, buckets.size());
+        for (std::size_t tries = 0;; ++tries) {
+            if (tries > longest_search) throw std::invalid_argument("too many keys want one place");
+            for (std::size_t i = 0; i < room; ++i)
+                if (buckets[at].checks[i / 4][i % 4] == 0) {
+                    buckets[at].checks[i / 4][i % 4] = check_of(key);
+                    return at * room + i;
+                }
+            buckets[at].checks[1][3] = spilled;
+            at = at + 1 == buckets.size() ? 0 : at + 1;
+        }
+    }
+    pair get(std::size_t place) const {
+        const auto both = static_cast<std::uint32_t>(buckets[place / room].weights[place % room / 4][place % room % 4]);
+        return {static_cast<std::int16_t>(both & 0xffff), static_cast<std::int16_t>(both >> 16)};
+    }
+    void set(std::size_t place, pair weights) {
+        const std::uint32_t both = static_cast<std::uint16_t>(weights[0]) |
+                                   static_cast<std::uint32_t>(static_cast<std::uint16_t>(weights[1])) << 16;
+        buckets[place / room].weights[place % room / 4][place % room % 4] = static_cast<std::int32_t>(both);
+    }
+
+  private:
+    using four [[gnu::vector_size(16)]] = std::int32_t;
+    struct alignas(64) bucket {
+        four checks[2]{};  // 0 where there is room; the last one tells that there are more in the next bucket
+        four weights[2]{};
+    };
+    static constexpr std::int32_t spilled = 1;
+    static std::int32_t check_of(std::uint64_t key) {
+        const auto low = static_cast<std::uint32_t>(key);
+        return static_cast<std::int32_t>(low < 2 ? low + 2 : low);
+    }
+
+    table<bucket> buckets;
+};
+
+// Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
+// the number of steps before it.
+class learned_moves {
+  public:
+    using pair = move_table::pair;
+    using sums = std::array<std::int64_t, 2>;
+
+    learned_moves() { grow(std::size_t{1} << 12); }
+    std::size_t size() const { return keys.size(); }
+    void expect(std::uint64_t key) const { w.expect(key); }
+    move_scores score(std::span<const std::uint64_t> some) const { return w.score(some); }
+
+    // Moves the weights of shift and left, none of them further than there is room for.
+    void change(std::uint64_t key, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
+        const std::size_t at = place_of_key(key);
+        pair weights = w.get(at);
+        std::int64_t* const sum = u[rows[at]];
+        for (std::size_t i = 0; i < 2; ++i) {
+            const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest, largest);
+            sum[i] += (moved - weights[i]) * steps_before;
+            weights[i] = static_cast<std::int16_t>(moved);
+        }
+        w.set(at, weights);
+    }
+    void put(std::uint64_t key, pair weights, sums sum) {
+        const std::size_t at = place_of_key(key);
+        w.set(at, weights);
+        std::ranges::copy(sum, u[rows[at]]);
+    }
+    // Calls use(key, weights, sums) for each, by key.
+    template <class Use>
+    void each(Use use) const {
+        std::vector<std::uint32_t> order(keys.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::sort(order, {}, [&](std::uint32_t row) { return keys[row]; });
+        for (const std::uint32_t row : order) use(keys[row], w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
+    }
+
+    // The squared length of the weights, which are whole numbers.
+    double norm2() const {
+        double sum = 0;
+        for (const std::uint64_t key : keys) {
+            const pair weights = w.get(w.find(key));
+            const double shift = weights[0], left = weights[1];
+            sum += shift * shift + left * left + (shift + left) * (shift + left);
+        }
+        return sum;
+    }
+
+  private:
+    std::size_t place_of_key(std::uint64_t key) {
+        const std::size_t found = w.find(key);
+        if (found != move_table::nowhere) return found;
+        if (size() >= nobody) throw std::length_error("too many features");
+        if (size() + 1 > w.size() * most_in_bucket) grow(w.size() + w.size() / 3);
+        u.grow(size() + 1);
+        keys.push_back(key);
+        const std::size_t at = w.add(key);
+        rows[at] = static_cast<std::uint32_t>(size() - 1);
+        return at;
+    }
+    void grow(std::size_t buckets) {
+        move_table wider;
+        wider.make(buckets);
+        table<std::uint32_t>(buckets * move_table::room).swap(rows);
+        for (std::uint32_t row = 0; row < keys.size(); ++row) {
+            const std::size_t at = wider.add(keys[row]);
+            wider.set(at, w.get(w.find(keys[row])));
+            rows[at] = row;
+        }
+        std::swap(w, wider);
+    }
+
+    static constexpr std::int32_t largest = 32767;
+    static constexpr std::size_t most_in_bucket = 4;  // on average
+    move_table w;
+    table<std::uint32_t> rows;  // by place in the table
+    std::vector<std::uint64_t> keys;
+    pages<std::int64_t> u{2};
+};
+
+// Weights of labels while they are learned: of a feature only those that ever moved.
+class learned_labels {
+  public:
+    struct entry {
+        std::int64_t u = 0;
+        std::int32_t w = 0;
+        std::uint16_t label = 0;
+    };
+
+    explicit learned_labels(std::size_t labels) : count(labels) {}
+    std::size_t labels() const { return count; }
+    std::size_t size() const { return rows; }
+    void expect(std::uint64_t key) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[start_of(key, slots.size())]);
+    }
+    void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
+        std::ranges::fill(scores, 0);
+        if (slots.empty()) return;
+        std::array<const slot*, most_templates> found;
+        std::size_t there = 0;
+        for (const std::uint64_t key : keys) {
+            const slot& one = slots[place(key)];
+            if (one.key == 0) continue;
+            found[there++] = &one;
+            __builtin_prefetch(&entries[one.begin]);
+        }
+        for (std::size_t i = 0; i < there; ++i)
+            for (std::uint32_t j = 0; j < found[i]->count; ++j) {
+                const entry& e = entries[found[i]->begin + j];
+                scores[e.label] += e.w;
+            }
+    }
+    void change(std::uint64_t key, std::uint16_t label, std::int32_t amount, std::int64_t steps_before) {
+        entry& one = entry_of(key, label);
+        one.w += amount;
+        one.u += amount * steps_before;
+    }
+    void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t u) {
+        entry& one = entry_of(key, label);
+        one.w = w;
+        one.u = u;
+    }
+    // Calls use(key, entries by label) for each, by key.
+    template <class Use>
+    void each(Use use) const {
+        std::vector<const slot*> order;
+        order.reserve(rows);
+        for (const slot& one : slots)
+            if (one.key != 0) order.push_back(&one);
+        std::ranges::sort(order, {}, [](const slot* one) { return one->key; });
+        std::vector<entry> sorted;
+        for (const slot* one : order) {
+            sorted.assign(entries.begin() + one->begin, entries.begin() + one->begin + one->count);
+            std::ranges::sort(sorted, {}, &entry::label);
+            use(one->key, std::span<const entry>(sorted));
+        }
+    }
+
+    double norm2() const {
+        double sum = 0;
+        for (const slot& one : slots)
+            for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
+                sum += static_cast<double>(entries[i].w) * entries[i].w;
+        return sum;
+    }
+
+  private:
+    struct slot {
+        std::uint64_t key = 0;
+        std::uint32_t begin = 0;
+        std::uint16_t count = 0, room = 0;
+    };
+
+    std::size_t place(std::uint64_t key) const {
+        std::size_t at = start_of(key, slots.size());
+        while (slots[at].key != key && slots[at].key != 0) at = at + 1 == slots.size() ? 0 : at + 1;
+        return at;
+    }
+    entry& entry_of(std::uint64_t key, std::uint16_t label) {
+        if (slots.empty()) grow(std::size_t{1} << 16);
+        std::size_t at = place(key);
+        if (slots[at].key == 0) {
+            if (10 * (rows + 1) > 7 * slots.size()) {
+                grow(slots.size() + slots.size() / 2);
+                at = place(key);
+            }
+            slots[at].key = key;
+            ++rows;
+        }
+        slot& one = slots[at];
+        for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
+            if (entries[i].label == label) return entries[i];
+        if (one.count == one.room) make_room(one);
+        entry& made = entries[one.begin + one.count++];
+        made = {0, 0, label};
+        return made;
+    }
+    // The old place stays empty until another row of its size wants it.
+    void make_room(slot& one) {
+        const auto room = static_cast<std::uint16_t>(one.room == 0 ? 2 : std::min<std::size_t>(2 * one.room, count));
+        std::uint32_t begin;
+        std::vector<std::uint32_t>& free = empty_of(room);
+        if (free.empty()) {
+            if (entries.size() + room > std::numeric_limits<std::uint32_t>::max())
+                throw std::length_error("too many features");
+            begin = static_cast<std::uint32_t>(entries.size());
+            entries.resize(entries.size() + room);
+        } else {
+            begin = free.back();
+            free.pop_back();
+        }
+        std::copy_n(entries.begin() + one.begin, one.count, entries.begin() + begin);
+        if (one.room != 0) empty_of(one.room).push_back(one.begin);
+        one.begin = begin;
+        one.room = room;
+    }
+    std::vector<std::uint32_t>& empty_of(std::uint16_t room) {
+        if (empty.size() <= room) empty.resize(room + std::size_t{1});
+        return empty[room];
+    }
+    void grow(std::size_t size) {
+        table<slot> old(size);
+        old.swap(slots);
+        for (const slot& one : old)
+            if (one.key != 0) slots[place(one.key)] = one;
+    }
+
+    std::size_t count, rows = 0;
+    table<slot> slots;
+    std::vector<entry> entries;
+    std::vector<std::vector<std::uint32_t>> empty;  // by how many entries there is room for
+};
+
+// ---- what predicts
+
+// Averaged weights as whole numbers, of which the largest takes all the room there is. Those that are smaller than
+// `smallest` are left out, and so are features that have no others.
+struct averaged_weights {
+    double move_unit = 1, label_unit = 1;        // what 1 stands for
+    std::vector<std::uint64_t> move_keys;        // in ascending order
+    std::vector<std::uint32_t> move_weights;     // of shift in the lower half and of left in the upper one
+    std::vector<std::uint64_t> label_keys;       // in ascending order
+    std::vector<std::uint32_t> label_starts{0};  // of each key in the entries
+    std::vector<std::uint32_t> label_weights;    // the weight in the lower half, its label in the upper one
+};
+
+constexpr std::uint32_t in_halves(std::int32_t lower, std::uint32_t upper) {
+    return static_cast<std::uint16_t>(lower) | upper << 16;
+}
+constexpr std::int16_t lower_half(std::uint32_t both) {
+    return static_cast<std::int16_t>(both & 0xffff);
+}
+
+inline averaged_weights average(const learned_moves& moves, const learned_labels& labels, std::int64_t steps,
+                                double smallest) {
+    constexpr double most = 32767;
+    const auto T = static_cast<double>(std::max<std::int64_t>(steps, 1));
+    const auto averaged = [&](auto w, auto u) { return w - static_cast<double>(u) / T; };
+    const auto keep = [&](double size) { return size > 0 && size >= smallest; };
+    // Once to find the largest, and once to write.
+    double largest_move = 0, largest_label = 0;
+    moves.each([&](std::uint64_t, auto w, auto u) {
+        for (std::size_t i = 0; i < 2; ++i) largest_move = std::max(largest_move, std::abs(averaged(w[i], u[i])));
+    });
+    labels.each([&](std::uint64_t, auto entries) {
+        for (const auto& one : entries) largest_label = std::max(largest_label, std::abs(averaged(one.w, one.u)));
+    });
+    averaged_weights made;
+    if (largest_move > 0) made.move_unit = largest_move / most;
+    if (largest_label > 0) made.label_unit = largest_label / most;
+    const auto whole = [](double weight, double unit) { return static_cast<std::int32_t>(std::lrint(weight / unit)); };
+    moves.each([&](std::uint64_t key, auto w, auto u) {
+        const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
+        if (!keep(std::max({std::abs(shift), std::abs(left), std::abs(shift + left)}))) return;
+        made.move_keys.push_back(key);
+        made.move_weights.push_back(
+            in_halves(whole(shift, made.move_unit), static_cast<std::uint16_t>(whole(left, made.move_unit))));
+    });
+    labels.each([&](std::uint64_t key, auto entries) {
+        for (const auto& one : entries)
+            if (const double weight = averaged(one.w, one.u); keep(std::abs(weight)))
+                made.label_weights.push_back(in_halves(whole(weight, made.label_unit), one.label));
+        if (made.label_weights.size() == made.label_starts.back()) return;
+        made.label_keys.push_back(key);
+        made.label_starts.push_back(static_cast<std::uint32_t>(made.label_weights.size()));
+    });
+    return made;
+}
+
+// Weights of labels that predict. A slot has half of a key, and where its entries are.
+class frozen_labels {
+  public:
+    frozen_labels() = default;
+    frozen_labels(std::size_t labels, std::span<const std::uint64_t> keys, std::span<const std::uint32_t> starts,
+                  std::span<const std::uint32_t> weights)
+        : count(labels), slots(keys.size() + keys.size() / 2 + 8) {
+        entries.reserve(keys.size() + weights.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            put(keys[i], static_cast<std::uint32_t>(entries.size()));
+            entries.push_back(starts[i + 1] - starts[i]);
+            entries.insert(entries.end(), weights.begin() + starts[i], weights.begin() + starts[i + 1]);
+        }
+    }
+
+    std::size_t labels() const { return count; }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[start_of(key, slots.size())]); }
+    void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
+        std::ranges::fill(scores, 0);
+        std::array<const std::uint32_t*, most_templates> found;
+        std::size_t there = 0;
+        for (const std::uint64_t key : keys)
+            if (const std::uint32_t* const at = find(key); at != nullptr) {
+                __builtin_prefetch(at);
+                found[there++] = at;
+            }
+        for (std::size_t i = 0; i < there; ++i)
+            for (const std::uint32_t one : std::span(found[i] + 1, *found[i])) scores[one >> 16] += lower_half(one);
+    }
+
+  private:
+    struct slot {
+        std::uint32_t check = 0;
+        std::uint32_t place = 0;
+    };
+    static std::uint32_t check_of(std::uint64_t key) {
+        const auto low = static_cast<std::uint32_t>(key);
+        return low | (low == 0);
+    }
+    const std::uint32_t* find(std::uint64_t key) const {
+        const std::uint32_t check = check_of(key);
+        for (std::size_t at = start_of(key, slots.size()); slots[at].check != 0;
+             at = at + 1 == slots.size() ? 0 : at + 1)
+            if (slots[at].check == check) return &entries[slots[at].place];
+        return nullptr;
+    }
+    void put(std::uint64_t key, std::uint32_t place) {
+        std::size_t at = start_of(key, slots.size());
+        for (std::size_t tries = 0; slots[at].check != 0; ++tries) {
+            if (tries > longest_search) throw std::invalid_argument("too many keys want one place");
+            at = at + 1 == slots.size() ? 0 : at + 1;
+        }
+        slots[at] = {check_of(key), place};
+    }
+
+    std::size_t count = 0;
+    table<slot> slots{8};
+    std::vector<std::uint32_t> entries;  // of each feature, their number first
+};
+
+}  // namespace markone

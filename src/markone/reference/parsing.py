@@ -1,0 +1,267 @@
+"""Parsing by transitions in plain Python: the arc-hybrid system, its oracle by brute force, and learning to parse.
+
+Words are numbered from 0 and the root is the number behind the last. Features are tuples of strings, and every step
+of learning adds all weights to the sum that the average is made of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+SHIFT, LEFT, RIGHT = range(3)
+MOVES = (SHIFT, LEFT, RIGHT)
+NOBODY = -1
+
+Feature = tuple[str, ...]
+Templates = Sequence[Sequence[str]]
+
+
+@dataclass
+class Parse:
+    """A sentence of so many words, as far as it has been parsed."""
+
+    size: int
+    stack: list[int] = field(default_factory=list)
+    next: int = 0
+    heads: dict[int, int] = field(default_factory=dict)
+    labels: dict[int, int] = field(default_factory=dict)
+    lefts: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    rights: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def allowed(self) -> list[int]:
+        """The root takes one child, which is the last word."""
+        waits = self.next < self.size
+        can = (waits, bool(self.stack) and (waits or len(self.stack) == 1), len(self.stack) >= 2)
+        return [move for move in MOVES if can[move]]
+
+    def head_by(self, move: int) -> int:
+        return self.next if move == LEFT else self.stack[-2]
+
+    def make(self, move: int, label: int = 0) -> None:
+        if move == SHIFT:
+            self.stack.append(self.next)
+            self.next += 1
+            return
+        head, child = self.head_by(move), self.stack.pop()
+        self.heads[child], self.labels[child] = head, label
+        (self.lefts if move == LEFT else self.rights)[head].append(child)
+
+    def done(self) -> bool:
+        return self.next == self.size and not self.stack
+
+    @classmethod
+    def after(cls, size: int, moves: Sequence[int]) -> Parse:
+        parse = cls(size)
+        for move in moves:
+            parse.make(move)
+        return parse
+
+
+# ---- trees and the oracle
+
+
+def fewest_mistakes(size: int, moves: Sequence[int], heads: Sequence[int]) -> int:
+    """How many heads are wrong, at least, in whichever tree one comes to from here."""
+    parse = Parse.after(size, moves)
+    if parse.done():
+        return sum(parse.heads[word] != heads[word] for word in range(size))
+    return min(fewest_mistakes(size, [*moves, move], heads) for move in parse.allowed())
+
+
+def trees(size: int) -> Iterator[tuple[int, ...]]:
+    """All trees with one root, which is the number behind the last word."""
+    for heads in product(range(size + 1), repeat=size):
+        if heads.count(size) == 1 and all(reaches(word, heads) for word in range(size)):
+            yield heads
+
+
+def reaches(word: int, heads: Sequence[int]) -> bool:
+    """Whether one comes to the root from a word."""
+    for _ in heads:
+        word = heads[word] if word < len(heads) else word
+    return word == len(heads)
+
+
+def below(word: int, head: int, heads: Sequence[int]) -> bool:
+    while word != head and word != len(heads):
+        word = heads[word]
+    return word == head
+
+
+def crossing(heads: Sequence[int]) -> list[int]:
+    """The words whose arcs lie over words that are not below their heads."""
+    return [
+        word
+        for word, head in enumerate(heads)
+        if not all(below(between, head, heads) for between in range(min(word, head) + 1, max(word, head)))
+    ]
+
+
+def lifted(heads: Sequence[int]) -> list[int]:
+    """The shortest arc that crosses gets the head of its head, until none does."""
+    made = list(heads)
+    while found := crossing(made):
+        word = min(found, key=lambda one: abs(made[one] - one))
+        made[word] = made[made[word]]
+    return made
+
+
+# ---- what is seen
+
+
+def shape(word: str) -> str:
+    made, run, last = "", 0, ""
+    for character in word:
+        kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
+        run = run + 1 if kind == last and kind in "dXx" else 1
+        last = kind
+        if run <= 3:
+            made += kind
+    return made
+
+
+@dataclass
+class View:
+    """A parse, with its words and their tags, of which templates take features."""
+
+    parse: Parse
+    words: Sequence[str]
+    tags: Sequence[str]
+
+    def features(self, templates: Templates, nodes: dict[str, int]) -> list[Feature]:
+        return [(" ".join(one), *(self.value(atom, nodes) for atom in one)) for one in templates]
+
+    def of_moves(self, templates: Templates) -> list[Feature]:
+        parse = self.parse
+        nodes = {f"s{i}": parse.stack[-1 - i] if i < len(parse.stack) else NOBODY for i in range(3)}
+        nodes |= {f"b{i}": parse.next + i if parse.next + i <= parse.size else NOBODY for i in range(3)}
+        for node in ("s0", "s1", "b0"):
+            nodes |= self.children(node, nodes[node])
+        return self.features(templates, nodes)
+
+    def of_labels(self, templates: Templates, move: int) -> list[Feature]:
+        parse = self.parse
+        h, c = parse.head_by(move), parse.stack[-1]
+        nodes = {"h": h, "c": c, "h-1": h - 1, "h+1": h + 1 if h < parse.size else NOBODY, "c-1": c - 1, "c+1": c + 1}
+        return self.features(templates, nodes | self.children("h", h) | self.children("c", c))
+
+    def children(self, node: str, word: int) -> dict[str, int]:
+        """The last child on each side, and the one before it."""
+        found = {}
+        for side, all_of in (("l", self.parse.lefts[word]), ("r", self.parse.rights[word])):
+            last = [NOBODY, NOBODY, *all_of] if word != NOBODY else [NOBODY, NOBODY]
+            found |= {f"{node}{side}": last[-1], f"{node}{side}2": last[-2]}
+        return found
+
+    def value(self, atom: str, nodes: dict[str, int]) -> str:
+        node, what = atom.split(" ", 1)
+        word = nodes[node]
+        if what in ("distance", "side"):
+            other = nodes[{"b0": "s0", "s0": "s1", "c": "h"}[node]]
+            if NOBODY in (word, other):
+                return "nobody"
+            far = abs(word - other)
+            near = str(far) if far <= 4 else "5-7" if far < 8 else "8-15" if far < 16 else "more"
+            return near if what == "distance" else str(word < other)
+        if what in ("lefts", "rights", "left labels", "right labels"):
+            side = self.parse.lefts if what.startswith("left") else self.parse.rights
+            found = side[word] if word != NOBODY else []
+            if what.endswith("labels"):
+                return str(sorted({self.parse.labels[child] for child in found}))
+            return str(len(found))
+        if word == NOBODY:
+            return "nobody"
+        if what == "label":
+            return str(self.parse.labels[word])
+        if word == self.parse.size:
+            return "root"
+        form = self.words[word]
+        known = {"word": form.lower(), "tag": self.tags[word], "suffix": form.lower()[-3:], "shape": shape(form)}
+        return "=" + known[what]
+
+
+# ---- learning
+
+
+class Weights:
+    """Weights of features for answers, and the sum of all weights after every step."""
+
+    def __init__(self) -> None:
+        self.w: dict[tuple[Feature, int], int] = defaultdict(int)
+        self.total: dict[tuple[Feature, int], int] = defaultdict(int)
+
+    def score(self, features: Sequence[Feature], answer: int) -> int:
+        return sum(self.w[feature, answer] for feature in features if (feature, answer) in self.w)
+
+    def best(self, features: Sequence[Feature], answers: Sequence[int]) -> int:
+        return max(answers, key=lambda answer: (self.score(features, answer), -answer))
+
+    def add(self, features: Sequence[Feature], answer: int, amount: int) -> None:
+        for feature in features:
+            self.w[feature, answer] += amount
+
+    def end_step(self) -> None:
+        for place, weight in self.w.items():
+            self.total[place] += weight
+
+
+@dataclass
+class Sentence:
+    """A sentence with its tree; heads are numbered as in a parse."""
+
+    words: Sequence[str]
+    tags: Sequence[str]
+    heads: Sequence[int]
+    labels: Sequence[int]
+
+
+class GreedyParser:
+    """The averaged perceptron, move by move, with a dynamic oracle that asks what each move leads to."""
+
+    def __init__(self, move_templates: Templates, label_templates: Templates, labels: Sequence[Sequence[int]]) -> None:
+        """`labels` are those of the root's child, and those of others."""
+        self.move_templates = move_templates
+        self.label_templates = label_templates
+        self.labels = labels
+        self.moves = Weights()
+        self.label_weights = Weights()
+        self.steps = 0
+        self.updates = 0
+
+    def label(self, view: View, move: int) -> tuple[int, list[Feature]]:
+        features = view.of_labels(self.label_templates, move)
+        at_root = view.parse.head_by(move) == view.parse.size
+        return self.label_weights.best(features, self.labels[0 if at_root else 1]), features
+
+    def learn(self, sentence: Sentence, explores: Callable[[], bool]) -> int:
+        """Visits a sentence; returns how many moves were mistakes."""
+        size = len(sentence.words)
+        parse, made, mistakes = Parse(size), list[int](), 0
+        view = View(parse, sentence.words, sentence.tags)
+        while not parse.done():
+            self.steps += 1
+            features = view.of_moves(self.move_templates)
+            lost = {move: fewest_mistakes(size, [*made, move], sentence.heads) for move in parse.allowed()}
+            guess = self.moves.best(features, parse.allowed())
+            right = self.moves.best(features, [move for move in lost if lost[move] == min(lost.values())])
+            if lost[guess] > lost[right]:
+                mistakes += 1
+                self.updates += 1
+                self.moves.add(features, right, 1)
+                self.moves.add(features, guess, -1)
+            taken, label = guess if explores() else right, 0
+            if taken != SHIFT:
+                child = parse.stack[-1]
+                label, features = self.label(view, taken)
+                if parse.head_by(taken) == sentence.heads[child] and label != sentence.labels[child]:
+                    self.updates += 1
+                    self.label_weights.add(features, sentence.labels[child], 1)
+                    self.label_weights.add(features, label, -1)
+            parse.make(taken, label)
+            made.append(taken)
+            self.moves.end_step()
+            self.label_weights.end_step()
+        return mistakes

@@ -1,0 +1,413 @@
+"""The parser: a tree over the words of each sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.errors import DataError, SettingsError
+from markone.features.saved import Saved
+from markone.learning.checkpoints import Path
+from markone.learning.passes import Callback
+from markone.learning.progress import Progress
+from markone.model.explaining import Shown
+from markone.model.grids import Grid, plain_number, signed_numbers
+from markone.model.history import History
+from markone.model.marking import MarkedText
+from markone.structured.corpora import read_sentences
+from markone.structured.parser_file import load_parser, save_parser
+from markone.structured.parser_settings import Crossing, Mode, ParserSettings
+from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
+from markone.structured.scoring import TreeScore, score_trees
+from markone.structured.sentences import FORM, TAG, Sentences, Strings
+
+DEPREL = "deprel"
+MOVES = ("shift", "left", "right")
+SHIFT, LEFT, RIGHT = range(3)
+ROWS_SHOWN = 20
+NOBODY = "-"
+ROOT = "ROOT"
+
+
+class Tree(NamedTuple):
+    """The head and the label of each word of a sentence."""
+
+    heads: list[int]
+    """The number of the word on which each depends, from 1; 0 for the root."""
+    labels: list[str]
+
+
+class Parser:
+    """A tree over each sentence: on which word each depends, and how.
+
+    Examples
+    --------
+    >>> dogs = {"form": ["dogs", "bark"], "upos": ["NOUN", "VERB"], "head": [2, 0], "deprel": ["nsubj", "root"]}
+    >>> parser = Parser.train([dogs], mode="fast", epochs=5)
+    >>> parser.parse([{"form": ["cats", "meow"], "upos": ["NOUN", "VERB"]}])
+    [Tree(heads=[2, 0], labels=['nsubj', 'root'])]
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: list[str],
+        settings: ParserSettings,
+        weights: ParserWeights,
+        history: History,
+        crossing: int = 0,
+        resume: Saved | None = None,
+    ) -> None:
+        self.labels = labels
+        self.settings = settings
+        self.weights = weights
+        self.history = history
+        self.crossing = crossing
+        """How many sentences it was trained on had arcs that cross, which were lifted, or were skipped for it."""
+        self.resume = resume
+        """What is needed to go on with the training, in a file of checkpoints."""
+        self._core = weights.parser(settings.width)
+        self._names = Strings.of(labels)
+
+    def __repr__(self) -> str:
+        return f"Parser({self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features)"
+
+    # ---- learning
+
+    @classmethod
+    def train(
+        cls,
+        source: Any,
+        *,
+        mode: Mode = "accurate",
+        tags: str = "upos",
+        epochs: int | None = None,
+        beam: int | None = None,
+        crossing: Crossing = "lift",
+        seed: int = 0,
+        holdout: float = 0.0,
+        patience: int | None = None,
+        checkpoint: Any = None,
+        resume: Any = False,
+        callback: Callback | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Parser:
+        """Learns from sentences that have trees.
+
+        Parameters
+        ----------
+        source
+            `Sentences`, the path of a file of them in CoNLL-U, or lists in Python: a dict of columns for each sentence,
+            with `form`, `head`, `deprel` and a column of tags.
+        mode
+            `fast`: move by move, learned with a dynamic oracle that knows what is best after mistakes, too. `accurate`:
+            with a beam of states, learned where the best of them is furthest above the right one.
+        tags
+            The column of parts of speech that is looked at. To parse with a tagger's tags, learn from tags as good as
+            its own: from a column that a tagger made which had not learned from these sentences.
+        epochs
+            How many passes are made; 10 if it is to be fast, and 12 if accurate.
+        beam
+            How many states are kept, if it is to be accurate; 8 by default.
+        crossing
+            What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
+            higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.
+        seed
+            Of the order of sentences, which is another in each pass, of how it explores, and of what is held out.
+        holdout
+            The share of sentences that are held out.
+        patience
+            Stop when the share of held-out words with the right head and label has not got better for so many passes,
+            and take the best weights.
+        checkpoint
+            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
+            or a `Checkpoints` that says how often.
+        resume
+            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
+            parser will be, to the bit, what it would have been without the interruption. Source and settings must be
+            the same; `epochs` may be more.
+        callback
+            Called with each pass; training ends when it returns True.
+        progress
+            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+        """
+        from markone.structured.parser_training import train_parser
+
+        given = {
+            "mode": mode,
+            "tags": tags,
+            "epochs": epochs,
+            "beam": beam,
+            "crossing": crossing,
+            "seed": seed,
+            "holdout": holdout,
+            "patience": patience,
+        }
+        return train_parser(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+
+    def save(self, path: Path, *, final: bool = False) -> None:
+        """Writes the parser into a file, which is replaced when the new one is whole.
+
+        Parameters
+        ----------
+        path
+            The name of the file.
+        final
+            Leave out what is needed only to go on with the training; only files of checkpoints have that.
+        """
+        save_parser(self, path, final=final)
+
+    @classmethod
+    def load(cls, path: Path) -> Parser:
+        """The parser in a file that `save` has written. The file may come from anywhere: nothing in it is run."""
+        return load_parser(path)
+
+    # ---- parsing
+
+    def parse(self, sentences: Any) -> list[Tree]:
+        """The tree of each sentence.
+
+        Parameters
+        ----------
+        sentences
+            A dict of columns for each sentence, with `form` and the column of tags; lists of pairs of a word and its
+            tag; the path of a file; or `Sentences`.
+        """
+        batch = self._read(sentences)
+        heads, numbers = self._core.parse(bank_of(batch, self.settings.tags))
+        all_heads, names = heads.tolist(), [self.labels[number] for number in numbers.tolist()]
+        return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
+
+    def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
+        """The heads and the labels of all words, as columns."""
+        heads, numbers = self._core.parse(bank_of(sentences, self.settings.tags))
+        return heads, picked(self._names, numbers)
+
+    def evaluate(self, sentences: Any) -> TreeScore:
+        """How many heads and labels are right; the sentences have the right ones."""
+        batch = self._read(sentences)
+        return score_trees(batch, *self.parse_columns(batch))
+
+    def explain(self, words: Any, i: int) -> ParseExplanation:
+        """What spoke for the head of word `i`, when it got one, and not for another move; and for its label.
+
+        Parameters
+        ----------
+        words
+            One sentence.
+        i
+            The number of the word, from 0.
+        """
+        batch = self._read([words] if isinstance(words, dict) else words)
+        if len(batch) != 1:
+            raise DataError(f"one sentence is wanted, not {len(batch)}")
+        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
+            raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        bank = bank_of(batch, self.settings.tags)
+        moves, labels = self._core.path(bank, 0)
+        state = Replay(batch.form.tolist(), batch.column(self.settings.tags).tolist(), self.labels)
+        step = 0
+        while not (moves[step] != SHIFT and state.stack[-1] == i):
+            state.make(int(moves[step]), int(labels[step]))
+            step += 1
+        before = np.ascontiguousarray(moves[:step]), np.ascontiguousarray(labels[:step])
+        how, label = int(moves[step]), int(labels[step])
+        head = state.next if how == LEFT else state.stack[-2]
+
+        weights, nodes = self._core.look_at_moves(bank, 0, *before)
+        names = [state.name(template, nodes) for template in _core.move_templates()]
+        move = decision(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
+
+        weights, nodes = self._core.look_at_labels(bank, 0, *before, how)
+        names = [state.name(template, nodes) for template in _core.label_templates()]
+        use = OF_ROOT if head == len(batch.form) else OF_OTHERS
+        possible = np.flatnonzero(self.weights.label_uses & use).tolist()
+        rows = weights.reshape(-1, len(self.labels)) * self.weights.label_unit
+        return ParseExplanation(
+            word=batch.form[i],
+            head=ROOT if head == len(batch.form) else batch.form[head],
+            move=move,
+            label=decision(names, rows, label, self.labels, possible),
+        )
+
+    def _read(self, sentences: Any) -> Sentences:
+        return with_tags(read_sentences(sentences), self.settings.tags)
+
+
+# ---- what the core reads
+
+
+def with_tags(batch: Sentences, tags: str) -> Sentences:
+    """Pairs of a word and its tag will do, whatever the column is called."""
+    if tags not in batch.columns and batch.words == 0:
+        return batch.with_columns({tags: Strings.of([])})
+    if tags not in batch.columns and set(batch.columns) == {FORM, TAG}:
+        return batch.with_columns({tags: batch.column(TAG)})
+    return batch
+
+
+def columns_of(sentences: Sentences, names: Sequence[str]) -> list[NDArray[Any]]:
+    """Bytes and offsets of each column."""
+    found = [sentences.column(name) for name in names]
+    return [np.ascontiguousarray(array) for one in found for array in (one.bytes, one.offsets)]
+
+
+def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
+    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *columns_of(sentences, (FORM, tags)))
+
+
+def picked(strings: Strings, which: NDArray[Any]) -> Strings:
+    """Some of the strings, each as often as it is named."""
+    sizes = np.diff(strings.offsets)[which]
+    offsets = np.zeros(len(which) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    places = np.repeat(strings.offsets[which] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return Strings(strings.bytes[places], offsets)
+
+
+# ---- why
+
+
+class Term(NamedTuple):
+    """What a feature says to two answers."""
+
+    feature: str
+    chosen: float
+    against: float
+
+    @property
+    def difference(self) -> float:
+        return self.chosen - self.against
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An answer, the next best one, and what each feature says to them: the differences add up to the margin."""
+
+    chosen: str
+    against: str | None
+    """None where there was nothing to choose."""
+    terms: list[Term]
+    """Those with the largest differences first."""
+
+    @property
+    def margin(self) -> float:
+        return sum(term.difference for term in self.terms)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "chosen": self.chosen,
+            "against": self.against,
+            "margin": self.margin,
+            "terms": [{**term._asdict(), "difference": term.difference} for term in self.terms],
+        }
+
+    def grid(self) -> Grid:
+        shown = self.terms[:ROWS_SHOWN]
+        numbers = [[term.chosen, term.against, term.difference] for term in shown]
+        columns = [signed_numbers(list(column)) for column in zip(*numbers, strict=True)]
+        lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
+        return Grid([["feature", self.chosen, self.against or NOBODY, "difference"]], lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ParseExplanation(Shown):
+    """Why a word has its head and its label: the move that made the arc, against the next best one of that moment."""
+
+    word: str
+    head: str
+    move: Decision
+    label: Decision
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "word": self.word,
+            "head": self.head,
+            "move": self.move.as_dict(),
+            "label": self.label.as_dict(),
+        }
+
+    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+        yield f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
+        for what, one in (("move", self.move), ("label", self.label)):
+            if one.against is None:
+                yield f"The {what} {one.chosen!r} was the only one that could be"
+                continue
+            yield f"The {what} {one.chosen!r} and not {one.against!r}, by {plain_number(one.margin)}"
+            yield one.grid()
+
+
+def decision(
+    names: Sequence[str], weights: NDArray[Any], chosen: int, answers: Sequence[str], possible: Sequence[int]
+) -> Decision:
+    """What spoke for one of the answers, of which only some were possible."""
+    others = [answer for answer in possible if answer != chosen]
+    if not others:
+        return Decision(answers[chosen], None, [])
+    sums = weights.sum(axis=0)
+    other = max(others, key=lambda answer: sums[answer])
+    terms = [
+        Term(name, float(row[chosen]), float(row[other]))
+        for name, row in zip(names, weights, strict=True)
+        if row[chosen] != row[other]
+    ]
+    terms.sort(key=lambda term: -abs(term.difference))
+    return Decision(answers[chosen], answers[other], terms)
+
+
+class Replay:
+    """A sentence as a parser has left it after some moves, to name what it saw."""
+
+    def __init__(self, forms: Sequence[str], tags: Sequence[str], labels: Sequence[str]) -> None:
+        self.forms = [*forms, ROOT]
+        self.tags = [*tags, ROOT]
+        self.names = labels
+        self.stack: list[int] = []
+        self.next = 0
+        self.label = [NOBODY] * len(self.forms)
+        self.children: dict[str, list[list[int]]] = {side: [[] for _ in self.forms] for side in ("left", "right")}
+
+    def allowed(self) -> list[int]:
+        waiting = self.next < len(self.forms) - 1
+        can = (waiting, bool(self.stack) and (waiting or len(self.stack) == 1), len(self.stack) >= 2)
+        return [move for move, may in enumerate(can) if may]
+
+    def make(self, move: int, label: int) -> None:
+        if move == SHIFT:
+            self.stack.append(self.next)
+            self.next += 1
+            return
+        child = self.stack.pop()
+        head = self.next if move == LEFT else self.stack[-1]
+        self.label[child] = self.names[label]
+        self.children["left" if move == LEFT else "right"][head].append(child)
+
+    def name(self, template: Sequence[str], nodes: NDArray[np.int32]) -> str:
+        """A feature: each atom with what it is here."""
+        at = dict(zip(_core.tree_nodes(), nodes.tolist(), strict=True))
+        return ", ".join(f"{atom}={self._value(atom, at)}" for atom in template)
+
+    def _value(self, atom: str, at: dict[str, int]) -> str:
+        node, what = atom.split(" ", 1)
+        word = at[node]
+        if what in ("distance", "side"):
+            other = at[{"b0": "s0", "s0": "s1", "c": "h"}[node]]
+            if word < 0 or other < 0:
+                return NOBODY
+            return str(abs(word - other)) if what == "distance" else "left" if word < other else "right"
+        if word < 0:
+            return NOBODY
+        if what in ("lefts", "rights"):
+            return str(len(self.children[what.removesuffix("s")][word]))
+        if what in ("left labels", "right labels"):
+            found = {self.label[child] for child in self.children[what.removesuffix(" labels")][word]}
+            return "+".join(sorted(found)) or NOBODY
+        form = self.forms[word]
+        known = {"word": form.lower(), "tag": self.tags[word], "label": self.label[word], "shape": form}
+        return known[what] if what in known else form.lower()[-3:]

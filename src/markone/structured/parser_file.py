@@ -1,0 +1,78 @@
+"""The file of a parser: what of it is written, and how it is made again of what somebody wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from markone.errors import DataError, SettingsError
+from markone.features.saved import Contents, Saved, joined
+from markone.learning.checkpoints import Path
+from markone.model.container import read_file, write_file
+from markone.model.file import check_keys, history_of, row_of
+from markone.structured.parser_settings import ParserSettings
+from markone.structured.parser_weights import ParserWeights
+from markone.structured.tagger_file import tags_of
+
+if TYPE_CHECKING:
+    from markone.structured.parser import Parser
+
+KIND = "parser"
+
+
+def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
+    parts = {"weights": model.weights.save()}
+    if model.resume is not None and not final:
+        parts["resume"] = model.resume
+    facts = {
+        "kind": KIND,
+        "settings": asdict(model.settings),
+        "labels": model.labels,
+        "crossing": model.crossing,
+        "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
+    }
+    saved = joined(parts, facts)
+    write_file(path, saved.facts, saved.arrays)
+
+
+def load_parser(path: Path) -> Parser:
+    saved = read_file(path)
+    try:
+        return from_saved(saved)
+    except DataError as error:
+        raise DataError(f"cannot load the parser {path}: {error}") from error
+    except MemoryError as error:
+        raise DataError(f"cannot load the parser {path}: there is too little memory for it") from error
+
+
+def from_saved(saved: Saved) -> Parser:
+    from markone.structured.parser import Parser
+
+    facts = saved.facts
+    if facts.get("kind") != KIND:
+        raise DataError(f"it holds no parser but {facts.get('kind')!r:.50}")
+    contents = Contents(saved)
+    contents.fact("kind", str)
+    settings, labels = settings_of(contents.fact("settings", dict)), tags_of(contents.fact("labels", list))
+    history = history_of({"history": contents.fact("history", dict)})
+    crossing = contents.fact("crossing", int)
+    weights = ParserWeights.load(contents.saved("weights"), len(labels))
+    resume = contents.saved("resume") if "resume" in facts else None
+    contents.close()
+    try:
+        return Parser(
+            labels=labels, settings=settings, weights=weights, history=history, crossing=crossing, resume=resume
+        )
+    except ValueError as error:  # what the core refuses
+        raise DataError(f"it is damaged: {error}") from None
+
+
+def settings_of(found: Mapping[str, Any]) -> ParserSettings:
+    check_keys(found, {field.name for field in fields(ParserSettings)}, "its settings")
+    try:
+        return ParserSettings(**found)
+    except SettingsError as error:
+        raise DataError(f"in its settings, {error}") from None
+    except TypeError as error:  # what a choice cannot be compared with
+        raise DataError(f"its settings are damaged: {error}") from None

@@ -1,0 +1,54 @@
+"""Settings of a parser: what it looks at, how it searches and how it learns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from markone.data.options import check_choice
+from markone.errors import SettingsError
+from markone.structured.sentences import FORM
+from markone.structured.tagger_settings import is_number, whole
+
+Mode = Literal["fast", "accurate"]
+Crossing = Literal["lift", "skip"]
+USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 12}
+USUAL_BEAM = 8
+WIDEST_BEAM = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSettings:
+    """Settings of a parser, spelled out: see `Parser.train`."""
+
+    mode: Mode
+    tags: str
+    epochs: int
+    beam: int | None
+    crossing: Crossing
+    seed: int
+    holdout: float
+    patience: int | None
+
+    def __post_init__(self) -> None:
+        check_choice("mode", self.mode, get_args(Mode))
+        check_choice("crossing", self.crossing, get_args(Crossing))
+        if not isinstance(self.tags, str) or self.tags == FORM:
+            raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r:.80}")
+        whole("epochs", self.epochs, 1)
+        whole("seed", self.seed, 0)
+        if self.mode == "accurate":
+            whole("beam", self.beam, 2, WIDEST_BEAM)
+        elif self.beam is not None:
+            raise SettingsError("beam", f"is the width of mode='accurate', not of {self.mode!r}; leave it out")
+        if not is_number(self.holdout) or not 0 <= self.holdout < 1:
+            raise SettingsError("holdout", f"must be at least 0 and less than 1, not {self.holdout!r}")
+        if self.patience is not None:
+            whole("patience", self.patience, 1)
+            if self.holdout == 0:
+                raise SettingsError("patience", "waits for held-out accuracy; set holdout, too")
+
+    @property
+    def width(self) -> int:
+        """How many states the search keeps."""
+        return 1 if self.beam is None else self.beam

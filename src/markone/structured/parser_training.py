@@ -1,0 +1,182 @@
+"""How a parser is trained."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64
+
+from markone import _core
+from markone.errors import DataError, SettingsError
+from markone.features.saved import Saved
+from markone.learning.checkpoints import Checkpoints
+from markone.learning.passes import Callback
+from markone.learning.progress import Progress, Silence, visible_progress
+from markone.model.history import History
+from markone.structured.corpora import check_trees, read_sentences
+from markone.structured.parser import DEPREL, Parser, bank_of, columns_of
+from markone.structured.parser_settings import USUAL_BEAM, USUAL_EPOCHS, ParserSettings
+from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
+from markone.structured.runs import Arrays, Run, Sums, damaged
+from markone.structured.scoring import score_trees
+from markone.structured.sentences import FORM, Sentences
+from markone.structured.tagger_training import chosen, split
+
+SMALLEST = 0.3
+"""Features none of whose averaged weights is as large are left out. A mistake moves weights by 1 or 2; what has moved
+once, late, is hardly worth its place."""
+MOST_LABELS = 4096
+
+
+def train_parser(
+    source: Any,
+    given: dict[str, Any],
+    *,
+    checkpoint: Any,
+    resume: Any,
+    callback: Callback | None,
+    progress: Progress | bool | None,
+) -> Parser:
+    """See `Parser.train`."""
+    checkpoints = Checkpoints.of(checkpoint)
+    if checkpoints is not None:
+        checkpoints.check_folder()
+    resumed = checkpoints.path if resume is True and checkpoints is not None else resume
+    if resumed is True:
+        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
+    if callback is not None and not callable(callback):
+        raise SettingsError("callback", f"must be a function, not {callback!r}")
+    if isinstance(progress, bool):
+        progress = visible_progress() if progress else None
+    settings = settings_for(given)
+    sentences = read_sentences(source)
+    check_trees(sentences)
+    kept = None
+    if resumed and os.path.exists(resumed):
+        kept = Parser.load(resumed)
+        check_kept(kept, settings)
+    training = Training(sentences, settings)
+    if kept is not None:
+        training.go_on(kept)
+    return training.finish(checkpoints, callback, progress or Silence())
+
+
+def settings_for(given: dict[str, Any]) -> ParserSettings:
+    """What is given, and else what is usual."""
+    usual = {
+        "epochs": USUAL_EPOCHS.get(given["mode"], 1) if given["epochs"] is None else given["epochs"],
+        "beam": USUAL_BEAM if given["mode"] == "accurate" and given["beam"] is None else given["beam"],
+    }
+    return ParserSettings(**{**given, **usual})
+
+
+def check_kept(kept: Parser, settings: ParserSettings) -> None:
+    """That a training can be taken up from it, with the settings that it had."""
+    for field in fields(ParserSettings):
+        before, now = getattr(kept.settings, field.name), getattr(settings, field.name)
+        if field.name != "epochs" and before != now:
+            raise SettingsError(field.name, f"is {now!r:.80} now and was {before!r:.80} before the interruption")
+
+
+class Training(Run[Parser]):
+    """The training of a parser."""
+
+    def __init__(self, sentences: Sentences, settings: ParserSettings) -> None:
+        self.settings = settings
+        learned, held_out = split(len(sentences), settings.holdout, settings.seed)
+        heads, lifted = projective(sentences)
+        if settings.crossing == "skip":
+            learned = learned[lifted[learned] == 0]
+        super().__init__(
+            len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
+        )
+        self.crossing = int(np.count_nonzero(lifted))
+        columns = (FORM, settings.tags, DEPREL)
+        self.learned, words = chosen(sentences, columns, learned)
+        self.heads = heads[words]
+        self.held_out, words = chosen(sentences, columns, held_out)
+        self.held_out = self.held_out.with_columns({}, gold_heads(sentences)[words])
+        if self.learned.words == 0:
+            raise DataError("there is nothing to learn from: the sentences have no words")
+        labels = self.learned.column(DEPREL).tolist()
+        self.labels = sorted(set(labels))
+        """In the order in which they are numbered."""
+        if len(self.labels) > MOST_LABELS:
+            raise DataError(f"there are {len(self.labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        self.numbers = np.array([numbers[label] for label in labels], np.int32)
+        self.uses = np.zeros(len(self.labels), np.uint8)
+        for use, which in ((OF_ROOT, self.heads == 0), (OF_OTHERS, self.heads != 0)):
+            self.uses[np.unique(self.numbers[which])] |= use
+        self.bank = bank_of(self.learned, settings.tags)
+        self.bank.set_trees(self.heads, self.numbers)
+        self.learner = _core.TreeLearner(self.uses, settings.width)
+
+    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+        return Sums(len(some), *self.learner.learn(self.bank, some, epoch > 1, seed))
+
+    def accuracy(self) -> float | None:
+        """The share of held-out words with the right head and label."""
+        if len(self.held_out) == 0:
+            return None
+        parser = self.model(self.weights(), self.history, None)
+        return score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
+
+    def norm2(self) -> float:
+        return self.learner.norm2()
+
+    def weights(self) -> Saved:
+        return ParserWeights.of(self.learner, self.uses, SMALLEST).save()
+
+    def model(self, weights: Saved, history: History, resume: Saved | None) -> Parser:
+        return Parser(
+            labels=self.labels,
+            settings=self.settings,
+            weights=ParserWeights.load(weights, len(self.labels)),
+            history=history,
+            crossing=self.crossing,
+            resume=resume,
+        )
+
+    def state(self) -> Arrays:
+        state = self.learner.get_state()
+        return {**state, "steps": np.array([state["steps"]], np.int64)}
+
+    def set_state(self, state: Arrays) -> None:
+        if state.keys() != STATE.keys():
+            raise damaged("it has other arrays than it should")
+        for name, dtype in STATE.items():
+            if state[name].dtype != dtype or state[name].ndim != 1:
+                raise damaged(f"the array {name} has another form than it should")
+        try:
+            arrays: dict[str, Any] = {**state}
+            steps = arrays.pop("steps").tolist()
+            if len(steps) != 1:
+                raise damaged("the array steps has another form than it should")
+            self.learner.set_state(*steps, **arrays)
+        except ValueError as error:
+            raise damaged(str(error)) from None
+
+    def digest(self) -> str:
+        hashed = xxh3_64("\0".join(self.labels).encode("utf-8", "surrogatepass"))
+        for array in (self.heads, self.numbers):
+            hashed.update(array.tobytes())
+        for some in (self.learned, self.held_out):
+            hashed.update(some.starts.tobytes())
+            for array in columns_of(some, (FORM, self.settings.tags)):
+                hashed.update(array.tobytes())
+        return hashed.hexdigest()
+
+
+def gold_heads(sentences: Sentences) -> NDArray[np.int32]:
+    assert sentences.heads is not None  # it was checked
+    return np.ascontiguousarray(sentences.heads, np.int32)
+
+
+def projective(sentences: Sentences) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Heads of trees whose arcs do not cross, and how many arcs were lifted in each sentence."""
+    return _core.projective(sentences.starts, gold_heads(sentences))

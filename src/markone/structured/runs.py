@@ -1,0 +1,254 @@
+"""Runs: passes over sentences, with held-out sentences, checkpoints and a way to go on to the bit."""
+
+from __future__ import annotations
+
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.errors import DataError
+from markone.features.saved import Saved
+from markone.learning.checkpoints import Checkpoints, Keeper, Path
+from markone.learning.examples import shuffled
+from markone.learning.interruption import Interruption
+from markone.learning.passes import MAY_GO_ON, Callback
+from markone.learning.progress import Progress
+from markone.learning.states import prefixed, without_prefix
+from markone.model.history import History, Pass, Stop
+
+BETWEEN_LOOKS = 1000
+"""Sentences."""
+MOST = 2**53
+OTHER_SENTENCES = (
+    "the sentences are not those of the training that was interrupted; resume it with the same data, or start anew"
+)
+Arrays = dict[str, NDArray[Any]]
+
+
+class Kept(Protocol):
+    """A model that can be saved, and that a run can be taken up from."""
+
+    history: History
+    resume: Saved | None
+
+    def save(self, path: Path) -> None: ...
+
+
+Model = TypeVar("Model", bound=Kept)
+
+
+@dataclass(slots=True)
+class Sums:
+    """What the visits of a pass have come to so far."""
+
+    visits: int = 0
+    """Of sentences."""
+    decisions: int = 0
+    mistakes: int = 0
+    updates: int = 0
+
+
+class Run(ABC, Generic[Model]):
+    """A training that can be left at any look and taken up again."""
+
+    def __init__(self, sentences: int, held_out: int, *, epochs: int, seed: int, patience: int | None) -> None:
+        self.sentences = sentences
+        self.epochs = epochs
+        self.seed = seed
+        self.patience = patience
+        self.sums = Sums()
+        self.steady = True
+        """Whether it is between two steps, so that it can be saved."""
+        self.ended = False
+        """Whether there was a reason to stop before the last pass."""
+        self.best: Saved | None = None
+        """The weights with the best held-out accuracy, where there is a patience."""
+        self.best_accuracy = -1.0
+        self.passes_without_gain = 0
+        self.history = History(rows=sentences, held_out=held_out)
+
+    # ---- what a learner does
+
+    @abstractmethod
+    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+        """Visits these sentences in turn."""
+
+    @abstractmethod
+    def accuracy(self) -> float | None:
+        """That of the averaged weights on what is held out, if anything is."""
+
+    @abstractmethod
+    def norm2(self) -> float:
+        """The squared length of the last weights."""
+
+    @abstractmethod
+    def weights(self) -> Saved:
+        """The weights that predict, as they are now."""
+
+    @abstractmethod
+    def state(self) -> Arrays:
+        """All that the learner needs to go on."""
+
+    @abstractmethod
+    def set_state(self, state: Arrays) -> None:
+        """Takes up what `state` gave, which may come from anywhere."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Of all that it learns from."""
+
+    @abstractmethod
+    def model(self, weights: Saved, history: History, resume: Saved | None) -> Model:
+        """What predicts."""
+
+    # ---- passes
+
+    def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
+        """Makes the passes that are left."""
+        keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
+        signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
+        with Interruption(signals) as interruption:
+            try:
+                progress.start(self.sentences, self.epochs)
+                progress.advance(self.sentences * len(self.history) + self.sums.visits)
+                self._make_passes(callback, progress, keeper, lambda: interruption.signal is not None)
+            except KeyboardInterrupt:  # which may come from a callback, or from another handler of Ctrl-C
+                self.history.stopped = "interrupted"
+                if keeper is not None and self.steady:
+                    keeper.save_in_any_case()
+            finally:
+                progress.close()
+        if interruption.signal == signal.SIGTERM:
+            signal.raise_signal(signal.SIGTERM)
+        return self.model(self.best or self.weights(), self.history, None)
+
+    def _make_passes(
+        self, callback: Callback | None, progress: Progress, keeper: Keeper | None, interrupted: Callable[[], bool]
+    ) -> None:
+        while not self.ended and len(self.history) < self.epochs:
+            start = time.perf_counter()
+            epoch = len(self.history) + 1
+            order = shuffled(np.arange(self.sentences, dtype=np.int64), self.seed, epoch - 1)
+            while self.sums.visits < len(order):
+                self._visit(order, epoch)
+                progress.advance(min(BETWEEN_LOOKS, len(order)))
+                if self.sums.visits < len(order):
+                    if interrupted():
+                        raise KeyboardInterrupt
+                    if keeper is not None:
+                        keeper.look(after_pass=False)
+            result = self._look(epoch, start)
+            progress.finish_pass(result)
+            reason = self._reason(result, bool(callback and callback(result)))
+            if reason is not None:
+                self.history.stopped, self.ended = reason, True
+            elif interrupted():
+                raise KeyboardInterrupt
+            if keeper is not None:
+                keeper.look(after_pass=True)
+
+    def _visit(self, order: NDArray[np.int64], epoch: int) -> None:
+        """What is drawn at random depends on where in which pass it is, so that one can go on from any look."""
+        at = self.sums.visits
+        seed = int(np.random.SeedSequence([self.seed, epoch, at]).generate_state(1, np.uint64)[0])
+        self.steady = False
+        more = self.learn(order[at : at + BETWEEN_LOOKS], epoch, seed)
+        self.sums = Sums(*(getattr(self.sums, one.name) + getattr(more, one.name) for one in fields(Sums)))
+        self.steady = True
+
+    def _look(self, epoch: int, start: float) -> Pass:
+        """The end of a pass: what it came to."""
+        result = Pass(
+            epoch=epoch,
+            mistakes=self.sums.mistakes,
+            updates=self.sums.updates,
+            loss=self.sums.mistakes / max(1, self.sums.decisions),
+            norm2=self.norm2(),
+            holdout_averaged=self.accuracy(),
+            seconds=time.perf_counter() - start,
+        )
+        self.history.passes.append(result)
+        self.sums = Sums()
+        if result.holdout is not None:
+            if self._remember(result):
+                self.passes_without_gain = 0
+                self.best = self.weights() if self.patience else None
+            else:
+                self.passes_without_gain += 1
+        return result
+
+    def _remember(self, result: Pass) -> bool:
+        """Whether its held-out accuracy is the best so far."""
+        if result.holdout is None or result.holdout <= self.best_accuracy:
+            return False
+        self.best_accuracy, self.history.best_epoch = result.holdout, result.epoch
+        return True
+
+    def _reason(self, result: Pass, asked: bool) -> Stop | None:
+        if asked:
+            return "callback"
+        if result.updates == 0:
+            return "converged"
+        return "held-out" if self.patience is not None and self.passes_without_gain >= self.patience else None
+
+    # ---- what is kept
+
+    def keep(self, path: Path) -> None:
+        """Saves it as it is, with all that is needed to take it up again."""
+        history = self.history
+        if not self.ended and len(history) < self.epochs:
+            history = replace(history, stopped="interrupted")
+        facts = {"digest": self.digest(), "sums": asdict(self.sums), "passes_without_gain": self.passes_without_gain}
+        arrays = prefixed("state.", self.state())
+        if self.best is not None:
+            facts["best"] = self.best.facts
+            arrays |= prefixed("best.", self.best.arrays)
+        self.model(self.best or self.weights(), history, Saved(facts, arrays)).save(path)
+
+    def go_on(self, kept: Model) -> None:
+        """Takes up a training of the same sentences."""
+        if kept.resume is None:
+            raise DataError("the file to resume from is a final model, which has not kept its training; train it anew")
+        facts, arrays = kept.resume.facts, kept.resume.arrays
+        check_facts(facts)
+        if facts["digest"] != self.digest():
+            raise DataError(OTHER_SENTENCES)
+        sums = Sums(**facts["sums"])
+        if sums.visits > self.sentences:
+            raise damaged("it has made more visits than there are sentences")
+        self.set_state(without_prefix("state.", arrays))
+        self.sums, self.passes_without_gain = sums, facts["passes_without_gain"]
+        if "best" in facts:
+            self.best = Saved(facts["best"], without_prefix("best.", arrays))
+        for result in kept.history.passes:
+            self._remember(result)
+        self.history.passes = list(kept.history.passes)
+        if kept.history.stopped not in MAY_GO_ON:
+            self.history.stopped, self.ended = kept.history.stopped, True
+
+
+def check_facts(facts: dict[str, Any]) -> None:
+    if (
+        not {"digest", "sums", "passes_without_gain"}
+        <= facts.keys()
+        <= {"digest", "sums", "passes_without_gain", "best"}
+    ):
+        raise damaged("it has other parts than it should")
+    sums = facts["sums"]
+    if not isinstance(sums, dict) or sums.keys() != {one.name for one in fields(Sums)}:
+        raise damaged("it has other sums than it should")
+    for name, value in {**sums, "passes_without_gain": facts["passes_without_gain"]}.items():
+        if type(value) is not int or not 0 <= value <= MOST:
+            raise damaged(f"{name} is {value!r:.50}")
+    if not isinstance(facts["digest"], str) or not isinstance(facts.get("best", {}), dict):
+        raise damaged("it has other parts than it should")
+
+
+def damaged(problem: str) -> DataError:
+    return DataError(f"what the file has to go on from is damaged: {problem}; start anew")

@@ -1,0 +1,350 @@
+"""Parsers: what they learn, keep, say and refuse."""
+
+from __future__ import annotations
+
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import forging
+import markone
+from markone import DataError, Parser, SettingsError
+from markone.model.history import Pass
+from markone.structured.sentences import Sentences
+
+NOUNS, VERBS, NAMES = ["dog", "cat", "bird", "tree"], ["sees", "likes", "knows"], ["Ann", "Bob"]
+
+
+def sentence(chance: random.Random) -> dict[str, Any]:
+    """A noun phrase or name, a verb, perhaps another noun phrase, perhaps a full stop."""
+    form: list[str] = []
+    upos: list[str] = []
+    arcs: list[tuple[int, str]] = []
+
+    def phrase(label: str, verb: int) -> None:
+        if chance.random() < 0.5:
+            form.append(chance.choice(NAMES))
+            upos.append("PROPN")
+            arcs.append((verb, label))
+            return
+        start = len(form)
+        size = chance.choice([1, 2])
+        form.extend(["the", "big"][:size] + [chance.choice(NOUNS)])
+        upos.extend(["DET", "ADJ"][:size] + ["NOUN"])
+        arcs.extend([(start + size, label) for label in ["det", "amod"][:size]] + [(verb, label)])
+
+    size = chance.randint(0, 10)
+    phrase("nsubj", -1)
+    verb = len(form)
+    arcs[:] = [(verb if head == -1 else head, label) for head, label in arcs]
+    form.append(chance.choice(VERBS))
+    upos.append("VERB")
+    arcs.append((-1, "root"))
+    if size > 3:
+        phrase("obj", verb)
+    if size > 6:
+        form.append(".")
+        upos.append("PUNCT")
+        arcs.append((verb, "punct"))
+    return {
+        "form": form,
+        "upos": upos,
+        "head": [head + 1 for head, _ in arcs],
+        "deprel": [label for _, label in arcs],
+    }
+
+
+def treebank(count: int, seed: int = 0) -> list[dict[str, Any]]:
+    chance = random.Random(seed)
+    return [sentence(chance) for _ in range(count)]
+
+
+def noisy(count: int) -> list[dict[str, Any]]:
+    """The same, but names are objects in two ways, and nobody can know in which."""
+    made = treebank(count)
+    for number, one in enumerate(made):
+        one["deprel"] = ["iobj" if label == "obj" and number % 2 else label for label in one["deprel"]]
+        if one["upos"][-1] == "PUNCT" and number % 3:
+            one["head"][-1] = 1 + one["upos"].index("NOUN") if "NOUN" in one["upos"] else one["head"][-1]
+    return made
+
+
+CROSSING = {
+    "form": ["a", "hearing", "is", "scheduled", "on", "it", "today"],
+    "upos": ["DET", "NOUN", "AUX", "VERB", "ADP", "PRON", "NOUN"],
+    "head": [2, 4, 4, 0, 6, 2, 4],
+    "deprel": ["det", "nsubj", "aux", "root", "case", "nmod", "obl"],
+}
+MODES = [{"mode": "fast"}, {"mode": "accurate", "beam": 4}]
+modes = pytest.mark.parametrize("how", MODES, ids=lambda how: str(how["mode"]))
+
+
+def content(parser: Parser, folder: Path) -> bytes:
+    path = folder / "some.parser"
+    parser.save(path)
+    return path.read_bytes()
+
+
+# ---- learning and parsing
+
+
+@modes
+def test_it_parses_what_it_has_not_seen(how: dict[str, Any]) -> None:
+    parser = Parser.train(treebank(60), epochs=6, **how)
+    score = parser.evaluate(treebank(30, seed=1))
+    assert score.las > 0.97
+    first = treebank(1, seed=2)[0]
+    tree = parser.parse([{"form": first["form"], "upos": first["upos"]}])[0]
+    assert (tree.heads, tree.labels) == (first["head"], first["deprel"])
+    pairs = list(zip(first["form"], first["upos"], strict=True))
+    assert parser.parse([pairs]) == [tree]
+    assert parser.history.stopped == "converged" and parser.history[-1].updates == 0
+    assert (parser.history[0].mistakes or 0) > 0
+
+
+@modes
+def test_odd_sentences_have_trees_too(how: dict[str, Any]) -> None:
+    parser = Parser.train(treebank(30), epochs=3, **how)
+    assert parser.parse([]) == []
+    words = [[], ["dog"], ["Zyzzyva", "ünseen", "\ud800", ""], ["the"] * 70]
+    trees = parser.parse([{"form": one, "upos": ["NOUN"] * len(one)} for one in words])
+    assert [len(tree.heads) for tree in trees] == [0, 1, 4, 70]
+    for tree in trees[1:]:
+        assert tree.heads.count(0) == 1
+        roots = [label for head, label in zip(tree.heads, tree.labels, strict=True) if head == 0]
+        assert roots == ["root"] and tree.labels.count("root") == 1
+    assert trees[1] == ([0], ["root"])
+    heads, labels = parser.parse_columns(Sentences.of([{"form": ["Ann", "sees"], "upos": ["PROPN", "VERB"]}]))
+    assert heads.tolist() == [2, 0] and labels.tolist() == ["nsubj", "root"]
+
+
+def test_one_word_is_enough_to_learn_from() -> None:
+    one = {"form": ["go"], "upos": ["VERB"], "head": [0], "deprel": ["root"]}
+    parser = Parser.train([one, {name: [] for name in one}], mode="fast")
+    assert parser.history.stopped == "converged"
+    assert parser.parse([{"form": ["go", "on"], "upos": ["VERB", "ADV"]}])[0].heads.count(0) == 1
+
+
+def test_every_setting_changes_something(tmp_path: Path) -> None:
+    sentences = [{**one, "other": ["X"] * len(one["form"])} for one in [*noisy(40), CROSSING]]
+    usual = content(Parser.train(sentences, mode="fast", epochs=2), tmp_path)
+    for change in ({"epochs": 3}, {"seed": 1}, {"tags": "other"}, {"crossing": "skip"}, {"holdout": 0.2}):
+        given: dict[str, Any] = {"mode": "fast", "epochs": 2, **change}
+        assert content(Parser.train(sentences, **given), tmp_path) != usual
+    by_beam = {content(Parser.train(sentences, mode="accurate", epochs=2, beam=beam), tmp_path) for beam in (2, 8)}
+    assert len(by_beam) == 2
+
+
+def test_trees_that_cross_are_lifted_or_skipped() -> None:
+    lifted = Parser.train([CROSSING] * 3, mode="fast", epochs=8)
+    assert lifted.crossing == 3 and lifted.history.rows == 3
+    tree = lifted.parse([CROSSING])[0]
+    assert tree.heads == [2, 4, 4, 0, 6, 4, 4] and tree.labels == CROSSING["deprel"]
+    skipped = Parser.train([CROSSING, *treebank(5)], mode="fast", crossing="skip")
+    assert skipped.crossing == 1 and skipped.history.rows == 5
+    assert "nmod" not in skipped.labels
+    with pytest.raises(DataError, match="nothing to learn"):
+        Parser.train([CROSSING], crossing="skip")
+
+
+# ---- files
+
+
+@modes
+def test_the_same_seed_gives_the_same_bytes_and_a_file_the_same_trees(how: dict[str, Any], tmp_path: Path) -> None:
+    parser, again = (Parser.train(treebank(30), epochs=3, seed=7, **how) for _ in range(2))
+    first = content(parser, tmp_path)
+    assert content(again, tmp_path) == first
+    loaded = Parser.load(tmp_path / "some.parser")
+    assert content(loaded, tmp_path) == first
+    more = [{"form": one["form"], "upos": one["upos"]} for one in treebank(40, seed=3)]
+    assert loaded.parse(more) == parser.parse(more)
+    assert loaded.labels == parser.labels and loaded.settings == parser.settings
+    assert repr(loaded) == repr(parser)
+
+
+@modes
+@pytest.mark.parametrize("between", [3, 1000], ids=["within a pass", "after a pass"])
+def test_a_training_that_was_interrupted_ends_as_if_it_had_not_been(
+    how: dict[str, Any], between: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", between)
+    settings: dict[str, Any] = {"epochs": 4, "holdout": 0.2, "patience": 3, **how}
+    whole = Parser.train(noisy(40), **settings)
+    kept = tmp_path / "kept"
+
+    def interrupt(result: Pass) -> None:
+        if result.epoch == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    stopped = Parser.train(noisy(40), checkpoint=kept, callback=interrupt, **settings)
+    assert stopped.history.stopped == "interrupted" and len(stopped.history) == 2
+    resumed = Parser.train(noisy(40), checkpoint=kept, resume=True, **settings)
+    assert content(resumed, tmp_path) == content(whole, tmp_path)
+    assert len(resumed.history) == 4
+
+
+def test_more_passes_can_be_made_later(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    Parser.train(noisy(20), mode="fast", epochs=2, checkpoint=kept)
+    more = Parser.train(noisy(20), mode="fast", epochs=4, checkpoint=kept, resume=True)
+    assert content(more, tmp_path) == content(Parser.train(noisy(20), mode="fast", epochs=4), tmp_path)
+    assert len(more.history) == 4
+
+
+def test_a_training_is_taken_up_only_with_the_same_sentences_and_settings(tmp_path: Path) -> None:
+    kept, final = tmp_path / "kept", tmp_path / "final"
+    given: dict[str, Any] = {"mode": "fast", "epochs": 2}
+    Parser.train(treebank(20), checkpoint=kept, **given).save(final)
+    with pytest.raises(DataError, match="not those of the training"):
+        Parser.train(treebank(20, seed=1), resume=kept, **given)
+    with pytest.raises(SettingsError, match="seed is 1 now and was 0"):
+        Parser.train(treebank(20), resume=kept, seed=1, **given)
+    with pytest.raises(DataError, match="has not kept its training"):
+        Parser.train(treebank(20), resume=final, **given)
+    with pytest.raises(SettingsError, match="resume needs the file"):
+        Parser.train(treebank(20), resume=True, **given)
+    Parser.load(kept).save(final, final=True)
+    assert Parser.load(final).resume is None and final.stat().st_size < kept.stat().st_size
+
+
+@pytest.fixture(scope="module")
+def whole_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("parser") / "kept"
+    Parser.train(noisy(6), mode="accurate", beam=2, epochs=1, checkpoint=path)
+    return path.read_bytes()
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_a_damaged_file_is_refused(whole_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "damaged.parser"
+    path.write_bytes(data.draw(forging.damaged(whole_file)))
+    if path.read_bytes() != whole_file:
+        with pytest.raises(DataError):
+            Parser.load(path)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_forged_file_is_refused_or_harmless(
+    whole_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: Any
+) -> None:
+    """Whatever numbers somebody writes into a file under right checksums, it is a parser, or an error says what not."""
+    forged = forging.Forged(whole_file)
+    names = sorted(name for name in forged.header if name != "__metadata__")
+    if data.draw(st.booleans()):
+        facts = forging.places(forged.told["facts"])
+        forging.put(forged.told["facts"], data.draw(st.sampled_from(facts)), data.draw(forging.ODD))
+    else:
+        name = data.draw(st.sampled_from(names))
+        if data.draw(st.booleans()):
+            forged.resize(name, data.draw(st.integers(-3, 3)))
+        array = forged.array(name)
+        if len(array):
+            at = data.draw(st.integers(0, len(array) - 1))
+            array[at] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.getbasetemp() / "forged.parser"
+    path.write_bytes(forged.assembled())
+    given: dict[str, Any] = {"mode": "accurate", "beam": 2, "epochs": 2}
+    try:
+        parser = Parser.load(path)
+        assert len(parser.parse(treebank(3))) == 3
+        Parser.train(noisy(6), resume=path, **given)
+    except (DataError, SettingsError):
+        pass
+
+
+# ---- why
+
+
+@modes
+def test_an_explanation_adds_up_and_names_what_was_seen(how: dict[str, Any]) -> None:
+    parser = Parser.train(treebank(60), epochs=6, **how)
+    words = {"form": ["the", "dog", "sees", "Ann", "."], "upos": ["DET", "NOUN", "VERB", "PROPN", "PUNCT"]}
+    tree = parser.parse([words])[0]
+    for i, head in enumerate(tree.heads):
+        told = parser.explain(words, i)
+        assert told.word == words["form"][i]
+        assert told.head == ("ROOT" if head == 0 else words["form"][head - 1])
+        assert told.label.chosen == tree.labels[i]
+        assert told.move.chosen == ("left" if head == 0 or head > i else "right")
+        for one in (told.move, told.label):
+            assert one.against is None or one.margin == pytest.approx(sum(term.difference for term in one.terms))
+            if how["mode"] == "fast":
+                assert one.margin >= 0
+    dog = parser.explain(words, 1)
+    features = [term.feature for term in dog.move.terms]
+    assert "s0 tag=NOUN, b0 tag=VERB" in features
+    assert any("s0 word=dog" in name for name in features)
+    assert any("left labels=det" in term.feature for term in (*dog.move.terms, *dog.label.terms))
+    assert "'dog' depends on 'sees' as 'nsubj'" in str(dog)
+    assert dog.as_dict()["label"]["chosen"] == "nsubj"
+    with pytest.raises(SettingsError, match="from 0"):
+        parser.explain(words, 5)
+    with pytest.raises(DataError, match="one sentence"):
+        parser.explain([words, words], 0)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"mode": "quick"}, "mode"),
+        ({"mode": "fast", "beam": 4}, "beam is the width"),
+        ({"beam": 1}, "beam must be"),
+        ({"epochs": 0}, "epochs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"holdout": 1.0}, "holdout must be"),
+        ({"patience": 2}, "set holdout"),
+        ({"crossing": "cut"}, "crossing"),
+        ({"tags": "form"}, "tags must be"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        Parser.train(treebank(3), **change)
+
+
+@pytest.mark.parametrize(
+    ("heads", "problem"),
+    [([2, 1, 0], "circle"), ([0, 0, 1], "two roots"), ([9, 0, 2], "head is word 9"), ([2, -1, 2], "no head")],
+)
+def test_heads_that_are_no_tree_are_refused(heads: list[int], problem: str) -> None:
+    one = {"form": ["a", "b", "c"], "upos": ["X"] * 3, "head": heads, "deprel": ["x"] * 3}
+    with pytest.raises(DataError, match=f"sentence 4.*{problem}"):
+        Parser.train([*treebank(3), one])
+
+
+def test_sentences_that_lack_something_are_refused() -> None:
+    with pytest.raises(DataError, match="no heads"):
+        Parser.train([["no", "trees"]])
+    with pytest.raises(DataError, match=r"'xpos'.*upos"):
+        Parser.train(treebank(3), tags="xpos")
+    parser = Parser.train(treebank(3), mode="fast")
+    with pytest.raises(DataError, match="'upos'"):
+        parser.parse([["no", "tags"]])
+    with pytest.raises(DataError, match="nothing to learn"):
+        Parser.train([{"form": [], "upos": [], "head": [], "deprel": []}])
+
+
+def test_held_out_sentences_tell_when_to_stop() -> None:
+    told: list[Pass] = []
+    parser = Parser.train(
+        noisy(50), mode="fast", epochs=30, holdout=0.3, patience=2, callback=lambda one: told.append(one)
+    )
+    history = parser.history
+    assert history.stopped == "held-out" and len(history) < 30
+    assert history.held_out == 15 and history.rows == 35
+    best = max(history, key=lambda one: (one.holdout or 0, -one.epoch))
+    assert history.best_epoch == best.epoch and told == history.passes
+    assert np.isfinite([one.norm2 for one in history]).all()
+    assert markone.Parser is Parser

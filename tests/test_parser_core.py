@@ -1,0 +1,385 @@
+"""The core of parsers: transitions, their oracle, searches and learning, against brute force and the reference."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from markone import _core
+from markone.reference import parsing
+from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, GreedyParser, Parse, Sentence, View
+from markone.structured.sentences import Strings
+
+WORDS = ["the", "dog", "Dogs", "bark", "a1", "I", "of", "U.S.", "running", "2006"]
+TAGS = ["DET", "NOUN", "VERB", "ADP"]
+ALL_LABELS = [0, 1, 2]
+USES = np.array([1, 2, 2], np.uint8)
+"""The first label is that of the root's child."""
+
+
+def ints(numbers: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    return np.array(numbers, np.int32)
+
+
+def written(heads: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """As CoNLL-U counts them."""
+    return ints([0 if head == len(heads) else head + 1 for head in heads])
+
+
+@cache
+def reachable(size: int, moves: tuple[int, ...] = ()) -> frozenset[tuple[int, ...]]:
+    """All trees that one can come to."""
+    parse = Parse.after(size, moves)
+    if parse.done():
+        return frozenset([tuple(parse.heads[word] for word in range(size))])
+    return frozenset().union(*(reachable(size, (*moves, move)) for move in parse.allowed()))
+
+
+def every_state(size: int, moves: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    parse = Parse.after(size, moves)
+    return [moves, *(state for move in parse.allowed() for state in every_state(size, (*moves, move)))]
+
+
+def fewest(size: int, moves: tuple[int, ...], heads: tuple[int, ...]) -> int:
+    return min(sum(a != b for a, b in zip(tree, heads, strict=True)) for tree in reachable(size, moves))
+
+
+def projective_trees(size: int) -> list[tuple[int, ...]]:
+    return [heads for heads in parsing.trees(size) if not parsing.crossing(heads)]
+
+
+# ---- transitions and the oracle
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_moves_make_every_projective_tree_with_one_root_and_no_other(size: int) -> None:
+    assert reachable(size) == frozenset(projective_trees(size))
+    assert all(len(moves) == 2 * size for moves in every_state(size) if Parse.after(size, moves).done())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_cost_of_a_move_is_what_it_loses(size: int) -> None:
+    for heads in projective_trees(size):
+        for moves in every_state(size):
+            costs = _core.move_costs(written(heads), ints(moves))
+            allowed = Parse.after(size, moves).allowed()
+            assert [move for move in MOVES if costs[move] >= 0] == allowed
+            now = fewest(size, moves, heads)
+            for move in allowed:
+                assert costs[move] == fewest(size, (*moves, move), heads) - now
+            # Cost zero: the gold tree is still reachable if it was; and some move always costs nothing.
+            if heads in reachable(size, moves):
+                for move in allowed:
+                    assert (costs[move] == 0) == (heads in reachable(size, (*moves, move)))
+            assert not allowed or min(costs[move] for move in allowed) == 0
+
+
+def test_costs_are_asked_of_trees_and_moves_only() -> None:
+    for heads, moves in (([2, 1], []), ([0, 0], []), ([3, 0], []), ([0], [LEFT]), ([0], [SHIFT, RIGHT]), ([0], [7])):
+        with pytest.raises(ValueError):
+            _core.move_costs(ints(heads), ints(moves))
+
+
+@given(st.integers(1, 6), st.randoms(use_true_random=False))
+def test_lifting_makes_trees_projective_as_the_reference_does(size: int, chance: random.Random) -> None:
+    heads = chance.choice(list(parsing.trees(min(size, 5))))
+    found, lifted = _core.projective(np.array([0, len(heads)]), written(heads))
+    expected = parsing.lifted(heads)
+    assert found.tolist() == written(expected).tolist()
+    assert (lifted[0] == 0) == (not parsing.crossing(heads))
+    assert not parsing.crossing(expected) and expected.count(len(heads)) == 1
+
+
+# ---- banks
+
+
+def bank_of(sentences: Sequence[Sentence], trees: bool = True) -> _core.TreeBank:
+    starts = np.array([0, *accumulate(len(one.words) for one in sentences)], np.int64)
+    forms = Strings.of([word for one in sentences for word in one.words])
+    tags = Strings.of([tag for one in sentences for tag in one.tags])
+    bank = _core.TreeBank(starts, forms.bytes, forms.offsets, tags.bytes, tags.offsets)
+    if trees:
+        heads = np.concatenate([written(one.heads) for one in sentences])
+        bank.set_trees(heads, ints([label for one in sentences for label in one.labels]))
+    return bank
+
+
+def some_sentences(seed: int, count: int, longest: int = 5) -> list[Sentence]:
+    chance = random.Random(seed)
+    made = []
+    for _ in range(count):
+        heads = chance.choice(projective_trees(chance.randint(1, longest)))
+        labels = [0 if head == len(heads) else chance.choice([1, 2]) for head in heads]
+        words = [chance.choice(WORDS) for _ in heads]
+        made.append(Sentence(words, [chance.choice(TAGS) for _ in heads], heads, labels))
+    return made
+
+
+def test_a_bank_checks_what_it_is_given() -> None:
+    one = Sentence(["a", "b", "c"], ["X", "X", "X"], [1, 3, 1], [1, 0, 1])
+    bank = bank_of([one])
+    assert len(bank) == 1
+    labels = ints([1, 0, 1])
+    for heads in ([2, 0], [2, 3, 1], [0, 0, 1], [4, 0, 1], [-1, 0, 1]):
+        with pytest.raises(ValueError, match=r"tree|head"):
+            bank.set_trees(ints(heads), labels)
+    with pytest.raises(ValueError, match="label"):
+        bank.set_trees(ints([2, 0, 2]), ints([1, 0, -1]))
+    four = bank_of([Sentence(["a"] * 4, ["X"] * 4, [2, 4, 1, 1], [1] * 4)], trees=False)
+    with pytest.raises(ValueError, match="projective"):
+        four.set_trees(ints([3, 4, 0, 3]), ints([1, 1, 0, 1]))
+    starts, none = np.array([0, 2], np.int64), np.zeros(0, np.uint8)
+    with pytest.raises(ValueError, match="places"):
+        _core.TreeBank(starts, none, np.array([0, 0], np.int64), none, np.array([0, 0], np.int64))
+    with pytest.raises(ValueError, match="trees"):
+        _core.TreeLearner(USES, 1).learn(bank_of([one], trees=False), np.array([0]), False, 0)
+    with pytest.raises(ValueError, match="sentence"):
+        _core.TreeLearner(USES, 1).learn(bank, np.array([1]), False, 0)
+
+
+# ---- learning
+
+
+class Draws:
+    """The random numbers of the core (SplitMix64)."""
+
+    def __init__(self, seed: int) -> None:
+        self.counter = seed
+
+    def below(self, bound: int) -> int:
+        self.counter = (self.counter + 0x9E3779B97F4A7C15) % 2**64
+        z = self.counter
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        return ((z ^ z >> 31) >> 32) * bound >> 32
+
+
+def twin() -> GreedyParser:
+    return GreedyParser(_core.move_templates(), _core.label_templates(), [[0], [1, 2]])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_learning_greedily_is_that_of_the_reference(seed: int) -> None:
+    sentences = some_sentences(seed, 6, longest=4)
+    bank, learner, reference = bank_of(sentences), _core.TreeLearner(USES, 1), twin()
+    order = np.arange(len(sentences))
+    for epoch in range(3):
+        moves, mistakes, updates = learner.learn(bank, order, epoch > 0, epoch)
+        draws = Draws(epoch)
+        explores = (lambda draws=draws: draws.below(10) != 0) if epoch > 0 else (lambda: False)
+        before = reference.updates
+        assert mistakes == sum(reference.learn(one, explores) for one in sentences)
+        assert updates == reference.updates - before
+        assert moves == sum(2 * len(one.words) for one in sentences)
+    assert reference.moves.w and reference.label_weights.w
+    check_weights(learner, reference, bank, sentences)
+
+
+def check_weights(
+    learner: _core.TreeLearner, reference: GreedyParser, bank: _core.TreeBank, sentences: Sequence[Sentence]
+) -> None:
+    """That all averaged weights which any state of these sentences asks for are those of the reference."""
+    parser, units = frozen(learner, 1)
+    seen = 0
+    for number, one in enumerate(sentences):
+        moves, labels = parser.path(bank, number)
+        parse = Parse(len(one.words))
+        view = View(parse, one.words, one.tags)
+        for step, (move, label) in enumerate(zip(moves.tolist(), labels.tolist(), strict=True)):
+            before = moves[:step].copy(), labels[:step].copy()
+            weights, _ = parser.look_at_moves(bank, number, *before)
+            features = view.of_moves(reference.move_templates)
+            expected = averages(reference, reference.moves, features, MOVES)
+            assert np.abs(weights.reshape(-1, 3) * units["move_unit"] - expected).max() <= 1.01 * units["move_unit"]
+            seen += np.count_nonzero(expected)
+            if move != SHIFT:
+                weights, _ = parser.look_at_labels(bank, number, *before, move)
+                features = view.of_labels(reference.label_templates, move)
+                expected = averages(reference, reference.label_weights, features, ALL_LABELS)
+                found = weights.reshape(-1, 3) * units["label_unit"]
+                assert np.abs(found - expected).max() <= 0.51 * units["label_unit"]
+                seen += np.count_nonzero(expected)
+            parse.make(move, label)
+    assert seen > 100
+
+
+def averages(
+    reference: GreedyParser, weights: parsing.Weights, features: Sequence[parsing.Feature], answers: Sequence[int]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    rows = [[weights.total.get((feature, one), 0) for one in answers] for feature in features]
+    return np.array(rows) / reference.steps
+
+
+def frozen(learner: _core.TreeLearner, width: int) -> tuple[_core.TreeParser, dict[str, float]]:
+    found = learner.average(0.0)
+    units = {name: found.pop(name) for name in ("move_unit", "label_unit")}
+    return _core.TreeParser(label_uses=USES, width=width, **found), units
+
+
+def taught(sentences: Sequence[Sentence], width: int, epochs: int = 3) -> _core.TreeLearner:
+    learner = _core.TreeLearner(USES, width)
+    bank = bank_of(sentences)
+    for epoch in range(epochs):
+        learner.learn(bank, np.arange(len(sentences)), epoch > 0, epoch)
+    return learner
+
+
+# ---- searches
+
+
+def score(parser: _core.TreeParser, bank: _core.TreeBank, moves: Sequence[int], labels: Sequence[int]) -> int:
+    total = 0
+    for step, move in enumerate(moves):
+        weights, _ = parser.look_at_moves(bank, 0, ints(moves[:step]), ints(labels[:step]))
+        total += int(weights.reshape(-1, 3)[:, move].sum())
+    return total
+
+
+def all_paths(
+    parser: _core.TreeParser, bank: _core.TreeBank, parse: Parse, path: list[tuple[int, int]]
+) -> list[list[tuple[int, int]]]:
+    """All ways to parse the sentence, with the label that each arc gets."""
+    if parse.done():
+        return [path]
+    found = []
+    for move in parse.allowed():
+        label = -1
+        if move != SHIFT:
+            before = ints([one for one, _ in path]), ints([one for _, one in path])
+            weights, _ = parser.look_at_labels(bank, 0, *before, move)
+            sums = weights.reshape(-1, 3).sum(axis=0).tolist()
+            possible = [0] if parse.head_by(move) == parse.size else [1, 2]
+            label = max(possible, key=lambda one: (sums[one], -one))
+        longer = [*path, (move, label)]
+        again = Parse(parse.size)
+        for step in longer:
+            again.make(*step)
+        found += all_paths(parser, bank, again, longer)
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_wide_beam_finds_the_best_of_all_ways(size: int) -> None:
+    learner = taught(some_sentences(3, 20), 4)
+    wide, narrow = frozen(learner, 4096)[0], frozen(learner, 1)[0]
+    chance = random.Random(size)
+    for _ in range(3):
+        words = [chance.choice(WORDS) for _ in range(size)]
+        bank = bank_of([Sentence(words, [chance.choice(TAGS) for _ in words], [], [])], trees=False)
+        paths = all_paths(wide, bank, Parse(size), [])
+        scores = [score(wide, bank, [move for move, _ in path], [label for _, label in path]) for path in paths]
+        moves, labels = wide.path(bank, 0)
+        assert score(wide, bank, moves.tolist(), labels.tolist()) == max(scores)
+        assert list(zip(moves.tolist(), labels.tolist(), strict=True)) in paths
+        heads, found = wide.parse(bank)
+        parse = Parse(size)
+        for move, label in zip(moves.tolist(), labels.tolist(), strict=True):
+            parse.make(move, label)
+        assert heads.tolist() == written([parse.heads[word] for word in range(size)]).tolist()
+        assert found.tolist() == [parse.labels[word] for word in range(size)]
+        assert [list(array) for array in narrow.parse(bank)] == [list(array) for array in by_path(narrow, bank, size)]
+
+
+def by_path(parser: _core.TreeParser, bank: _core.TreeBank, size: int) -> tuple[list[int], list[int]]:
+    """A beam of one is greedy."""
+    parse = Parse(size)
+    for move, label in zip(*(array.tolist() for array in parser.path(bank, 0)), strict=True):
+        parse.make(move, label)
+    heads = written([parse.heads[word] for word in range(size)]).tolist()
+    return heads, [parse.labels[word] for word in range(size)]
+
+
+@pytest.mark.parametrize("width", [1, 2, 8])
+def test_it_learns_what_can_be_learned(width: int) -> None:
+    sentences = some_sentences(5, 25)
+    for number, one in enumerate(sentences):  # so that no two are alike
+        one.words = [f"{word}{number}x{place}" for place, word in enumerate(one.words)]
+    parser = frozen(taught(sentences, width, 200), width)[0]
+    heads, labels = parser.parse(bank_of(sentences, trees=False))
+    assert heads.tolist() == np.concatenate([written(one.heads) for one in sentences]).tolist()
+    assert labels.tolist() == [label for one in sentences for label in one.labels]
+
+
+# ---- what is kept
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_state_is_all_that_learning_needs(width: int) -> None:
+    sentences = some_sentences(7, 12)
+    bank, order = bank_of(sentences), np.arange(12)
+    whole, first, second = (_core.TreeLearner(USES, width) for _ in range(3))
+    for learner in (whole, first):
+        learner.learn(bank, order, False, 1)
+    state = first.get_state()
+    second.set_state(**state)
+    assert all(np.array_equal(value, second.get_state()[name]) for name, value in state.items())
+    assert whole.learn(bank, order, True, 2) == second.learn(bank, order, True, 2)
+    for name, value in whole.get_state().items():
+        assert np.array_equal(value, second.get_state()[name])
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_kept_statistics_are_what_they_say(width: int) -> None:
+    learner = taught(some_sentences(8, 12), width)
+    state = learner.get_state()
+    halves = state["move_weights"].view(np.int16).reshape(-1, 2).astype(np.int64)
+    all_three = np.concatenate([halves, -halves.sum(axis=1, keepdims=True)], axis=1)
+    assert learner.norm2() == (all_three**2).sum() + (state["label_weights"].astype(np.int64) ** 2).sum()
+    found = learner.average(0.0)
+    averages = halves - state["move_sums"].reshape(-1, 2) / state["steps"]
+    kept = np.isin(state["move_keys"], found["move_keys"])
+    assert (averages[~kept] == 0).all()
+    whole = found["move_weights"].view(np.int16).reshape(-1, 2)
+    assert np.abs(whole * found["move_unit"] - averages[kept]).max() <= 0.5001 * found["move_unit"]
+    assert np.abs(whole).max() == 32767
+    fewer = learner.average(0.5)
+    size = np.abs(np.concatenate([averages, averages.sum(axis=1, keepdims=True)], axis=1)).max(axis=1)
+    assert fewer["move_keys"].tolist() == state["move_keys"][size >= 0.5].tolist()
+    assert 0 < len(fewer["label_keys"]) < len(found["label_keys"])
+
+
+def test_states_that_are_none_are_refused() -> None:
+    state = taught(some_sentences(9, 5), 1).get_state()
+    wrong: list[dict[str, Any]] = [
+        {"steps": -1},
+        {"move_keys": state["move_keys"][::-1].copy()},
+        {"move_keys": state["move_keys"][1:].copy()},
+        {"move_sums": state["move_sums"][2:].copy()},
+        {"label_starts": state["label_starts"][1:].copy()},
+        {"label_starts": state["label_starts"] + 1},
+        {"label_ids": state["label_ids"] + 3},
+        {"label_weights": state["label_weights"][1:].copy()},
+    ]
+    for change in wrong:
+        with pytest.raises(ValueError):
+            _core.TreeLearner(USES, 1).set_state(**{**state, **change})
+    learner = _core.TreeLearner(USES, 1)
+    learner.set_state(**state)
+    with pytest.raises(ValueError, match="already"):
+        learner.set_state(**state)
+
+
+def test_weights_that_are_none_are_refused() -> None:
+    found = taught(some_sentences(9, 5), 1).average(0.0)
+    del found["move_unit"], found["label_unit"]
+    same = np.full(3000, 2**63, np.uint64)
+    wrong: list[dict[str, Any]] = [
+        {"move_weights": found["move_weights"][1:].copy()},
+        {"label_starts": found["label_starts"][1:].copy()},
+        {"label_starts": found["label_starts"][::-1].copy()},
+        {"label_weights": found["label_weights"] | np.uint32(7 << 16)},
+        {"width": 0},
+        {"label_uses": np.zeros(0, np.uint8)},
+        {"label_keys": same, "label_starts": np.arange(3001, dtype=np.uint32), "label_weights": np.zeros(3000, np.uint32)},
+    ]
+    for change in wrong:
+        with pytest.raises(ValueError):
+            _core.TreeParser(**{"label_uses": USES, "width": 1, **found, **change})
