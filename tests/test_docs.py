@@ -17,7 +17,8 @@ import pytest
 from sklearn import linear_model, naive_bayes, neural_network, svm
 
 import markone
-from markone.cli import COMMANDS, GROUPS, HYPHEN, demo, make_app
+from markone import cli
+from markone.cli import COMMANDS, HYPHEN, demo, make_app
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import CHOICES
 from pages import BLOCK, blocks, commands_in, play
@@ -159,7 +160,7 @@ def commands(text: str) -> list[list[str]]:
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if commands(text)])
 def test_the_commands_exist(page: str) -> None:
     for words in commands(PAGES[page]):
-        named = [name.split() for name in (*COMMANDS, *GROUPS)]
+        named = [name.split() for name in (*COMMANDS, *cli.GROUPS)]
         if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *named]:
             words = [HYPHEN if word == "-" else word for word in words]
             make_app().parse_args(words[1:], print_error=False, exit_on_error=False)

@@ -378,7 +378,11 @@ def test_weights_that_are_none_are_refused() -> None:
         {"label_weights": found["label_weights"] | np.uint32(7 << 16)},
         {"width": 0},
         {"label_uses": np.zeros(0, np.uint8)},
-        {"label_keys": same, "label_starts": np.arange(3001, dtype=np.uint32), "label_weights": np.zeros(3000, np.uint32)},
+        {
+            "label_keys": same,
+            "label_starts": np.arange(3001, dtype=np.uint32),
+            "label_weights": np.zeros(3000, np.uint32),
+        },
     ]
     for change in wrong:
         with pytest.raises(ValueError):

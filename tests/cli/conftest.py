@@ -45,6 +45,10 @@ def made(tmp_path_factory) -> Path:
         )
         assert main(["train", "people.csv", "--target", "income", "--quiet"]) == 0
         assert main(["tag", "train", "treebank.conllu", "--quiet"]) == 0
+        assert main(["parse", "train", "treebank.conllu", "--mode", "fast", "--quiet"]) == 0
+        assert (
+            main(["parse", "train", "treebank.conllu", "--tag", "--mode", "fast", "--quiet", "-o", "text.parser"]) == 0
+        )
     finally:
         os.chdir(at)
     return folder

@@ -41,6 +41,9 @@ COMMANDS = (
     "tag train",
     "tag run",
     "tag evaluate",
+    "parse train",
+    "parse run",
+    "parse evaluate",
     "demo",
     "completion",
 )

@@ -13,6 +13,7 @@ from markone.cli.treebanks import (
     Output,
     ReadingSentences,
     about_file,
+    about_read,
     about_training,
     check_given,
     facts_of,
@@ -85,7 +86,7 @@ def train(
     quiet
         No progress and no report.
     """
-    from markone.cli.report import counted, print_json
+    from markone.cli.report import print_json
 
     check_given(data, "markone tag train treebank.conllu")
     path = out or default_name(data, "tagger")
@@ -112,8 +113,7 @@ def train(
         tested = {} if evaluation is None else {"test": evaluation.as_dict()}
         print_json({**facts_of(path, sentences, tagger.history), **facts, **tested})
     elif not quiet:
-        read = f"{counted(len(sentences), 'sentence', 'sentences')} of {counted(sentences.words, 'word', 'words')}"
-        print(f"Read {read}.")
+        print(about_read(sentences))
         print(f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {len(tagger.weights):,} features).")
         print("\n".join(about_training(tagger.history)))
         if evaluation is not None:

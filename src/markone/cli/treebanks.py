@@ -66,6 +66,11 @@ def check_given(data: Sequence[str], example: str) -> None:
 # ---- saying
 
 
+def about_read(sentences: Sentences) -> str:
+    words = counted(sentences.words, "word", "words")
+    return f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}."
+
+
 def about_training(history: History) -> Iterator[str]:
     """How the passes went."""
     passes = [one for one in history if one.mistakes is not None]

@@ -26,6 +26,7 @@ from markone.structured.parser_settings import Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.tagger import Tagger
 
 DEPREL = "deprel"
 MOVES = ("shift", "left", "right")
@@ -62,6 +63,7 @@ class Parser:
         weights: ParserWeights,
         history: History,
         crossing: int = 0,
+        tagger: Tagger | None = None,
         resume: Saved | None = None,
     ) -> None:
         self.labels = labels
@@ -70,6 +72,8 @@ class Parser:
         self.history = history
         self.crossing = crossing
         """How many sentences it was trained on had arcs that cross, which were lifted, or were skipped for it."""
+        self.tagger = tagger
+        """What tags the words before they are parsed, if it was learned with the parser."""
         self.resume = resume
         """What is needed to go on with the training, in a file of checkpoints."""
         self._core = weights.parser(settings.width)
@@ -87,6 +91,7 @@ class Parser:
         *,
         mode: Mode = "accurate",
         tags: str = "upos",
+        tag: bool = False,
         epochs: int | None = None,
         beam: int | None = None,
         crossing: Crossing = "lift",
@@ -109,8 +114,11 @@ class Parser:
             `fast`: move by move, learned with a dynamic oracle that knows what is best after mistakes, too. `accurate`:
             with a beam of states, learned where the best of them is furthest above the right one.
         tags
-            The column of parts of speech that is looked at. To parse with a tagger's tags, learn from tags as good as
-            its own: from a column that a tagger made which had not learned from these sentences.
+            The column of parts of speech that is looked at.
+        tag
+            Learn a tagger of that column as well, which is part of the parser and tags whatever it parses. The parser
+            then learns from tags as good as those will be: each of five parts of the sentences is tagged by a tagger
+            that has learned from the others.
         epochs
             How many passes are made; 10 if it is to be fast, and 12 if accurate.
         beam
@@ -149,7 +157,18 @@ class Parser:
             "holdout": holdout,
             "patience": patience,
         }
-        return train_parser(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+        tagger = None
+        if tag:
+            from markone.structured.jackknife import jackknifed
+
+            sentences = read_sentences(source)
+            tagger = Tagger.train(sentences, column=tags, seed=seed, progress=progress)
+            if tagger.history.stopped == "interrupted":
+                raise KeyboardInterrupt
+            source = sentences.with_columns({tags: jackknifed(sentences, tags, seed=seed, progress=progress)})
+        parser = train_parser(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+        parser.tagger = tagger
+        return parser
 
     def save(self, path: Path, *, final: bool = False) -> None:
         """Writes the parser into a file, which is replaced when the new one is whole.
@@ -180,14 +199,21 @@ class Parser:
             tag; the path of a file; or `Sentences`.
         """
         batch = self._read(sentences)
-        heads, numbers = self._core.parse(bank_of(batch, self.settings.tags))
+        heads, numbers = self._core.parse(bank_of(self._tagged(batch), self.settings.tags))
         all_heads, names = heads.tolist(), [self.labels[number] for number in numbers.tolist()]
         return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
         """The heads and the labels of all words, as columns."""
-        heads, numbers = self._core.parse(bank_of(sentences, self.settings.tags))
-        return heads, picked(self._names, numbers)
+        parsed = self.parsed(sentences)
+        assert parsed.heads is not None
+        return parsed.heads, parsed.column(DEPREL)
+
+    def parsed(self, sentences: Sentences) -> Sentences:
+        """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
+        batch = self._tagged(with_tags(sentences, self.settings.tags))
+        heads, numbers = self._core.parse(bank_of(batch, self.settings.tags))
+        return batch.with_columns({DEPREL: picked(self._names, numbers)}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
@@ -209,6 +235,7 @@ class Parser:
             raise DataError(f"one sentence is wanted, not {len(batch)}")
         if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
             raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        batch = self._tagged(batch)
         bank = bank_of(batch, self.settings.tags)
         moves, labels = self._core.path(bank, 0)
         state = Replay(batch.form.tolist(), batch.column(self.settings.tags).tolist(), self.labels)
@@ -238,6 +265,11 @@ class Parser:
 
     def _read(self, sentences: Any) -> Sentences:
         return with_tags(read_sentences(sentences), self.settings.tags)
+
+    def _tagged(self, batch: Sentences) -> Sentences:
+        if self.tagger is None:
+            return batch
+        return batch.with_columns({self.settings.tags: self.tagger.tag_columns(batch)})
 
 
 # ---- what the core reads

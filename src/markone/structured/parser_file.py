@@ -11,6 +11,7 @@ from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
 from markone.model.container import read_file, write_file
 from markone.model.file import check_keys, history_of, row_of
+from markone.structured import tagger_file
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.parser_weights import ParserWeights
 from markone.structured.tagger_file import tags_of
@@ -25,6 +26,8 @@ def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
     parts = {"weights": model.weights.save()}
     if model.resume is not None and not final:
         parts["resume"] = model.resume
+    if model.tagger is not None:
+        parts["tagger"] = tagger_file.to_saved(model.tagger, final=True)
     facts = {
         "kind": KIND,
         "settings": asdict(model.settings),
@@ -58,11 +61,20 @@ def from_saved(saved: Saved) -> Parser:
     history = history_of({"history": contents.fact("history", dict)})
     crossing = contents.fact("crossing", int)
     weights = ParserWeights.load(contents.saved("weights"), len(labels))
+    tagger = tagger_file.from_saved(contents.saved("tagger")) if "tagger" in facts else None
+    if tagger is not None and tagger.settings.column != settings.tags:
+        raise DataError(f"its tagger is one of {tagger.settings.column!r:.50}, not of {settings.tags!r:.50}")
     resume = contents.saved("resume") if "resume" in facts else None
     contents.close()
     try:
         return Parser(
-            labels=labels, settings=settings, weights=weights, history=history, crossing=crossing, resume=resume
+            labels=labels,
+            settings=settings,
+            weights=weights,
+            history=history,
+            crossing=crossing,
+            tagger=tagger,
+            resume=resume,
         )
     except ValueError as error:  # what the core refuses
         raise DataError(f"it is damaged: {error}") from None

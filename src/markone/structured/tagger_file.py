@@ -25,6 +25,11 @@ MOST_TAGS = 4096
 
 
 def save_tagger(model: Tagger, path: Path, *, final: bool = False) -> None:
+    saved = to_saved(model, final=final)
+    write_file(path, saved.facts, saved.arrays)
+
+
+def to_saved(model: Tagger, *, final: bool = False) -> Saved:
     words, sets, offsets, data = model.words
     known = Saved({}, {"words": words, "sets": narrow(sets), **pack("names", Strings(data, offsets))})
     parts = {"weights": model.weights.save(), "known": known}
@@ -36,8 +41,7 @@ def save_tagger(model: Tagger, path: Path, *, final: bool = False) -> None:
         "tags": model.tags,
         "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
     }
-    saved = joined(parts, facts)
-    write_file(path, saved.facts, saved.arrays)
+    return joined(parts, facts)
 
 
 def load_tagger(path: Path) -> Tagger:

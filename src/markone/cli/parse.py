@@ -1,0 +1,241 @@
+"""`markone parse`: learn to parse sentences, parse them, and measure how well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from markone.cli.options import FileName, Flag, Number, given
+from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.treebanks import (
+    ReadingSentences,
+    about_file,
+    about_read,
+    about_training,
+    check_given,
+    facts_of,
+    library_options,
+    open_files,
+)
+from markone.structured.parser import DEPREL, Parser
+from markone.structured.sentences import Sentences
+
+FOR_PYTHON = {"source", "tag", "checkpoint", "resume", "callback", "progress"}
+
+if TYPE_CHECKING:
+    Parsing = dict[str, Any]
+else:
+    Parsing = library_options("Parsing", Parser.train, FOR_PYTHON, "Learning to parse")
+
+
+def train(
+    *data: FileName,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    tag: Flag = False,
+    test: FileName | None = None,
+    checkpoint: Flag = False,
+    minutes: Number | None = None,
+    resume: Flag = False,
+    json: Flag = False,
+    quiet: Flag = False,
+    learning: Parsing | None = None,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Learn to parse from a treebank, and save the parser.
+
+    A treebank is a file of CoNLL-U, in which each word has a part of speech, a head and a label. Ctrl-C keeps what was
+    learned so far, and --resume goes on from there as if nothing had happened.
+
+    Examples:
+
+    `markone parse train treebank.conllu`
+
+    `markone parse train treebank.conllu --mode fast --test test.conllu -o fast.parser`
+
+    `markone parse train treebank.conllu --tag --mode fast -o text.parser`
+
+    Parameters
+    ----------
+    data
+        Files of one format, a pattern, or - for standard input.
+    out
+        The file of the parser: named like the data, with the ending .parser, by default.
+    tag
+        Learn a tagger as well, which becomes part of the parser, so that it can parse words without tags and plain
+        text. The parser learns from tags that are as good as those will be.
+    test
+        A file of the same make: the parser is measured on it when everything else is done.
+    checkpoint
+        Keep the training in a file beside the parser's, with the ending .checkpoint, after every pass; it is always
+        kept when it is interrupted.
+    minutes
+        Keep it whenever so many minutes have gone by.
+    resume
+        Go on with a training that was interrupted, to the same parser, bit for bit.
+    json
+        Print one JSON object instead of the report.
+    quiet
+        No progress and no report.
+    """
+    from markone.cli.report import print_json
+
+    check_given(data, "markone parse train treebank.conllu")
+    path = out or default_name(data, "parser")
+    check_path(path, [*data, *filter(None, [test])])
+    sentences = open_files(data, given(reading)).read()
+    parser = learn_and_save(
+        lambda checkpoints, going_on: Parser.train(
+            sentences, tag=tag, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **given(learning)
+        ),
+        path,
+        checkpoint=checkpoint,
+        minutes=minutes,
+        resume=resume,
+        final=True,
+        quiet=quiet,
+    )
+    evaluation = None if test is None else parser.evaluate(open_files([test], given(reading)).read())
+    if json:
+        facts = {
+            "mode": parser.settings.mode,
+            "tags": parser.settings.tags,
+            "tagger": parser.tagger is not None,
+            "labels": parser.labels,
+            "features": len(parser.weights),
+            "crossing": parser.crossing,
+        }
+        tested = {} if evaluation is None else {"test": evaluation.as_dict()}
+        print_json({**facts_of(path, sentences, parser.history), **facts, **tested})
+    elif not quiet:
+        print(about_read(sentences))
+        print("\n".join(about_parser(parser)))
+        print("\n".join(about_training(parser.history)))
+        if evaluation is not None:
+            print(f"On {test}:")
+            print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
+        print(about_file(path))
+
+
+def about_parser(parser: Parser) -> Iterator[str]:
+    with_tagger = "" if parser.tagger is None else ", with a tagger"
+    yield (
+        f"Learned trees of {len(parser.labels)} labels ({parser.settings.mode}, {len(parser.weights):,} features)"
+        f"{with_tagger}."
+    )
+    if parser.crossing:
+        done = "lifted" if parser.settings.crossing == "lift" else "left out"
+        yield f"  {parser.crossing:,} sentences have arcs that cross; these were {done}."
+
+
+def run(
+    model: FileName,
+    data: FileName,
+    /,
+    *,
+    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    output: Literal["conllu", "jsonl", "tree", "html"] | None = None,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Parse the sentences of files, or of plain text, with a parser that `markone parse train` has saved.
+
+    CoNLL-U is written as it was read, with new heads and labels. A parser that was trained with --tag tags the words
+    first; any other needs their tags.
+
+    Examples:
+
+    `markone parse run treebank.parser test.conllu -o parsed.conllu`
+
+    `echo "The dog barks." | markone parse run text.parser - --output tree`
+
+    `markone parse run treebank.parser test.conllu --output jsonl`
+
+    Parameters
+    ----------
+    model
+        The file of the parser.
+    data
+        A file, a pattern, or - for standard input.
+    out
+        The file to write. It appears when all is written.
+    output
+        How to write: conllu, by default; jsonl; tree, drawn in characters; or html, a page of pictures.
+    """
+    from markone.cli.output import check_not_read, opened
+
+    check_not_read(out, model, data)
+    parser = Parser.load(model)
+    corpus = open_files([data], given(reading), once=True)
+    with opened(out) as write:
+        if output == "html":
+            write(PAGE_BEGINS)
+        for batch in corpus:
+            write(written(parser.parsed(batch), parser.settings.tags, output))
+        if output == "html":
+            write(PAGE_ENDS)
+
+
+def evaluate(
+    model: FileName,
+    *data: FileName,
+    json: Flag = False,
+    reading: ReadingSentences | None = None,
+) -> None:
+    """Measure a parser on a treebank.
+
+    Tells the share of words that have the right head (UAS), and the right head and label (LAS), by the rules of the
+    CoNLL shared task of 2018: all words count, and subtypes of labels do not. A parser that was trained with --tag uses
+    its own tags, any other those of the treebank.
+
+    Examples:
+
+    `markone parse evaluate treebank.parser test.conllu`
+
+    `markone parse evaluate treebank.parser test.conllu --json`
+
+    Parameters
+    ----------
+    model
+        The file of the parser.
+    data
+        Files of one format, a pattern, or - for standard input.
+    json
+        Print one JSON object instead of the lines.
+    """
+    from markone.cli.report import print_json
+
+    check_given(data, "markone parse evaluate treebank.parser test.conllu")
+    evaluation = Parser.load(model).evaluate(open_files(data, given(reading)).read())
+    if json:
+        print_json(evaluation.as_dict())
+    else:
+        print(evaluation)
+
+
+# ---- writing
+
+PAGE_BEGINS = b"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Trees</title>
+<style>body { font-family: sans-serif; margin: 2em } svg { display: block; margin: 0 0 2em }</style>
+"""
+PAGE_ENDS = b"</html>\n"
+
+
+def written(parsed: Sentences, tags: str, output: str | None) -> bytes:
+    """A batch with its trees, in the format that was asked for."""
+    from markone.structured.corpora import COLUMNS_OF_CONLLU, write_conllu
+    from markone.structured.drawing import tree_svg, tree_text
+    from markone.structured.sentences import FORM, HEAD
+    from markone.structured.writing import write_json
+
+    if output in (None, "conllu"):
+        new = [DEPREL, *({tags} & COLUMNS_OF_CONLLU.keys())]
+        return write_conllu(parsed, {name: parsed.column(name) for name in new}, parsed.heads)
+    if output == "jsonl":
+        return write_json(parsed, [FORM, tags, HEAD, DEPREL])
+    columns = parsed.lists(), parsed.head_lists(), parsed.lists(DEPREL), parsed.lists(tags)
+    draw = tree_text if output == "tree" else tree_svg
+    return "".join(f"{draw(*one)}\n\n" for one in zip(*columns, strict=True)).encode("utf-8", "backslashreplace")
