@@ -22,6 +22,7 @@ from benchmarks.contestants import (
     leaving_out,
     nltk_tagger,
     ours,
+    parsers,
     scikit,
     spacy_pipes,
     taggers,
@@ -261,6 +262,9 @@ CASES: list[Case[Any]] = [
     Case("tags, learned (NLTK)", EWT, taggers.train("upos", epochs=3), nltk_tagger.train("upos", 5), 5),
     Case("tags, given (CRFsuite)", EWT, taggers.run("upos"), crfsuite.run("upos", "ap", max_iterations=10), 10),
     Case("tags, given (spaCy)", EWT, taggers.run("upos"), spacy_pipes.run("tagger"), 20),
+    Case("trees, fast (spaCy)", EWT, parsers.run(mode="fast"), spacy_pipes.run("parser"), 15),
+    Case("trees, accurate (spaCy)", EWT, parsers.run(mode="accurate"), spacy_pipes.run("parser"), 2),
+    Case("trees, learned in nine seconds", EWT, parsers.train(mode="fast", epochs=10), command.limit(9), 1),
     Case("command: certificate", IMDB_FILE, certificates.certify_file("--format tab"), command.limit(60), 1),
     Case(
         "saving and loading (safetensors)",
