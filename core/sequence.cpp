@@ -908,7 +908,7 @@ class frozen_tagging final : public tagging {
                     const history said = history_at(on.path, i, count);
                     score_after(on, i, said, row.data());
                     for (std::size_t tag = 0; tag < count; ++tag)
-                        here[i * count + tag] = what.may(said.tags[0], tag) ? row[tag] : never;
+                        here[i * count + tag] = may(said, tag, i + 1 == length) ? row[tag] : never;
                 }
             }
         });
@@ -1003,6 +1003,9 @@ class frozen_tagging final : public tagging {
         }
     }
     lattice over() const { return {count, width, moves, ends}; }
+    bool may(const history& said, std::size_t tag, bool last) const {
+        return what.may(said.tags[0], tag) && (!last || what.may(tag, count));
+    }
 
     // ---- for each sentence
 

@@ -19,6 +19,7 @@ from markone.learning.checkpoints import Checkpoints
 from markone.model.history import Pass
 from markone.structured.corpora import read_sentences
 from markone.structured.sentences import Sentences, Strings
+from markone.structured.spans import SCHEMES, convert
 from markone.structured.tagger import TagExplanation
 from markone.structured.templates import WORDS, Templates, templates_with
 
@@ -146,17 +147,36 @@ def test_no_invalid_spans(decode: Any) -> None:
         pos = random.choice(["D", "N", "V", "A"], 6).tolist()
         tags = chunker.tag([{"form": words, "pos": pos}])[0]
         assert not any(one == "I-NP" and before == "O" for before, one in zip(["O", *tags], tags, strict=False))
+        (scores,) = chunker.scores([{"form": words, "pos": pos}])
+        assert scores[0][chunker.tags.index("E-NP")] == scores[-1][chunker.tags.index("B-NP")] == -np.inf
     evaluation = chunker.evaluate(CHUNKS)
     assert evaluation.f1 == 1 and "F1" in str(evaluation) and evaluation.as_dict()["spans"] is not None
 
 
 def test_schemes_are_asked_for() -> None:
     assert Tagger.train(CHUNKS, inputs=["pos"], scheme="none").settings.scheme is None
+    same = Tagger.train(CHUNKS, inputs=["pos"], learn_as="IOB2")
+    assert same.tags == ["B-NP", "I-NP", "O"] and same.tag(CHUNKS) == [one["tag"] for one in CHUNKS]
     assert Tagger.train(CORPUS, epochs=1).settings.scheme is None
     broken = [*CHUNKS, {"form": ["go"], "pos": ["V"], "tag": ["I-NP"]}]
     assert Tagger.train(broken, inputs=["pos"]).settings.scheme is None
     with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' cannot stand at the start"):
         Tagger.train(broken, inputs=["pos"], scheme="IOB2")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("learn_as", SCHEMES)
+def test_spans_come_back_in_their_scheme(scheme: Any, learn_as: Any) -> None:
+    touching = {"form": ["a", "b", "c", "d"], "pos": ["D"] * 4, "tag": ["B-NP", "B-NP", "I-NP", "B-VP"]}
+    given = [{**one, "tag": convert(one["tag"], scheme)} for one in [*CHUNKS, touching]]
+    chunker = Tagger.train(given, inputs=["pos"], scheme=scheme, learn_as=learn_as, epochs=20)
+    assert set(chunker.tags) == {tag for one in given for tag in convert(one["tag"], learn_as)}
+    right = [one["tag"] for one in given]
+    assert chunker.tag(given) == right
+    batch = Sentences.of(given)
+    assert chunker.tag_columns(batch).tolist() == [tag for tags in right for tag in tags]
+    assert chunker.best(given[-1])[0][0] == right[-1]
+    assert chunker.evaluate(given).accuracy == 1
 
 
 def test_inputs() -> None:
@@ -301,6 +321,7 @@ def test_a_callback_can_stop() -> None:
         ({"patience": 3}, "patience waits for held-out"),
         ({"average": 1}, "average must be"),
         ({"scheme": "BIO"}, "scheme must be one of"),
+        ({"learn_as": "IOB2"}, "learn_as is how spans are learned, and there are none"),
         ({"resume": True}, "resume needs the file"),
         ({"callback": 1}, "callback must be"),
         ({"inputs": "pos"}, "inputs must be a list"),

@@ -17,6 +17,9 @@ Arrays = dict[str, NDArray[Any]]
 ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
 """Where a row came up first, from which its name is read."""
 
+LARGEST = 1e30
+"""No weight comes near to it, and a mean of such is still a number."""
+
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers in as few bytes as a file has for them."""
@@ -138,6 +141,9 @@ def unpack_state(packed: Arrays) -> Arrays:
     contents.close()
     for name in ("steps", "weights", "sums"):
         check_finite(name, state[name])
+    largest = LARGEST * max(1.0, float(state["steps"][0]))
+    if np.abs(state["weights"]).max(initial=0) > LARGEST or np.abs(state["sums"]).max(initial=0) > largest:
+        raise damaged("its weights are larger than any that are learned")
     return state
 
 
