@@ -140,6 +140,15 @@ class learned_moves {
         }
         w.set(at, weights);
     }
+    // All weights become 0, as after a change at this step; the averages keep what was before.
+    void start_anew(std::int64_t steps) {
+        for (std::uint32_t row = 0; row < keys.size(); ++row) {
+            const std::size_t at = w.find(keys[row]);
+            const pair weights = w.get(at);
+            for (std::size_t i = 0; i < 2; ++i) u[row][i] -= weights[i] * steps;
+            w.set(at, {0, 0});
+        }
+    }
     void put(std::uint64_t key, pair weights, sums sum) {
         const std::size_t at = place_of_key(key);
         w.set(at, weights);
@@ -233,6 +242,12 @@ class learned_labels {
         entry& one = entry_of(key, label);
         one.w += amount;
         one.u += amount * steps_before;
+    }
+    void start_anew(std::int64_t steps) {
+        for (entry& one : entries) {
+            one.u -= one.w * steps;
+            one.w = 0;
+        }
     }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t u) {
         entry& one = entry_of(key, label);

@@ -302,10 +302,14 @@ def test_it_learns_what_can_be_learned(width: int) -> None:
     sentences = some_sentences(5, 25)
     for number, one in enumerate(sentences):  # so that no two are alike
         one.words = [f"{word}{number}x{place}" for place, word in enumerate(one.words)]
-    parser = frozen(taught(sentences, width, 200), width)[0]
-    heads, labels = parser.parse(bank_of(sentences, trees=False))
-    assert heads.tolist() == np.concatenate([written(one.heads) for one in sentences]).tolist()
-    assert labels.tolist() == [label for one in sentences for label in one.labels]
+    bank, learner = bank_of(sentences), _core.TreeLearner(USES, width)
+    tallies = [learner.learn(bank, np.arange(25), epoch > 0, epoch) for epoch in range(30)]
+    assert tallies[0][1] > 10 and tallies[-1][1:] == (0, 0)
+    heads, labels = frozen(learner, width)[0].parse(bank_of(sentences, trees=False))
+    # The last weights make no mistake; their average may where they are only just right.
+    right = heads == np.concatenate([written(one.heads) for one in sentences])
+    assert right.mean() > 0.95
+    assert (labels == [label for one in sentences for label in one.labels])[right].mean() > 0.95
 
 
 # ---- what is kept
