@@ -177,28 +177,23 @@ std::string text_of_signs(std::uint64_t signs) {
     return {};
 }
 
-std::string text_of_atom(const atom_source& source, std::string_view word, const lexicon& words) {
+std::string text_of_atom(const atom_source& source, std::string_view word) {
     word_reader reader;
     const word_atoms atoms = reader.read(word);
     switch (source.kind) {
-        case atom_kind::form: return std::string(word);
         case atom_kind::lower: return std::string(reader.lower_text());
         case atom_kind::shape: return std::string(reader.shape_text());
         case atom_kind::signs: return text_of_signs(atoms.signs);
         case atom_kind::prefix: return std::string(reader.prefix_text(source.size));
         case atom_kind::suffix: return std::string(reader.suffix_text(source.size));
-        case atom_kind::known: {
-            const std::string_view tags = words.text(atoms.lower);
-            return tags.empty() ? "nothing" : std::string(tags);
-        }
+        default: return std::string(word);
     }
-    return {};
 }
 
 }  // namespace
 
-std::string text_of(const templates& how, const tag_settings& what, const lexicon& words, const sentence_batch& batch,
-                    std::size_t sentence, std::size_t token, std::size_t pattern,
+std::string text_of(const templates& how, const tag_settings& what, const tell_known& known,
+                    const sentence_batch& batch, std::size_t sentence, std::size_t token, std::size_t pattern,
                     std::span<const std::uint32_t> before) {
     std::string text;
     const auto add = [&](std::string_view value) {
@@ -209,11 +204,17 @@ std::string text_of(const templates& how, const tag_settings& what, const lexico
     for (const piece& one : how.patterns[pattern].pieces) {
         const std::int64_t at = static_cast<std::int64_t>(token) + one.offset;
         const atom_source& source = how.atoms[one.atom];
-        if (at < 0 || at >= length)
-            add(at < 0 ? "(start)" : "(end)");
-        else
-            add(text_of_atom(source, batch.columns[source.column][batch.begin(sentence) + static_cast<std::size_t>(at)],
-                             words));
+        if (at < 0 || at >= length) {
+            add('(' + std::to_string(at < 0 ? -at : at - length + 1) + (at < 0 ? " before)" : " after)"));
+            continue;
+        }
+        const std::size_t place = batch.begin(sentence) + static_cast<std::size_t>(at);
+        if (source.kind == atom_kind::known) {
+            const std::string_view tags = known(place);
+            add(tags.empty() ? "nothing" : tags);
+        } else {
+            add(text_of_atom(source, batch.columns[source.column][place]));
+        }
     }
     for (const std::size_t back : how.patterns[pattern].tags)
         add(before[back - 1] < what.count() ? std::string_view(what.tags[before[back - 1]]) : "(start)");

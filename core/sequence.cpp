@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "order.h"
+#include "scattered_rows.h"
 
 namespace markone {
 
@@ -290,7 +290,6 @@ class learner final : public tagger_learner {
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
-          rows(count),
           ends(count) {
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         if (by.folds > 0) learn_words();
@@ -313,18 +312,20 @@ class learner final : public tagger_learner {
     double norm2() const override {
         double sum = 0;
         for (std::uint32_t row = 0; row < rows.size(); ++row)
-            for (std::size_t j = 0; j < count; ++j) sum += double{rows.weights(row)[j]} * double{rows.weights(row)[j]};
+            for (const auto& one : rows.weights(row)) sum += double{one.w} * double{one.w};
         return sum;
     }
 
     sparse_weights weights(bool averaged) const override {
         sparse_weights found;
         for (std::uint32_t row = 0; row < rows.size(); ++row) {
-            for (std::size_t j = 0; j < count; ++j) {
-                const double last = rows.weights(row)[j];
-                const auto weight = static_cast<float>(averaged && steps > 0 ? last - rows.sums(row)[j] / steps : last);
+            const auto entries = rows.weights(row);
+            const auto sums = rows.sums(row);
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                const double last = entries[i].w;
+                const auto weight = static_cast<float>(averaged && steps > 0 ? last - sums[i] / steps : last);
                 if (weight == 0) continue;
-                found.columns.push_back(static_cast<std::uint32_t>(j));
+                found.columns.push_back(entries[i].column);
                 found.weights.push_back(weight);
             }
             end_row(found, rows.keys()[row]);
@@ -334,12 +335,13 @@ class learner final : public tagger_learner {
 
     name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const override {
         name_list found;
+        const tell_known tell = [&](std::size_t token) -> std::string_view { return sets[set_of_token[token]]; };
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
             if (row == nobody) throw std::out_of_range("no such feature");
             const row_origin& origin = origins[row];
             const std::array<std::uint32_t, 2> before{origin.tag1, origin.tag2};
-            found.write(text_of(how, what, known, from.batch, origin.sentence, origin.token, origin.pattern, before));
+            found.write(text_of(how, what, tell, from.batch, origin.sentence, origin.token, origin.pattern, before));
             found.end_name();
             patterns.push_back(origin.pattern);
         }
@@ -354,12 +356,12 @@ class learner final : public tagger_learner {
         now.steps = steps;
         now.origins = origins;
         for (std::uint32_t row = 0; row < rows.size(); ++row) {
-            for (std::size_t j = 0; j < count; ++j) {
-                if (rows.weights(row)[j] == 0 && rows.sums(row)[j] == 0) continue;
-                now.rows.columns.push_back(static_cast<std::uint32_t>(j));
-                now.rows.weights.push_back(rows.weights(row)[j]);
-                now.sums.push_back(rows.sums(row)[j]);
+            for (const auto& one : rows.weights(row)) {
+                now.rows.columns.push_back(one.column);
+                now.rows.weights.push_back(one.w);
             }
+            const auto sums = rows.sums(row);
+            now.sums.insert(now.sums.end(), sums.begin(), sums.end());
             now.rows.keys.push_back(rows.keys()[row]);
             now.rows.indptr.push_back(static_cast<std::int64_t>(now.rows.columns.size()));
         }
@@ -368,7 +370,7 @@ class learner final : public tagger_learner {
 
     void set_state(const sequence_state& to) override {
         check(to);
-        rows = learned_rows(count);
+        rows = scattered_rows();
         for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
             const std::uint32_t number = rows.row_of(to.rows.keys[row]);
             if (number != row) throw std::invalid_argument("a feature stands twice in what was kept");
@@ -431,11 +433,12 @@ class learner final : public tagger_learner {
             known.add(met.keys()[word], lexicon::name_of(of_word(word), what.tags));
 
         // What would be known of each training token without its fold.
-        known_of_token.resize(word_of_token.size());
+        set_of_token.resize(word_of_token.size());
+        row_numbers set_numbers;
         std::vector<std::vector<std::size_t>> sentences(by.folds);
         for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence)
             sentences[fold_of(sentence)].push_back(sentence);
-        std::vector<std::uint64_t> atom_of_word(met.size());
+        std::vector<std::uint32_t> set_of_word(met.size());
         for (const auto& fold : sentences) {
             const auto each = [&](auto use) {
                 for (const std::size_t sentence : fold)
@@ -443,11 +446,15 @@ class learner final : public tagger_learner {
                         use(at, counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])]);
             };
             each([&](std::size_t, std::int32_t& times) { --times; });
-            each([&](std::size_t at, std::int32_t&) { atom_of_word[word_of_token[at]] = 0; });
+            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = nobody; });
             each([&](std::size_t at, std::int32_t&) {
-                std::uint64_t& atom = atom_of_word[word_of_token[at]];
-                if (atom == 0) atom = lexicon::atom_of(lexicon::name_of(of_word(word_of_token[at]), what.tags));
-                known_of_token[at] = atom;
+                std::uint32_t& set = set_of_word[word_of_token[at]];
+                if (set == nobody) {
+                    std::string name = lexicon::name_of(of_word(word_of_token[at]), what.tags);
+                    set = set_numbers.find_or_add(lexicon::atom_of(name));
+                    if (set == sets.size()) sets.push_back(std::move(name));
+                }
+                set_of_token[at] = set;
             });
             each([&](std::size_t, std::int32_t& times) { ++times; });
         }
@@ -465,7 +472,8 @@ class learner final : public tagger_learner {
             const std::size_t begin = from.batch.begin(sentence);
             for (std::size_t atom = 0; by.folds > 0 && atom < how.atoms.size(); ++atom)
                 if (how.atoms[atom].kind == atom_kind::known)
-                    for (std::size_t i = 0; i < reader.length(); ++i) reader.put(atom, i, known_of_token[begin + i]);
+                    for (std::size_t i = 0; i < reader.length(); ++i)
+                        reader.put(atom, i, lexicon::atom_of(sets[set_of_token[begin + i]]));
             for (std::size_t i = 0; i < reader.length(); ++i) {
                 for (const std::size_t p : parts.local) {
                     const std::uint64_t key = reader.key(p, i);
@@ -485,6 +493,7 @@ class learner final : public tagger_learner {
         if (length == 0) return;
         if (what.decode == decoder::greedy) return visit_greedily(now);
         local.assign(length * width, 0);
+        expect_local(0, length);
         for (std::size_t i = 0; i < length; ++i) add_local(i, local.data() + i * width);
         if (what.decode == decoder::viterbi)
             visit_exactly(now);
@@ -569,6 +578,7 @@ class learner final : public tagger_learner {
                 return what.may(said.tags[0], tag) && (i + 1 < path.size() || what.may(tag, count));
             };
             std::fill(scores.begin(), scores.end(), 0.0f);
+            expect_local(i, i + 1);
             add_local(i, scores.data());
             add_looking_back(i, said, scores.data());
             std::size_t best = count, rival = count;
@@ -604,12 +614,23 @@ class learner final : public tagger_learner {
     // ---- scores
 
     void add_row(std::uint32_t row, float* scores) const {
-        if (row == nobody) return;
-        const float* const w = rows.weights(row);
-        for (std::size_t j = 0; j < count; ++j) scores[j] += w[j];
+        if (row != nobody) rows.add(row, scores);
     }
     std::span<const std::uint32_t> features_of(std::size_t i) const {
         return std::span(features_of_tokens).subspan((at.begin + i) * parts.local.size(), parts.local.size());
+    }
+    // Asks for all weights of some tokens at once: most of the time of learning is waiting for them.
+    void expect_local(std::size_t begin, std::size_t end) const {
+        const auto features = std::span(features_of_tokens)
+                                  .subspan((at.begin + begin) * parts.local.size(), (end - begin) * parts.local.size());
+        const auto each_row = [&](auto use) {
+            for (const std::uint32_t feature : features)
+                if (feature != nobody && lines[feature] != nobody) use(lines[feature]);
+        };
+        for (const std::uint32_t feature : features)
+            if (feature != nobody) __builtin_prefetch(&lines[feature]);
+        each_row([&](std::uint32_t row) { rows.expect(row); });
+        each_row([&](std::uint32_t row) { rows.expect_weights(row); });
     }
     void add_local(std::size_t i, float* scores) const {
         for (const std::uint32_t feature : features_of(i))
@@ -634,7 +655,7 @@ class learner final : public tagger_learner {
                 history said = history::before_all(count);
                 said.tags[0] = static_cast<std::uint32_t>(before);
                 for (const std::size_t p : parts.looking_back)
-                    add_row(rows.find(with_tags(mix(p + 1), how.patterns[p], said)), row);
+                    add_row(rows.find(with_tags(sentence_reader::first_key(p), how.patterns[p], said)), row);
                 for (std::size_t tag = 0; tag < count; ++tag)
                     if (what.may(before, tag)) moves[before * width + tag] = row[tag];
             }
@@ -734,12 +755,13 @@ class learner final : public tagger_learner {
     const std::size_t count, width, memory;
 
     lexicon known;
-    std::vector<std::uint64_t> known_of_token;
+    std::vector<std::string> sets;                  // of tags that are known of words in training
+    std::vector<std::uint32_t> set_of_token;        // without its own fold
     row_numbers numbers;                            // of features of tokens
     std::vector<std::uint32_t> features_of_tokens;  // for each token and local pattern
     std::vector<std::uint64_t> bases;               // keys without tags, for each token and pattern that looks back
-    std::vector<std::uint32_t> lines;               // the row of each feature, once it has one
-    learned_rows rows;
+    table<std::uint32_t> lines;                     // the row of each feature, once it has one
+    scattered_rows rows;
     std::vector<row_origin> origins;
     double steps = 0;
 
@@ -920,10 +942,12 @@ class frozen_tagging final : public tagging {
         sentence_reader reader(how, words, all);
         reader.read(batch, 0);
         const history said = history_at(tags, token, count);
+        word_reader letters;
+        const tell_known tell = [&](std::size_t at) { return words.text(letters.read(batch.columns[0][at]).lower); };
         for (const std::size_t p : all) {
             const std::uint64_t key = reader.key(p, token);
             if (key == 0) continue;
-            seen_feature one{p, text_of(how, what, words, batch, 0, token, p, said.tags), std::vector<float>(count)};
+            seen_feature one{p, text_of(how, what, tell, batch, 0, token, p, said.tags), std::vector<float>(count)};
             rows.add(with_tags(key, how.patterns[p], said), one.weights.data());
             found.push_back(std::move(one));
         }
@@ -973,7 +997,7 @@ class frozen_tagging final : public tagging {
             said.tags[0] = static_cast<std::uint32_t>(before);
             std::fill(row.begin(), row.end(), 0.0f);
             for (const std::size_t p : parts.looking_back)
-                rows.add(with_tags(mix(p + 1), how.patterns[p], said), row.data());
+                rows.add(with_tags(sentence_reader::first_key(p), how.patterns[p], said), row.data());
             for (std::size_t tag = 0; tag < count; ++tag)
                 if (what.may(before, tag)) moves[before * width + tag] = row[tag];
         }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -117,7 +118,7 @@ class lexicon {
 
     // What words are called that had these tags so often, and their atom.
     static std::string name_of(std::span<const std::int32_t> counts, const std::vector<std::string>& tags);
-    static std::uint64_t atom_of(std::string_view name) { return hash_of(name); }
+    static std::uint64_t atom_of(std::string_view name) { return join(1, hash_of(name)); }  // not even 0 for none
     void add(std::uint64_t word, std::string_view name);
 
     std::span<const std::uint64_t> words() const { return numbers.keys(); }
@@ -169,7 +170,9 @@ class sentence_reader {
         return key_of(pattern, [&](const piece&) { return outside(distance); });
     }
 
-    static std::uint64_t tag_atom(std::size_t tag) { return mix(tag + 1); }
+    // Where keys begin, and tags as atoms: numbers that are no other atoms', as joining two that are the same is 0.
+    static std::uint64_t first_key(std::size_t pattern) { return mix(std::uint64_t{0x7061747400000000} + pattern); }
+    static std::uint64_t tag_atom(std::size_t tag) { return mix(std::uint64_t{0x7461670000000000} + tag); }
     static std::uint64_t outside(std::int64_t distance) { return mix(static_cast<std::uint64_t>(distance) << 32); }
 
   private:
@@ -182,7 +185,7 @@ class sentence_reader {
 
     template <class Atom>
     std::uint64_t key_of(std::size_t pattern, Atom atom) const {
-        std::uint64_t key = mix(pattern + 1);
+        std::uint64_t key = first_key(pattern);
         for (const piece& one : how.patterns[pattern].pieces) {
             const std::uint64_t value = atom(one);
             if (value == 0) return 0;
@@ -205,10 +208,11 @@ class sentence_reader {
 };
 
 // What the atoms of a pattern are at a token, in words with `between` between them. The tags that it looks back at are
-// the last.
+// the last. What is known of a token, which is counted in the whole batch, others tell.
 constexpr char between = '\x1f';
-std::string text_of(const templates& how, const tag_settings& what, const lexicon& words, const sentence_batch& batch,
-                    std::size_t sentence, std::size_t token, std::size_t pattern,
+using tell_known = std::function<std::string_view(std::size_t token)>;
+std::string text_of(const templates& how, const tag_settings& what, const tell_known& known,
+                    const sentence_batch& batch, std::size_t sentence, std::size_t token, std::size_t pattern,
                     std::span<const std::uint32_t> before);
 
 // ---- learning

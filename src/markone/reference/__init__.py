@@ -46,6 +46,7 @@ from markone.reference.logistic import ascend, logistic_gradient, logistic_objec
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
+from markone.reference.sequences import TagLearner, known_of_others, known_tags
 from markone.reference.svm import SVM, one_versus_rest
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -62,6 +63,7 @@ __all__ = [
     "Node",
     "Number",
     "Read",
+    "TagLearner",
     "Tally",
     "Vector",
     "adagrad",
@@ -74,6 +76,8 @@ __all__ = [
     "cross_entropy",
     "dot",
     "interpolated",
+    "known_of_others",
+    "known_tags",
     "laplace",
     "leave_one_out",
     "length2",
