@@ -29,9 +29,9 @@ class arc_scores {
 };
 
 // A span goes from one word to another, and one of its ends is the head of all words in it. It is complete, or it ends
-// with the arc from its head to its other end, which still lacks children outwards. An arc joins two complete spans that
-// meet; a complete span is one with an arc and the complete one behind it. The root has one child, the head of a complete
-// span to the left and of one to the right.
+// with the arc from its head to its other end, which still lacks children outwards. An arc joins two complete spans
+// that meet; a complete span is one with an arc and the complete one behind it. The root has one child, the head of a
+// complete span to the left and of one to the right.
 class eisner {
   public:
     // The heads of the best tree, the root's number being that of the words; of equals the one with the first meeting

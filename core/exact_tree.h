@@ -1,14 +1,18 @@
 // Learning to find the best tree of all with MIRA: each tree's score is the sum of its arcs' scores, and the right tree
-// has to win by as much as the best other one has wrong heads. Labels are given to the arcs of the tree afterwards, as in
-// parsing by transitions.
+// has to win by as much as the best other one has wrong heads. Labels are given to the arcs of the tree afterwards, as
+// in parsing by transitions.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -31,7 +35,8 @@ class arc_reader {
     // Writes the keys of an arc behind others.
     void read(std::size_t head, std::size_t child, std::vector<std::uint64_t>& keys) const {
         std::array<std::uint64_t, feature_reader::arc_keys> alone;
-        const std::uint64_t length = reader.arcs(state, static_cast<std::int32_t>(head), static_cast<std::int32_t>(child), alone.data());
+        const std::uint64_t length =
+            reader.arcs(state, static_cast<std::int32_t>(head), static_cast<std::int32_t>(child), alone.data());
         for (const std::uint64_t key : alone) {
             keys.push_back(key);
             keys.push_back(key ^ length);
@@ -69,6 +74,25 @@ struct frozen_arcs {
 struct learned_arcs {
     learned_rows rows{1};
 
+    double norm2() const {
+        double sum = 0;
+        for (std::uint32_t row = 0; row < rows.size(); ++row)
+            sum += static_cast<double>(*rows.weights(row)) * *rows.weights(row);
+        return sum;
+    }
+    void start_anew(std::int64_t steps) {
+        for (std::uint32_t row = 0; row < rows.size(); ++row)
+            rows.move(row, 0, -*rows.weights(row), static_cast<double>(steps));
+    }
+    // Calls use(key, weight, sum) for each, by key.
+    template <class Use>
+    void each(Use use) const {
+        std::vector<std::uint32_t> order(rows.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::sort(order, {}, [&](std::uint32_t row) { return rows.keys()[row]; });
+        for (const std::uint32_t row : order) use(rows.keys()[row], *rows.weights(row), *rows.sums(row));
+    }
+
     void expect(std::uint64_t key) const { rows.expect(key); }
     float weight(std::uint64_t key) const {
         const std::uint32_t row = rows.find(key);
@@ -103,7 +127,8 @@ class exact_search {
     }
     double total(std::span<const std::int32_t> tree) const {
         double sum = 0;
-        for (std::size_t child = 0; child < tree.size(); ++child) sum += scores(static_cast<std::size_t>(tree[child]), child);
+        for (std::size_t child = 0; child < tree.size(); ++child)
+            sum += scores(static_cast<std::size_t>(tree[child]), child);
         return sum;
     }
 
@@ -118,6 +143,32 @@ class exact_search {
     std::vector<std::size_t> ends;
 };
 
+// The averaged weights of arcs, of which only so many are kept, the largest.
+struct averaged_arcs {
+    std::vector<std::uint64_t> keys;  // in ascending order
+    std::vector<float> weights;
+};
+inline averaged_arcs average(const learned_arcs& arcs, std::int64_t steps, std::size_t most) {
+    averaged_arcs all, made;
+    arcs.each([&](std::uint64_t key, float w, double u) {
+        all.keys.push_back(key);
+        all.weights.push_back(static_cast<float>(w - u / static_cast<double>(std::max<std::int64_t>(steps, 1))));
+    });
+    float too_small = 0;
+    if (all.keys.size() > most) {
+        std::vector<float> sizes(all.weights);
+        for (float& one : sizes) one = std::abs(one);
+        std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(most), std::greater{});
+        too_small = sizes[most];
+    }
+    for (std::size_t i = 0; i < all.keys.size(); ++i) {
+        if (std::abs(all.weights[i]) <= too_small) continue;
+        made.keys.push_back(all.keys[i]);
+        made.weights.push_back(all.weights[i]);
+    }
+    return made;
+}
+
 // Makes the moves that lead to a tree, and calls use(state, move) before each arc, which gives its label.
 template <class Use>
 void follow_tree(parse_state& state, std::span<const std::int32_t> heads, Use use) {
@@ -129,11 +180,34 @@ void follow_tree(parse_state& state, std::span<const std::int32_t> heads, Use us
     }
 }
 
+// The exact search needs some 60 MB for a sentence of this length, and seconds.
+constexpr std::size_t longest_exact = 1000;
+
+// The best tree, and its labels.
+class labelled_search {
+  public:
+    labelled_search(const frozen_arcs& arcs, const frozen_weights& weights) : search(arcs), scorer(weights) {}
+
+    const parse_state& run(std::span<const tree_word> sentence) {
+        if (sentence.size() > longest_exact) throw std::invalid_argument("a sentence is too long for the exact search");
+        search.score(sentence);
+        scorer.start(sentence);
+        follow_tree(state, search.best(), [&](const parse_state& at, move how) { return scorer.label(at, how); });
+        return state;
+    }
+
+  private:
+    exact_search<frozen_arcs> search;
+    state_scorer<frozen_weights> scorer;
+    parse_state state;
+};
+
 class exact_learner {
   public:
     exact_learner(learned_arcs& arcs, learned_weights& w, double C) : arcs(arcs), w(w), C(C), search(arcs), scorer(w) {}
 
     void learn(std::span<const tree_word> sentence, const gold_tree& gold, tree_tally& tally) {
+        if (sentence.size() > longest_exact) throw std::invalid_argument("a sentence is too long for the exact search");
         ++w.steps;
         ++tally.decisions;
         search.score(sentence);
