@@ -204,6 +204,11 @@ struct learned_weights {
     std::vector<std::uint8_t> uses;
     std::int64_t steps = 0;
 
+    // All weights become 0. The average goes on, and so becomes the mean of what is learned before and after.
+    void start_anew() {
+        moves.start_anew(steps);
+        labels.start_anew(steps);
+    }
     // The squared length of the last weights.
     double norm2() const { return moves.norm2() + labels.norm2(); }
     void move_label(std::span<const std::uint64_t> keys, std::uint16_t right, std::uint16_t wrong) {

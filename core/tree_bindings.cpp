@@ -1,5 +1,6 @@
 // What Python sees of parsers.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -20,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "exact_tree.h"
 #include "numpy.h"
 #include "order.h"
 #include "tree.h"
@@ -120,11 +122,14 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
 
 // ---- learning
 
-// Greedy where the beam has room for one.
+// Exact where MIRA has a longest step, and else greedy where the beam has room for one.
 class tree_learner {
   public:
-    tree_learner(std::vector<std::uint8_t> uses, std::size_t width) : weights(std::move(uses)) {
-        if (width == 1)
+    tree_learner(std::vector<std::uint8_t> uses, std::size_t width, std::optional<double> C)
+        : weights(std::move(uses)) {
+        if (C)
+            how.emplace<exact_learner>(arcs, weights, *C);
+        else if (width == 1)
             how.emplace<greedy_learner>(weights);
         else
             how.emplace<beam_learner>(weights, width);
@@ -145,15 +150,18 @@ class tree_learner {
                 greedy->learn(words, gold, explore, random, tally);
             else if (auto* beam = std::get_if<beam_learner>(&how))
                 beam->learn(words, gold, tally);
+            else if (auto* exact = std::get_if<exact_learner>(&how))
+                exact->learn(words, gold, tally);
         }
         return tally;
     }
 
     learned_weights weights;
+    learned_arcs arcs;
     std::mutex busy;
 
   private:
-    std::variant<std::monostate, greedy_learner, beam_learner> how;
+    std::variant<std::monostate, greedy_learner, beam_learner, exact_learner> how;
 };
 
 std::vector<std::uint8_t> checked_uses(const array<std::uint8_t, 1>& uses) {
@@ -170,6 +178,9 @@ nb::dict get_state(tree_learner& self) {
     std::vector<std::uint32_t> move_weights, label_ids;
     std::vector<std::int64_t> move_sums, label_starts{0}, label_sums;
     std::vector<std::int32_t> label_weights;
+    std::vector<std::uint64_t> arc_keys;
+    std::vector<float> arc_weights;
+    std::vector<double> arc_sums;
     std::int64_t steps = 0;
     {
         nb::gil_scoped_release unlocked;
@@ -189,6 +200,11 @@ nb::dict get_state(tree_learner& self) {
             }
             label_starts.push_back(static_cast<std::int64_t>(label_ids.size()));
         });
+        self.arcs.each([&](std::uint64_t key, float w, double u) {
+            arc_keys.push_back(key);
+            arc_weights.push_back(w);
+            arc_sums.push_back(u);
+        });
     }
     nb::dict state;
     state["steps"] = steps;
@@ -200,6 +216,9 @@ nb::dict get_state(tree_learner& self) {
     state["label_ids"] = own(std::move(label_ids));
     state["label_weights"] = own(std::move(label_weights));
     state["label_sums"] = own(std::move(label_sums));
+    state["arc_keys"] = own(std::move(arc_keys));
+    state["arc_weights"] = own(std::move(arc_weights));
+    state["arc_sums"] = own(std::move(arc_sums));
     return state;
 }
 
@@ -207,11 +226,14 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
                const array<std::uint32_t, 1>& move_weights, const array<std::int64_t, 1>& move_sums,
                const array<std::uint64_t, 1>& label_keys, const array<std::int64_t, 1>& label_starts,
                const array<std::uint32_t, 1>& label_ids, const array<std::int32_t, 1>& label_weights,
-               const array<std::int64_t, 1>& label_sums) {
+               const array<std::int64_t, 1>& label_sums, const array<std::uint64_t, 1>& arc_keys,
+               const array<float, 1>& arc_weights, const array<double, 1>& arc_sums) {
     nb::gil_scoped_release unlocked;
     const std::lock_guard guard(self.busy);
     learned_weights& w = self.weights;
-    need(steps >= 0 && w.steps == 0 && w.moves.size() == 0 && w.labels.size() == 0, "it has learned something already");
+    need(steps >= 0 && w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
+         "it has learned something already");
+    need(arc_weights.size() == arc_keys.size() && arc_sums.size() == arc_keys.size(), "weights are missing");
     need(move_weights.size() == move_keys.size() && move_sums.size() == 2 * move_keys.size(), "weights are missing");
     need(label_ids.size() == label_weights.size() && label_ids.size() == label_sums.size() &&
              label_starts.size() == label_keys.size() + 1,
@@ -220,7 +242,8 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
     const auto ascending = [](std::span<const std::uint64_t> keys) {
         return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
     };
-    need(ascending(view(move_keys)) && ascending(view(label_keys)), "keys are not in order");
+    need(ascending(view(move_keys)) && ascending(view(label_keys)) && ascending(view(arc_keys)),
+         "keys are not in order");
     for (const std::uint32_t label : view(label_ids)) need(label < w.uses.size(), "no such label");
     w.steps = steps;
     for (std::size_t i = 0; i < move_keys.size(); ++i) {
@@ -232,14 +255,18 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
         for (auto j = label_starts.data()[i]; j < label_starts.data()[i + 1]; ++j)
             w.labels.put(label_keys.data()[i], static_cast<std::uint16_t>(label_ids.data()[j]), label_weights.data()[j],
                          label_sums.data()[j]);
+    for (std::size_t i = 0; i < arc_keys.size(); ++i)
+        self.arcs.rows.put(self.arcs.rows.row_of(arc_keys.data()[i]), 0, arc_weights.data()[i], arc_sums.data()[i]);
 }
 
-nb::dict get_average(tree_learner& self, double smallest) {
+nb::dict get_average(tree_learner& self, std::size_t most, double smallest) {
     averaged_weights made;
+    averaged_arcs arcs;
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(self.busy);
-        made = average(self.weights.moves, self.weights.labels, self.weights.steps, smallest);
+        made = average(self.weights.moves, self.weights.labels, self.weights.steps, most, smallest);
+        arcs = average(self.arcs, self.weights.steps, most);
     }
     nb::dict found;
     found["move_unit"] = made.move_unit;
@@ -249,6 +276,8 @@ nb::dict get_average(tree_learner& self, double smallest) {
     found["label_keys"] = own(std::move(made.label_keys));
     found["label_starts"] = own(std::move(made.label_starts));
     found["label_weights"] = own(std::move(made.label_weights));
+    found["arc_keys"] = own(std::move(arcs.keys));
+    found["arc_weights"] = own(std::move(arcs.weights));
     return found;
 }
 
@@ -256,10 +285,15 @@ nb::dict get_average(tree_learner& self, double smallest) {
 
 class tree_parser {
   public:
-    tree_parser(std::vector<std::uint8_t> uses, std::size_t width, std::span<const std::uint64_t> move_keys,
+    tree_parser(std::vector<std::uint8_t> uses, std::size_t width, bool exact, std::span<const std::uint64_t> move_keys,
                 std::span<const std::uint32_t> move_weights, std::span<const std::uint64_t> label_keys,
-                std::span<const std::uint32_t> label_starts, std::span<const std::uint32_t> label_weights)
-        : width(width) {
+                std::span<const std::uint32_t> label_starts, std::span<const std::uint32_t> label_weights,
+                std::span<const std::uint64_t> arc_keys, std::span<const float> arc_weights)
+        : width(width), exact(exact) {
+        need(arc_keys.size() == arc_weights.size(), "weights are missing");
+        for (std::size_t i = 0; i < arc_keys.size(); ++i)
+            need(arcs.numbers.find_or_add(arc_keys[i]) == i, "a key is there twice");
+        arcs.w.assign(arc_weights.begin(), arc_weights.end());
         need(move_keys.size() == move_weights.size(), "weights are missing");
         need(label_starts.size() == label_keys.size() + 1, "weights are missing");
         check_places(label_starts, label_weights.size());
@@ -284,7 +318,9 @@ class tree_parser {
                 }
             }
         };
-        if (width == 1)
+        if (exact)
+            all(labelled_search(arcs, weights));
+        else if (width == 1)
             all(greedy_search(weights));
         else
             all(beam_search(weights, width));
@@ -292,13 +328,16 @@ class tree_parser {
 
     // The moves and labels that lead to the parse of a sentence; a shift has no label.
     std::vector<beam_search<frozen_weights>::step> path(std::span<const tree_word> sentence) const {
+        need(!exact, "the best tree of all is not found by moves");
         beam_search search(weights, width);
         search.run(sentence);
         return search.path(2 * sentence.size(), 0);
     }
 
     frozen_weights weights;
+    frozen_arcs arcs;
     std::size_t width;
+    bool exact;
 };
 
 nb::tuple parse(const tree_parser& self, const tree_bank& bank) {
@@ -380,7 +419,50 @@ nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::si
     return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
 }
 
+// The score of each arc that a sentence may have: a row for each head, the root's behind the others.
+numpy<double> scores_of_arcs(const tree_parser& self, const tree_bank& bank, std::size_t sentence) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const std::size_t size = bank.words.length(sentence);
+    need(size <= longest_exact, "a sentence is too long for the exact search");
+    exact_search search(self.arcs);
+    search.score(bank.words[sentence]);
+    auto memory = std::make_unique_for_overwrite<double[]>((size + 1) * size);
+    for (std::size_t head = 0; head <= size; ++head)
+        for (std::size_t child = 0; child < size; ++child) memory[head * size + child] = search.scores(head, child);
+    return own<double>(std::move(memory), {size + 1, size});
+}
+
+// The weights of an arc's features: two of each template, and then those of the tags between, as they come.
+numpy<float> look_at_arc(const tree_parser& self, const tree_bank& bank, std::size_t sentence, std::size_t head,
+                         std::size_t child) {
+    need(sentence < bank.words.size() && head <= bank.words.length(sentence) && child < bank.words.length(sentence) &&
+             head != child,
+         "no such arc");
+    arc_reader reader;
+    reader.start(bank.words[sentence]);
+    std::vector<std::uint64_t> keys;
+    reader.read(head, child, keys);
+    std::vector<float> weights;
+    for (const std::uint64_t key : keys) weights.push_back(self.arcs.weight(key));
+    return own(std::move(weights));
+}
+
 // ---- trees
+
+// The best tree with arcs of these scores: a row for each head, the root's behind the others.
+numpy<std::int32_t> best_tree(const array<double, 2>& scores) {
+    const std::size_t size = scores.shape(1);
+    need(scores.shape(0) == size + 1 && size <= longest_exact,
+         "there must be a row for each word and one for the root");
+    arc_scores arcs;
+    arcs.start(size);
+    for (std::size_t head = 0; head <= size; ++head)
+        for (std::size_t child = 0; child < size; ++child) arcs(head, child) = scores.data()[head * size + child];
+    std::vector<std::int32_t> heads;
+    eisner().best_tree(arcs, heads);
+    for (std::int32_t& head : heads) head = written_head(head, size);
+    return own(std::move(heads));
+}
 
 // The heads with arcs lifted where trees are not projective, and how many were lifted in each sentence.
 nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
@@ -438,10 +520,11 @@ void bind_trees(nb::module_& m) {
     nb::class_<tree_learner>(m, "TreeLearner")
         .def(
             "__init__",
-            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width) {
-                new (self) tree_learner(checked_uses(uses), checked_width(width));
+            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width, std::optional<double> C) {
+                need(!C || *C > 0, "C must be greater than 0");
+                new (self) tree_learner(checked_uses(uses), checked_width(width), C);
             },
-            "label_uses"_a.noconvert(), "width"_a)
+            "label_uses"_a.noconvert(), "width"_a, "C"_a.none() = nb::none())
         .def(
             "learn",
             [](tree_learner& self, const tree_bank& bank, const array<std::int64_t, 1>& order, bool explore,
@@ -452,29 +535,42 @@ void bind_trees(nb::module_& m) {
                 return std::tuple(tally.decisions, tally.mistakes, tally.updates);
             },
             "bank"_a, "order"_a.noconvert(), "explore"_a, "seed"_a)
-        .def("average", &get_average, "smallest"_a)
+        .def("average", &get_average, "most"_a, "smallest"_a)
+        .def("start_anew",
+             [](tree_learner& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 self.weights.start_anew();
+                 self.arcs.start_anew(self.weights.steps);
+             })
         .def("norm2",
              [](tree_learner& self) {
                  nb::gil_scoped_release unlocked;
                  const std::lock_guard guard(self.busy);
-                 return self.weights.norm2();
+                 return self.weights.norm2() + self.arcs.norm2();
              })
         .def("get_state", &get_state)
         .def("set_state", &set_state, "steps"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
              "move_sums"_a.noconvert(), "label_keys"_a.noconvert(), "label_starts"_a.noconvert(),
-             "label_ids"_a.noconvert(), "label_weights"_a.noconvert(), "label_sums"_a.noconvert());
+             "label_ids"_a.noconvert(), "label_weights"_a.noconvert(), "label_sums"_a.noconvert(),
+             "arc_keys"_a.noconvert(), "arc_weights"_a.noconvert(), "arc_sums"_a.noconvert());
     nb::class_<tree_parser>(m, "TreeParser")
         .def(
             "__init__",
             [](tree_parser* self, const array<std::uint8_t, 1>& uses, std::size_t width,
                const array<std::uint64_t, 1>& move_keys, const array<std::uint32_t, 1>& move_weights,
                const array<std::uint64_t, 1>& label_keys, const array<std::uint32_t, 1>& label_starts,
-               const array<std::uint32_t, 1>& label_weights) {
-                new (self) tree_parser(checked_uses(uses), checked_width(width), view(move_keys), view(move_weights),
-                                       view(label_keys), view(label_starts), view(label_weights));
+               const array<std::uint32_t, 1>& label_weights, const array<std::uint64_t, 1>& arc_keys,
+               const array<float, 1>& arc_weights, bool exact) {
+                new (self) tree_parser(checked_uses(uses), checked_width(width), exact, view(move_keys),
+                                       view(move_weights), view(label_keys), view(label_starts), view(label_weights),
+                                       view(arc_keys), view(arc_weights));
             },
             "label_uses"_a.noconvert(), "width"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
-            "label_keys"_a.noconvert(), "label_starts"_a.noconvert(), "label_weights"_a.noconvert())
+            "label_keys"_a.noconvert(), "label_starts"_a.noconvert(), "label_weights"_a.noconvert(),
+            "arc_keys"_a.noconvert(), "arc_weights"_a.noconvert(), "exact"_a = false)
+        .def("arc_scores", &scores_of_arcs, "bank"_a, "sentence"_a)
+        .def("look_at_arc", &look_at_arc, "bank"_a, "sentence"_a, "head"_a, "child"_a)
         .def("parse", &parse, "bank"_a)
         .def("path", &path, "bank"_a, "sentence"_a)
         .def("look_at_moves", &look_at_moves, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert())
@@ -482,6 +578,8 @@ void bind_trees(nb::module_& m) {
              "how"_a);
     m.def("projective", &projective, "starts"_a.noconvert(), "heads"_a.noconvert());
     m.def("move_costs", &move_costs, "heads"_a.noconvert(), "moves"_a.noconvert());
+    m.def("best_tree", &best_tree, "scores"_a.noconvert());
+    m.def("arc_templates", [] { return names_of(tree::arc_templates); });
     m.def("move_templates", [] { return names_of(tree::move_templates); });
     m.def("label_templates", [] { return names_of(tree::label_templates); });
     m.def("tree_nodes", [] { return std::vector<std::string>(tree::node_names.begin(), tree::node_names.end()); });

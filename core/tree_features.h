@@ -203,6 +203,19 @@ constexpr std::array label_templates{
     join_of(on(c), t(h), t(c), t(h_after)), join_of(on(c), w(c_before), t(c)), join_of(on(c), w(c_after), t(c)),
     join_of(w(c), t(c_before), t(c_after)), join_of(on(c), t(h), t(c), nr(h)), join_of(on(c), t(h), t(c), nl(h)),
 };
+
+// Of an arc alone. The first is of both tags.
+constexpr std::array arc_templates{
+    join_of(on(c), t(h), t(c)), join_of(on(c), w(h), t(h)), join_of(on(c), w(h)), join_of(on(c), t(h)),
+    join_of(on(c), w(c), t(c)), join_of(on(c), w(c)), join_of(on(c), t(c)),
+    join_of(on(c), w(h), w(c)), join_of(on(c), w(h), t(c)), join_of(on(c), t(h), w(c)),
+    join_of(on(c), w(h), t(h), t(c)), join_of(on(c), t(h), w(c), t(c)), join_of(on(c), end(h), end(c)),
+    join_of(on(c), end(h), t(c)), join_of(on(c), t(h), end(c)),
+    join_of(t(h), t(h_after), t(c_before), t(c)), join_of(t(h_before), t(h), t(c_before), t(c)),
+    join_of(t(h), t(h_after), t(c), t(c_after)), join_of(t(h_before), t(h), t(c), t(c_after)),
+    join_of(on(c), t(h), t(c_before), t(c)), join_of(on(c), t(h), t(c), t(c_after)),
+    join_of(on(c), t(h_before), t(h), t(c)), join_of(on(c), t(h), t(h_after), t(c)),
+};
 // clang-format on
 
 constexpr std::uint64_t atom_of_number(std::uint64_t number) {
@@ -247,6 +260,8 @@ class feature_reader {
   public:
     static constexpr std::size_t move_keys = tree::move_templates.size();
     static constexpr std::size_t label_keys = tree::label_templates.size();
+    static constexpr std::size_t arc_keys = tree::arc_templates.size();
+    static constexpr std::size_t tags_of_arc = 0;  // which of them is of both tags
 
     void start(std::span<const tree_word> sentence) { words = sentence; }
 
@@ -282,6 +297,17 @@ class feature_reader {
         nodes at;
         find_nodes(state, how, at);
         write_keys<tree::label_templates>(state, at, keys);
+    }
+
+    // Returns the atom of the arc's side and length.
+    std::uint64_t arcs(const parse_state& state, std::int32_t head, std::int32_t child, std::uint64_t* keys) const {
+        using namespace tree;
+        nodes at;
+        at[h] = head, at[c] = child;
+        at[h_before] = head - 1, at[h_after] = head < state.size() ? head + 1 : no_word;
+        at[c_before] = child - 1, at[c_after] = child + 1;
+        write_keys<arc_templates>(state, at, keys);
+        return std::rotl(value<far(c)>(state, at), 29) ^ std::rotl(value<on(c)>(state, at), 7);
     }
 
   private:

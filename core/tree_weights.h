@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -140,6 +141,15 @@ class learned_moves {
         }
         w.set(at, weights);
     }
+    // All weights become 0, as after a change at this step; the averages keep what was before.
+    void start_anew(std::int64_t steps) {
+        for (std::uint32_t row = 0; row < keys.size(); ++row) {
+            const std::size_t at = w.find(keys[row]);
+            const pair weights = w.get(at);
+            for (std::size_t i = 0; i < 2; ++i) u[row][i] -= weights[i] * steps;
+            w.set(at, {0, 0});
+        }
+    }
     void put(std::uint64_t key, pair weights, sums sum) {
         const std::size_t at = place_of_key(key);
         w.set(at, weights);
@@ -233,6 +243,12 @@ class learned_labels {
         entry& one = entry_of(key, label);
         one.w += amount;
         one.u += amount * steps_before;
+    }
+    void start_anew(std::int64_t steps) {
+        for (entry& one : entries) {
+            one.u -= one.w * steps;
+            one.w = 0;
+        }
     }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t u) {
         entry& one = entry_of(key, label);
@@ -332,8 +348,8 @@ class learned_labels {
 
 // ---- what predicts
 
-// Averaged weights as whole numbers, of which the largest takes all the room there is. Those that are smaller than
-// `smallest` are left out, and so are features that have no others.
+// Averaged weights as whole numbers, of which the largest takes all the room there is. Only so many features of moves
+// are kept, those with the largest weights; of labels no weight is that is smaller than `smallest`.
 struct averaged_weights {
     double move_unit = 1, label_unit = 1;        // what 1 stands for
     std::vector<std::uint64_t> move_keys;        // in ascending order
@@ -351,16 +367,25 @@ constexpr std::int16_t lower_half(std::uint32_t both) {
 }
 
 inline averaged_weights average(const learned_moves& moves, const learned_labels& labels, std::int64_t steps,
-                                double smallest) {
+                                std::size_t most_moves, double smallest) {
     constexpr double most = 32767;
     const auto T = static_cast<double>(std::max<std::int64_t>(steps, 1));
     const auto averaged = [&](auto w, auto u) { return w - static_cast<double>(u) / T; };
-    const auto keep = [&](double size) { return size > 0 && size >= smallest; };
+    const auto size_of = [&](auto w, auto u) {
+        const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
+        return std::max({std::abs(shift), std::abs(left), std::abs(shift + left)});
+    };
     // Once to find the largest, and once to write.
-    double largest_move = 0, largest_label = 0;
+    double largest_move = 0, largest_label = 0, too_small = 0;
+    std::vector<double> sizes;
     moves.each([&](std::uint64_t, auto w, auto u) {
+        sizes.push_back(size_of(w, u));
         for (std::size_t i = 0; i < 2; ++i) largest_move = std::max(largest_move, std::abs(averaged(w[i], u[i])));
     });
+    if (sizes.size() > most_moves) {
+        std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(most_moves), std::greater{});
+        too_small = sizes[most_moves];
+    }
     labels.each([&](std::uint64_t, auto entries) {
         for (const auto& one : entries) largest_label = std::max(largest_label, std::abs(averaged(one.w, one.u)));
     });
@@ -369,15 +394,15 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     if (largest_label > 0) made.label_unit = largest_label / most;
     const auto whole = [](double weight, double unit) { return static_cast<std::int32_t>(std::lrint(weight / unit)); };
     moves.each([&](std::uint64_t key, auto w, auto u) {
+        if (size_of(w, u) <= too_small) return;
         const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
-        if (!keep(std::max({std::abs(shift), std::abs(left), std::abs(shift + left)}))) return;
         made.move_keys.push_back(key);
         made.move_weights.push_back(
             in_halves(whole(shift, made.move_unit), static_cast<std::uint16_t>(whole(left, made.move_unit))));
     });
     labels.each([&](std::uint64_t key, auto entries) {
         for (const auto& one : entries)
-            if (const double weight = averaged(one.w, one.u); keep(std::abs(weight)))
+            if (const double weight = averaged(one.w, one.u); weight != 0 && std::abs(weight) >= smallest)
                 made.label_weights.push_back(in_halves(whole(weight, made.label_unit), one.label));
         if (made.label_weights.size() == made.label_starts.back()) return;
         made.label_keys.push_back(key);

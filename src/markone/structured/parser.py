@@ -22,7 +22,7 @@ from markone.model.history import History
 from markone.model.marking import MarkedText
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
-from markone.structured.parser_settings import Crossing, Mode, ParserSettings
+from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
@@ -76,7 +76,7 @@ class Parser:
         """What tags the words before they are parsed, if it was learned with the parser."""
         self.resume = resume
         """What is needed to go on with the training, in a file of checkpoints."""
-        self._core = weights.parser(settings.width)
+        self._core = weights.parser(settings.width, settings.mode == "exact")
         self._names = Strings.of(labels)
 
     def __repr__(self) -> str:
@@ -93,7 +93,10 @@ class Parser:
         tags: str = "upos",
         tag: bool = False,
         epochs: int | None = None,
+        round: int | None = None,
         beam: int | None = None,
+        C: float | None = None,
+        features: int = USUAL_FEATURES,
         crossing: Crossing = "lift",
         seed: int = 0,
         holdout: float = 0.0,
@@ -112,7 +115,9 @@ class Parser:
             with `form`, `head`, `deprel` and a column of tags.
         mode
             `fast`: move by move, learned with a dynamic oracle that knows what is best after mistakes, too. `accurate`:
-            with a beam of states, learned where the best of them is furthest above the right one.
+            with a beam of states, learned where the best of them is furthest above the right one. `exact`: the best
+            tree of all whose score is the sum of its arcs' scores, by Eisner's algorithm and learned with MIRA, in time
+            that grows with the third power of a sentence's length.
         tags
             The column of parts of speech that is looked at.
         tag
@@ -120,9 +125,17 @@ class Parser:
             then learns from tags as good as those will be: each of five parts of the sentences is tagged by a tagger
             that has learned from the others.
         epochs
-            How many passes are made; 10 if it is to be fast, and 12 if accurate.
+            How many passes are made; 24 if it is to be accurate, and else 10.
+        round
+            After so many passes the weights start from 0 again, and sentences come in other orders: the weights are
+            the mean of all rounds, which is better than each. 8 by default if it is to be accurate; else one round is
+            all.
         beam
             How many states are kept, if it is to be accurate; 8 by default.
+        C
+            The longest step of MIRA, if the search is exact; 0.01 by default.
+        features
+            How many features of moves, or of arcs, are kept: those with the largest weights.
         crossing
             What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
             higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.
@@ -151,7 +164,10 @@ class Parser:
             "mode": mode,
             "tags": tags,
             "epochs": epochs,
+            "round": round,
             "beam": beam,
+            "C": C,
+            "features": features,
             "crossing": crossing,
             "seed": seed,
             "holdout": holdout,

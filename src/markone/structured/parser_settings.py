@@ -10,10 +10,14 @@ from markone.errors import SettingsError
 from markone.structured.sentences import FORM
 from markone.structured.tagger_settings import is_number, whole
 
-Mode = Literal["fast", "accurate"]
+Mode = Literal["fast", "accurate", "exact"]
 Crossing = Literal["lift", "skip"]
-USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 12}
+USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 24, "exact": 10}
+USUAL_ROUND = 8
+"""Passes, where it is accurate."""
 USUAL_BEAM = 8
+USUAL_C = 0.01
+USUAL_FEATURES = 1_800_000
 WIDEST_BEAM = 1024
 
 
@@ -24,7 +28,10 @@ class ParserSettings:
     mode: Mode
     tags: str
     epochs: int
+    round: int | None
     beam: int | None
+    C: float | None
+    features: int
     crossing: Crossing
     seed: int
     holdout: float
@@ -37,6 +44,13 @@ class ParserSettings:
             raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r:.80}")
         whole("epochs", self.epochs, 1)
         whole("seed", self.seed, 0)
+        whole("features", self.features, 1)
+        if self.round is not None:
+            whole("round", self.round, 1)
+        if self.mode != "exact" and self.C is not None:
+            raise SettingsError("C", f"belongs to mode='exact', not to {self.mode!r}; leave it out")
+        if self.mode == "exact" and not (is_number(self.C) and float(self.C or 0) > 0):
+            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
         if self.mode == "accurate":
             whole("beam", self.beam, 2, WIDEST_BEAM)
         elif self.beam is not None:

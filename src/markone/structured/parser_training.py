@@ -19,16 +19,16 @@ from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.history import History
 from markone.structured.corpora import check_trees, read_sentences
 from markone.structured.parser import DEPREL, Parser, bank_of, columns_of
-from markone.structured.parser_settings import USUAL_BEAM, USUAL_EPOCHS, ParserSettings
+from markone.structured.parser_settings import USUAL_BEAM, USUAL_C, USUAL_EPOCHS, USUAL_ROUND, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
 from markone.structured.runs import Arrays, Run, Sums, damaged
 from markone.structured.scoring import score_trees
 from markone.structured.sentences import FORM, Sentences
 from markone.structured.tagger_training import chosen, split
 
-SMALLEST = 0.3
-"""Features none of whose averaged weights is as large are left out. A mistake moves weights by 1 or 2; what has moved
-once, late, is hardly worth its place."""
+SMALLEST = 0.1
+"""Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
+late, is hardly worth its place."""
 MOST_LABELS = 4096
 
 
@@ -69,7 +69,9 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
     """What is given, and else what is usual."""
     usual = {
         "epochs": USUAL_EPOCHS.get(given["mode"], 1) if given["epochs"] is None else given["epochs"],
+        "round": USUAL_ROUND if given["mode"] == "accurate" and given["round"] is None else given["round"],
         "beam": USUAL_BEAM if given["mode"] == "accurate" and given["beam"] is None else given["beam"],
+        "C": USUAL_C if given["mode"] == "exact" and given["C"] is None else given["C"],
     }
     return ParserSettings(**{**given, **usual})
 
@@ -114,10 +116,16 @@ class Training(Run[Parser]):
             self.uses[np.unique(self.numbers[which])] |= use
         self.bank = bank_of(self.learned, settings.tags)
         self.bank.set_trees(self.heads, self.numbers)
-        self.learner = _core.TreeLearner(self.uses, settings.width)
+        self.learner = _core.TreeLearner(self.uses, settings.width, settings.C)
 
     def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
-        return Sums(len(some), *self.learner.learn(self.bank, some, epoch > 1, seed))
+        in_round = epoch - 1 if self.settings.round is None else (epoch - 1) % self.settings.round
+        if in_round == 0 and epoch > 1 and self.sums.visits == 0:
+            self.learner.start_anew()
+        try:
+            return Sums(len(some), *self.learner.learn(self.bank, some, in_round > 0, seed))
+        except ValueError as error:  # a sentence is too long
+            raise DataError(str(error)) from None
 
     def accuracy(self) -> float | None:
         """The share of held-out words with the right head and label."""
@@ -130,7 +138,7 @@ class Training(Run[Parser]):
         return self.learner.norm2()
 
     def weights(self) -> Saved:
-        return ParserWeights.of(self.learner, self.uses, SMALLEST).save()
+        return ParserWeights.of(self.learner, self.uses, self.settings.features, SMALLEST).save()
 
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Parser:
         return Parser(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.features.saved import Contents, Saved, damaged
+from markone.features.saved import Contents, Saved, check_finite, damaged
 
 OF_ROOT, OF_OTHERS = 1, 2
 
@@ -32,17 +32,23 @@ class ParserWeights:
     """Where each feature's weights start."""
     label_weights: NDArray[np.uint32]
     """A weight in the lower half, and its label in the upper one."""
+    arc_keys: NDArray[np.uint64]
+    """Features of arcs and their weights, if the search is exact; then there are none of moves."""
+    arc_weights: NDArray[np.float32]
 
     @classmethod
-    def of(cls, learner: _core.TreeLearner, label_uses: NDArray[np.uint8], smallest: float) -> ParserWeights:
-        """The averaged weights. Those of no feature that has one of at least `smallest` are left out."""
-        return cls(label_uses=label_uses, **learner.average(smallest))
+    def of(cls, learner: _core.TreeLearner, label_uses: NDArray[np.uint8], most: int, smallest: float) -> ParserWeights:
+        """The averaged weights of so many features, the largest, and for labels none smaller than `smallest`."""
+        return cls(label_uses=label_uses, **learner.average(most, smallest))
 
     def __len__(self) -> int:
-        return len(self.move_keys) + len(self.label_keys)
+        return len(self.move_keys) + len(self.label_keys) + len(self.arc_keys)
 
-    def parser(self, width: int) -> _core.TreeParser:
+    def parser(self, width: int, exact: bool) -> _core.TreeParser:
         return _core.TreeParser(
+            exact=exact,
+            arc_keys=self.arc_keys,
+            arc_weights=self.arc_weights,
             label_uses=self.label_uses,
             width=width,
             move_keys=self.move_keys,
@@ -62,6 +68,8 @@ class ParserWeights:
                 "label_keys": self.label_keys,
                 "label_starts": self.label_starts,
                 "label_weights": self.label_weights,
+                "arc_keys": self.arc_keys,
+                "arc_weights": self.arc_weights,
             },
         )
 
@@ -73,6 +81,7 @@ class ParserWeights:
             raise damaged("a unit of its weights is no positive number")
         keys = contents.array("move_keys", np.uint64, None)
         label_keys = contents.array("label_keys", np.uint64, None)
+        arc_keys = contents.array("arc_keys", np.uint64, None)
         starts = contents.array("label_starts", np.uint32, len(label_keys) + 1)
         if (np.diff(starts.astype(np.int64)) < 1).any() or starts[0] != 0:
             raise damaged("a feature of labels has no weights")
@@ -85,9 +94,12 @@ class ParserWeights:
             label_keys=label_keys,
             label_starts=starts,
             label_weights=contents.array("label_weights", np.uint32, int(starts[-1])),
+            arc_keys=arc_keys,
+            arc_weights=contents.array("arc_weights", np.float32, len(arc_keys)),
         )
         contents.close()
-        for some in (keys, label_keys):
+        check_finite("arc_weights", found.arc_weights)
+        for some in (keys, label_keys, arc_keys):
             if (some[1:] <= some[:-1]).any() or (some[:1] == 0).any():
                 raise damaged("its keys are not in order")
         if (found.label_uses > OF_ROOT | OF_OTHERS).any() or (found.label_weights >> 16 >= labels).any():
@@ -107,4 +119,7 @@ STATE: dict[str, np.dtype[Any]] = {
     "label_ids": np.dtype(np.uint32),
     "label_weights": np.dtype(np.int32),
     "label_sums": np.dtype(np.int64),
+    "arc_keys": np.dtype(np.uint64),
+    "arc_weights": np.dtype(np.float32),
+    "arc_sums": np.dtype(np.float64),
 }
