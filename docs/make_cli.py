@@ -67,7 +67,8 @@ def page() -> str:
     """The whole reference."""
     app = make_app()
     commands = "\n".join(
-        f"| [`{name}`](#markone-{name.replace(' ', '-')}) | {first_line(command_named(name, app))} |" for name in COMMANDS
+        f"| [`{name}`](#markone-{name.replace(' ', '-')}) | {first_line(command_named(name, app))} |"
+        for name in COMMANDS
     )
     parts = [INTRODUCTION.format(help=HELP, commands=commands)]
     shared: dict[str, list[str]] = {}
