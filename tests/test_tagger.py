@@ -385,6 +385,15 @@ def test_what_is_saved_is_loaded(decode: Any, final: bool, tmp_path: Path) -> No
     assert (again.resume is None) == final
 
 
+def test_nothing_is_saved_twice(tmp_path: Path, tagger: Tagger) -> None:
+    """Weights are the mean of what a training goes on from, unless those of another pass were better."""
+    best = Tagger.train(CORPUS, epochs=30, holdout=0.3, patience=2)
+    last = Tagger.train(CORPUS, epochs=4, average=False)
+    for one, final, twice in ((tagger, False, False), (tagger, True, True), (best, False, True), (last, False, False)):
+        assert ("weights.keys" in Forged(content(one, tmp_path, final=final)).header) == twice
+        assert Tagger.load(tmp_path / "content.tagger").weights.equals(one.weights)
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, tagger: Tagger) -> None:
     assert content(Tagger.train(CORPUS, epochs=4), tmp_path) == content(tagger, tmp_path)
 
