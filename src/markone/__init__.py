@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markone.model.file import load
     from markone.model.model import Model
     from markone.model.settings import Settings
+    from markone.structured.perceptron import StructuredPerceptron
     from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
@@ -48,6 +49,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Source",
+    "StructuredPerceptron",
     "Tagger",
     "Trace",
     "Tuning",
@@ -89,6 +91,7 @@ HOMES = {
     "margins": "markone.theory.margins",
     "Trace": "markone.theory.trace",
     "trace": "markone.theory.tracing",
+    "StructuredPerceptron": "markone.structured.perceptron",
     "train": "markone.learning.training",
     "Certificate": "markone.theory.certificate",
     "certify": "markone.theory.certifying",

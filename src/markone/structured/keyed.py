@@ -20,6 +20,7 @@ ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
 
 LARGEST = 1e30
 """No weight comes near to it, and a mean of such is still a number."""
+MOST_STEPS = 2**53
 
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -172,7 +173,10 @@ def unpack_state(packed: Arrays) -> Arrays:
     contents.close()
     for name in ("steps", "weights", "sums"):
         check_finite(name, state[name])
-    largest = LARGEST * max(1.0, float(state["steps"][0]))
+    steps = float(state["steps"][0])
+    if not (steps.is_integer() and 0 <= steps <= MOST_STEPS):
+        raise damaged(f"it has made {steps} steps")
+    largest = LARGEST * max(1.0, steps)
     if np.abs(state["weights"]).max(initial=0) > LARGEST or np.abs(state["sums"]).max(initial=0) > largest:
         raise damaged("its weights are larger than any that are learned")
     return state
