@@ -232,6 +232,8 @@ def test_an_explanation_can_be_read(tagger: Tagger) -> None:
     assert text.startswith("'cat' is NOUN and not ") and "known[0]=NOUN" in text
     assert "<table" in explained.html()
     assert explained.as_dict()["margin"] == explained.margin
+    shown = [float(line.split()[-1]) for line in text.splitlines()[2:]]
+    assert " more " in text and sum(shown) == pytest.approx(explained.margin, abs=0.01)
     names = [term.feature for term in explained.terms]
     assert len(names) == len(set(names)) and {"lower[0]=cat", "tag[-1]=DET"} <= {*names}
 
