@@ -201,15 +201,17 @@ class beam {
         double score;
         history said;
         std::uint32_t from, tag;
+        bool right;  // whether all its tags are, where that is known
     };
 
     // Calls add(i, said, scores) for the scores of all tags at a token after what was said, and see(i) after each.
     template <class Add, class See>
-    void find(const tag_settings& what, std::size_t length, std::size_t memory, std::size_t width, Add add, See see) {
+    void find(const tag_settings& what, std::size_t length, std::size_t memory, std::size_t width, Add add, See see,
+              std::span<const std::int32_t> right = {}) {
         const std::size_t count = what.count();
         steps.resize(length);
         scores.resize(padded(count));
-        const item start{0, history::before_all(count), 0, 0};
+        const item start{0, history::before_all(count), 0, 0, !right.empty()};
         for (std::size_t i = 0; i < length; ++i) {
             candidates.clear();
             const std::span<const item> before = i == 0 ? std::span(&start, 1) : std::span(std::as_const(steps[i - 1]));
@@ -217,8 +219,9 @@ class beam {
                 add(i, before[from].said, scores.data());
                 for (std::uint32_t tag = 0; tag < count; ++tag)
                     if (what.may(before[from].said.tags[0], tag) && (i + 1 < length || what.may(tag, count)))
-                        candidates.push_back(
-                            {before[from].score + double{scores[tag]}, before[from].said.then(tag), from, tag});
+                        candidates.push_back({before[from].score + double{scores[tag]}, before[from].said.then(tag),
+                                              from, tag,
+                                              before[from].right && static_cast<std::uint32_t>(right[i]) == tag});
             }
             if (candidates.empty()) throw std::invalid_argument("no sequence of tags is allowed");
             choose(steps[i], memory, width);
@@ -549,16 +552,12 @@ class learner final : public tagger_learner {
             [&](std::size_t i) {
                 add(i, history_at(at.tags, i, count), scores.data());
                 right += double{scores[right_tag(i)]};
-                const double ahead = search_by_beam.at(i)[0].score - right;
-                if (ahead < most) return;
-                search_by_beam.trace(i, 0, path);
-                if (std::equal(
-                        path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i + 1), at.tags.begin(),
-                        [](std::uint32_t one, std::int32_t other) { return one == static_cast<std::uint32_t>(other); }))
-                    return;
-                most = ahead;
+                const beam::item& first = search_by_beam.at(i)[0];
+                if (first.right || first.score - right < most) return;
+                most = first.score - right;
                 violated = i + 1;
-            });
+            },
+            at.tags);
         search_by_beam.trace(length - 1, 0, path);
         if (!by.mira && !count_wrong(now)) return;
         if (violated == 0) return;
