@@ -232,6 +232,8 @@ def test_an_explanation_can_be_read(tagger: Tagger) -> None:
     assert text.startswith("'cat' is NOUN and not ") and "known[0]=NOUN" in text
     assert "<table" in explained.html()
     assert explained.as_dict()["margin"] == explained.margin
+    shown = [float(line.split()[-1]) for line in text.splitlines()[2:]]
+    assert " more " in text and sum(shown) == pytest.approx(explained.margin, abs=0.01)
     names = [term.feature for term in explained.terms]
     assert len(names) == len(set(names)) and {"lower[0]=cat", "tag[-1]=DET"} <= {*names}
 
@@ -383,6 +385,15 @@ def test_what_is_saved_is_loaded(decode: Any, final: bool, tmp_path: Path) -> No
     assert again.strongest("O") == first.strongest("O")
     assert str(again.explain(CHUNKS[0], 0)) == str(first.explain(CHUNKS[0], 0))
     assert (again.resume is None) == final
+
+
+def test_nothing_is_saved_twice(tmp_path: Path, tagger: Tagger) -> None:
+    """Weights are the mean of what a training goes on from, unless those of another pass were better."""
+    best = Tagger.train(CORPUS, epochs=30, holdout=0.3, patience=2)
+    last = Tagger.train(CORPUS, epochs=4, average=False)
+    for one, final, twice in ((tagger, False, False), (tagger, True, True), (best, False, True), (last, False, False)):
+        assert ("weights.keys" in Forged(content(one, tmp_path, final=final)).header) == twice
+        assert Tagger.load(tmp_path / "content.tagger").weights.equals(one.weights)
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, tagger: Tagger) -> None:

@@ -444,7 +444,10 @@ class TagExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         chosen, against = label_in_words(self.chosen), label_in_words(self.against)
         yield f"{self.word!r} is {chosen} and not {against}, by {plain_number(self.margin)}"
-        shown = self.terms[:ROWS_SHOWN]
+        shown, rest = self.terms[:ROWS_SHOWN], self.terms[ROWS_SHOWN:]
+        if rest:
+            sums = (sum(number(term) for term in rest) for number in (for_chosen, for_other))
+            shown = [*shown, TagTerm(f"{len(rest)} more", *sums)]
         columns = [signed_numbers([number(term) for term in shown]) for number in (for_chosen, for_other, difference)]
         lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
         yield Grid([["feature", chosen, against, "difference"]], lines)
