@@ -125,6 +125,15 @@ def test_odd_sentences_have_trees_too(how: dict[str, Any]) -> None:
     assert heads.tolist() == [2, 0] and labels.tolist() == ["nsubj", "root"]
 
 
+def test_sentences_may_be_too_long_for_an_exact_search() -> None:
+    long = {"form": ["a"] * 1001, "upos": ["X"] * 1001, "head": [*range(2, 1002), 0], "deprel": ["x"] * 1000 + ["root"]}
+    with pytest.raises(DataError, match="too long"):
+        Parser.train(treebank(3), mode="exact", epochs=1).parse([long])
+    with pytest.raises(DataError, match="too long"):
+        Parser.train([long], mode="exact")
+    assert Parser.train([long], mode="fast", epochs=2).parse([long])[0].heads.count(0) == 1
+
+
 def test_one_word_is_enough_to_learn_from() -> None:
     one = {"form": ["go"], "upos": ["VERB"], "head": [0], "deprel": ["root"]}
     parser = Parser.train([one, {name: [] for name in one}], mode="fast")

@@ -26,6 +26,7 @@ from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, P
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.tagger_training import picked
 
 DEPREL = "deprel"
 MOVES = ("shift", "left", "right")
@@ -196,13 +197,13 @@ class Parser:
             tag; the path of a file; or `Sentences`.
         """
         batch = self._read(sentences)
-        heads, numbers = self._core.parse(bank_of(batch, self.settings.tags))
+        heads, numbers = self._parse(batch)
         all_heads, names = heads.tolist(), [self.labels[number] for number in numbers.tolist()]
         return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
         """The heads and the labels of all words, as columns."""
-        heads, numbers = self._core.parse(bank_of(sentences, self.settings.tags))
+        heads, numbers = self._parse(sentences)
         return heads, picked(self._names, numbers)
 
     def evaluate(self, sentences: Any) -> TreeScore:
@@ -285,6 +286,12 @@ class Parser:
         terms.sort(key=lambda term: -abs(term.difference))
         return Decision(state.forms[head], state.forms[other], terms)
 
+    def _parse(self, sentences: Sentences) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        try:
+            return self._core.parse(bank_of(sentences, self.settings.tags))
+        except ValueError as error:  # a sentence is too long
+            raise DataError(str(error)) from None
+
     def _read(self, sentences: Any) -> Sentences:
         return with_tags(read_sentences(sentences), self.settings.tags)
 
@@ -309,15 +316,6 @@ def columns_of(sentences: Sentences, names: Sequence[str]) -> list[NDArray[Any]]
 
 def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
     return _core.TreeBank(np.ascontiguousarray(sentences.starts), *columns_of(sentences, (FORM, tags)))
-
-
-def picked(strings: Strings, which: NDArray[Any]) -> Strings:
-    """Some of the strings, each as often as it is named."""
-    sizes = np.diff(strings.offsets)[which]
-    offsets = np.zeros(len(which) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    places = np.repeat(strings.offsets[which] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Strings(strings.bytes[places], offsets)
 
 
 # ---- why
