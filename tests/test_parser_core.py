@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from markone import _core
 from markone.reference import parsing
-from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, GreedyParser, Parse, Sentence, View
+from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, BeamParser, GreedyParser, Parse, Sentence, View
 from markone.structured.sentences import Strings
 
 WORDS = ["the", "dog", "Dogs", "bark", "a1", "I", "of", "U.S.", "running", "2006"]
@@ -180,6 +180,20 @@ def test_learning_greedily_is_that_of_the_reference(seed: int) -> None:
         assert updates == reference.updates - before
         assert moves == sum(2 * len(one.words) for one in sentences)
     assert reference.moves.w and reference.label_weights.w
+    check_weights(learner, reference, bank, sentences)
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_learning_with_a_beam_is_that_of_the_reference(width: int) -> None:
+    sentences = some_sentences(width, 6, longest=4)
+    bank, learner = bank_of(sentences), _core.TreeLearner(USES, width)
+    reference = BeamParser(_core.move_templates(), _core.label_templates(), [[0], [1, 2]])
+    for epoch in range(3):
+        before = reference.updates
+        trees, mistakes, updates = learner.learn(bank, np.arange(len(sentences)), epoch > 0, epoch)
+        assert trees == len(sentences)
+        assert mistakes == sum(reference.learn_with(one, width) for one in sentences)
+        assert updates == reference.updates - before
     check_weights(learner, reference, bank, sentences)
 
 

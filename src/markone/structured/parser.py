@@ -204,7 +204,7 @@ class Parser:
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
         """The heads and the labels of all words, as columns."""
         heads, numbers = self._parse(sentences)
-        return heads, picked(self._names, numbers)
+        return heads, picked(self._names, numbers.astype(np.int64))
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
