@@ -28,10 +28,16 @@ using move_scores = std::array<std::int64_t, move_count>;
 constexpr std::size_t longest_search = 1000;
 constexpr std::size_t most_templates = 64;  // of labels
 
+// Of a key, its last byte is of no account: files do not keep it. The four before it tell keys apart that meet.
+constexpr std::uint64_t kept_bits = ~std::uint64_t{0xff};
+inline std::uint32_t part_of(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key >> 8);
+}
+
 // Where a key's search starts in a table of any size: the high part of a product.
 inline std::size_t start_of(std::uint64_t key, std::size_t size) {
     __extension__ using twofold = unsigned __int128;
-    return static_cast<std::size_t>(static_cast<twofold>(key) * size >> 64);
+    return static_cast<std::size_t>(static_cast<twofold>(key & kept_bits) * size >> 64);
 }
 
 // A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
@@ -110,8 +116,8 @@ class move_table {
     };
     static constexpr std::int32_t spilled = 1;
     static std::int32_t check_of(std::uint64_t key) {
-        const auto low = static_cast<std::uint32_t>(key);
-        return static_cast<std::int32_t>(low < 2 ? low + 2 : low);
+        const std::uint32_t part = part_of(key);
+        return static_cast<std::int32_t>(part < 2 ? part + 2 : part);
     }
 
     table<bucket> buckets;
@@ -396,7 +402,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     moves.each([&](std::uint64_t key, auto w, auto u) {
         if (size_of(w, u) <= too_small) return;
         const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
-        made.move_keys.push_back(key);
+        made.move_keys.push_back(key & kept_bits);
         made.move_weights.push_back(
             in_halves(whole(shift, made.move_unit), static_cast<std::uint16_t>(whole(left, made.move_unit))));
     });
@@ -405,7 +411,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
             if (const double weight = averaged(one.w, one.u); weight != 0 && std::abs(weight) >= smallest)
                 made.label_weights.push_back(in_halves(whole(weight, made.label_unit), one.label));
         if (made.label_weights.size() == made.label_starts.back()) return;
-        made.label_keys.push_back(key);
+        made.label_keys.push_back(key & kept_bits);
         made.label_starts.push_back(static_cast<std::uint32_t>(made.label_weights.size()));
     });
     return made;
@@ -447,8 +453,8 @@ class frozen_labels {
         std::uint32_t place = 0;
     };
     static std::uint32_t check_of(std::uint64_t key) {
-        const auto low = static_cast<std::uint32_t>(key);
-        return low | (low == 0);
+        const std::uint32_t part = part_of(key);
+        return part | (part == 0);
     }
     const std::uint32_t* find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);

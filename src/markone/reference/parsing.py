@@ -150,7 +150,7 @@ class View:
 
     def children(self, node: str, word: int) -> dict[str, int]:
         """The last child on each side, and the one before it."""
-        found = {}
+        found: dict[str, int] = {}
         for side, all_of in (("l", self.parse.lefts[word]), ("r", self.parse.rights[word])):
             last = [NOBODY, NOBODY, *all_of] if word != NOBODY else [NOBODY, NOBODY]
             found |= {f"{node}{side}": last[-1], f"{node}{side}2": last[-2]}
