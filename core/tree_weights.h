@@ -45,19 +45,24 @@ inline std::size_t start_of(std::uint64_t key, std::size_t size) {
 // thousand million times.
 class move_table {
   public:
-    static constexpr std::size_t room = 7;  // of a bucket
+    static constexpr std::size_t room = 7;         // of a bucket
+    static constexpr std::size_t most_keys = 128;  // that can be scored at once
 
     std::size_t size() const { return buckets.size(); }
     void make(std::size_t count) { buckets.assign(count, bucket{}); }
     void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start_of(key, buckets.size())]); }
 
-    // Adds up the weights of features.
+    // Adds up the weights of features. All places are asked for in memory before the first is looked at.
     move_scores score(std::span<const std::uint64_t> keys) const {
+        std::array<const bucket*, most_keys> places;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            places[i] = &buckets[start_of(keys[i], buckets.size())];
+            __builtin_prefetch(places[i]);
+        }
         four shift{}, left{};
-        for (const std::uint64_t key : keys) {
-            const std::int32_t check = check_of(key);
-            const bucket* at = &buckets[start_of(key, buckets.size())];
-            for (;;) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const std::int32_t check = check_of(keys[i]);
+            for (const bucket* at = places[i];;) {
                 for (std::size_t half = 0; half < 2; ++half) {
                     const four found = at->weights[half] & (at->checks[half] == check);
                     shift += (found << 16) >> 16;
@@ -161,6 +166,11 @@ class learned_moves {
         w.set(at, weights);
         std::ranges::copy(sum, u[rows[at]]);
     }
+    // Calls use(weights, sums) for each, as they came.
+    template <class Use>
+    void walk(Use use) const {
+        for (std::uint32_t row = 0; row < keys.size(); ++row) use(w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
+    }
     // Calls use(key, weights, sums) for each, by key.
     template <class Use>
     void each(Use use) const {
@@ -173,11 +183,10 @@ class learned_moves {
     // The squared length of the weights, which are whole numbers.
     double norm2() const {
         double sum = 0;
-        for (const std::uint64_t key : keys) {
-            const pair weights = w.get(w.find(key));
+        walk([&](pair weights, sums) {
             const double shift = weights[0], left = weights[1];
             sum += shift * shift + left * left + (shift + left) * (shift + left);
-        }
+        });
         return sum;
     }
 
@@ -384,7 +393,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     // Once to find the largest, and once to write.
     double largest_move = 0, largest_label = 0, too_small = 0;
     std::vector<double> sizes;
-    moves.each([&](std::uint64_t, auto w, auto u) {
+    moves.walk([&](auto w, auto u) {
         sizes.push_back(size_of(w, u));
         for (std::size_t i = 0; i < 2; ++i) largest_move = std::max(largest_move, std::abs(averaged(w[i], u[i])));
     });
