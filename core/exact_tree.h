@@ -211,16 +211,14 @@ class exact_learner {
         ++w.steps;
         ++tally.decisions;
         search.score(sentence);
+        tally.mistakes += !std::ranges::equal(search.best(), gold.heads);
         const double right = search.total(gold.heads);
         for (std::size_t child = 0; child < sentence.size(); ++child)
             for (std::size_t head = 0; head <= sentence.size(); ++head)
                 search.scores(head, child) += static_cast<std::int32_t>(head) != gold.heads[child];
         const std::vector<std::int32_t>& guess = search.best();
         const double loss = search.total(guess) - right;
-        std::size_t cost = 0;
-        for (std::size_t child = 0; child < sentence.size(); ++child) cost += guess[child] != gold.heads[child];
-        tally.mistakes += loss > static_cast<double>(cost);
-        if (cost > 0 && loss > 0) {
+        if (loss > 0) {
             ++tally.updates;
             update(gold.heads, guess, loss);
         }

@@ -60,7 +60,7 @@ class state_scorer {
     void start(std::span<const tree_word> sentence) { reader.start(sentence); }
     move_scores moves(const parse_state& state) {
         reader.moves(state, move_keys.data());
-        for (const std::uint64_t key : move_keys) weights.moves.expect(key);
+        static_assert(feature_reader::move_keys <= move_table::most_keys);
         return weights.moves.score(move_keys);
     }
     std::uint16_t label(const parse_state& state, move how) {

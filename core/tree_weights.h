@@ -28,10 +28,16 @@ using move_scores = std::array<std::int64_t, move_count>;
 constexpr std::size_t longest_search = 1000;
 constexpr std::size_t most_templates = 64;  // of labels
 
+// Of a key, its last byte is of no account: files do not keep it. The four before it tell keys apart that meet.
+constexpr std::uint64_t kept_bits = ~std::uint64_t{0xff};
+inline std::uint32_t part_of(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key >> 8);
+}
+
 // Where a key's search starts in a table of any size: the high part of a product.
 inline std::size_t start_of(std::uint64_t key, std::size_t size) {
     __extension__ using twofold = unsigned __int128;
-    return static_cast<std::size_t>(static_cast<twofold>(key) * size >> 64);
+    return static_cast<std::size_t>(static_cast<twofold>(key & kept_bits) * size >> 64);
 }
 
 // A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
@@ -39,19 +45,24 @@ inline std::size_t start_of(std::uint64_t key, std::size_t size) {
 // thousand million times.
 class move_table {
   public:
-    static constexpr std::size_t room = 7;  // of a bucket
+    static constexpr std::size_t room = 7;         // of a bucket
+    static constexpr std::size_t most_keys = 128;  // that can be scored at once
 
     std::size_t size() const { return buckets.size(); }
     void make(std::size_t count) { buckets.assign(count, bucket{}); }
     void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start_of(key, buckets.size())]); }
 
-    // Adds up the weights of features.
+    // Adds up the weights of features. All places are asked for in memory before the first is looked at.
     move_scores score(std::span<const std::uint64_t> keys) const {
+        std::array<const bucket*, most_keys> places;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            places[i] = &buckets[start_of(keys[i], buckets.size())];
+            __builtin_prefetch(places[i]);
+        }
         four shift{}, left{};
-        for (const std::uint64_t key : keys) {
-            const std::int32_t check = check_of(key);
-            const bucket* at = &buckets[start_of(key, buckets.size())];
-            for (;;) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const std::int32_t check = check_of(keys[i]);
+            for (const bucket* at = places[i];;) {
                 for (std::size_t half = 0; half < 2; ++half) {
                     const four found = at->weights[half] & (at->checks[half] == check);
                     shift += (found << 16) >> 16;
@@ -110,8 +121,8 @@ class move_table {
     };
     static constexpr std::int32_t spilled = 1;
     static std::int32_t check_of(std::uint64_t key) {
-        const auto low = static_cast<std::uint32_t>(key);
-        return static_cast<std::int32_t>(low < 2 ? low + 2 : low);
+        const std::uint32_t part = part_of(key);
+        return static_cast<std::int32_t>(part < 2 ? part + 2 : part);
     }
 
     table<bucket> buckets;
@@ -155,6 +166,11 @@ class learned_moves {
         w.set(at, weights);
         std::ranges::copy(sum, u[rows[at]]);
     }
+    // Calls use(weights, sums) for each, as they came.
+    template <class Use>
+    void walk(Use use) const {
+        for (std::uint32_t row = 0; row < keys.size(); ++row) use(w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
+    }
     // Calls use(key, weights, sums) for each, by key.
     template <class Use>
     void each(Use use) const {
@@ -167,11 +183,10 @@ class learned_moves {
     // The squared length of the weights, which are whole numbers.
     double norm2() const {
         double sum = 0;
-        for (const std::uint64_t key : keys) {
-            const pair weights = w.get(w.find(key));
+        walk([&](pair weights, sums) {
             const double shift = weights[0], left = weights[1];
             sum += shift * shift + left * left + (shift + left) * (shift + left);
-        }
+        });
         return sum;
     }
 
@@ -378,7 +393,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     // Once to find the largest, and once to write.
     double largest_move = 0, largest_label = 0, too_small = 0;
     std::vector<double> sizes;
-    moves.each([&](std::uint64_t, auto w, auto u) {
+    moves.walk([&](auto w, auto u) {
         sizes.push_back(size_of(w, u));
         for (std::size_t i = 0; i < 2; ++i) largest_move = std::max(largest_move, std::abs(averaged(w[i], u[i])));
     });
@@ -396,7 +411,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     moves.each([&](std::uint64_t key, auto w, auto u) {
         if (size_of(w, u) <= too_small) return;
         const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
-        made.move_keys.push_back(key);
+        made.move_keys.push_back(key & kept_bits);
         made.move_weights.push_back(
             in_halves(whole(shift, made.move_unit), static_cast<std::uint16_t>(whole(left, made.move_unit))));
     });
@@ -405,7 +420,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
             if (const double weight = averaged(one.w, one.u); weight != 0 && std::abs(weight) >= smallest)
                 made.label_weights.push_back(in_halves(whole(weight, made.label_unit), one.label));
         if (made.label_weights.size() == made.label_starts.back()) return;
-        made.label_keys.push_back(key);
+        made.label_keys.push_back(key & kept_bits);
         made.label_starts.push_back(static_cast<std::uint32_t>(made.label_weights.size()));
     });
     return made;
@@ -447,8 +462,8 @@ class frozen_labels {
         std::uint32_t place = 0;
     };
     static std::uint32_t check_of(std::uint64_t key) {
-        const auto low = static_cast<std::uint32_t>(key);
-        return low | (low == 0);
+        const std::uint32_t part = part_of(key);
+        return part | (part == 0);
     }
     const std::uint32_t* find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);

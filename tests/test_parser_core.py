@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from markone import _core
 from markone.reference import parsing
-from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, GreedyParser, Parse, Sentence, View
+from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, BeamParser, GreedyParser, Parse, Sentence, View
 from markone.structured.sentences import Strings
 
 WORDS = ["the", "dog", "Dogs", "bark", "a1", "I", "of", "U.S.", "running", "2006"]
@@ -183,6 +183,20 @@ def test_learning_greedily_is_that_of_the_reference(seed: int) -> None:
     check_weights(learner, reference, bank, sentences)
 
 
+@pytest.mark.parametrize("width", [2, 3])
+def test_learning_with_a_beam_is_that_of_the_reference(width: int) -> None:
+    sentences = some_sentences(width, 6, longest=4)
+    bank, learner = bank_of(sentences), _core.TreeLearner(USES, width)
+    reference = BeamParser(_core.move_templates(), _core.label_templates(), [[0], [1, 2]])
+    for epoch in range(3):
+        before = reference.updates
+        trees, mistakes, updates = learner.learn(bank, np.arange(len(sentences)), epoch > 0, epoch)
+        assert trees == len(sentences)
+        assert mistakes == sum(reference.learn_with(one, width) for one in sentences)
+        assert updates == reference.updates - before
+    check_weights(learner, reference, bank, sentences)
+
+
 def check_weights(
     learner: _core.TreeLearner, reference: GreedyParser, bank: _core.TreeBank, sentences: Sequence[Sentence]
 ) -> None:
@@ -339,14 +353,15 @@ def test_kept_statistics_are_what_they_say(width: int) -> None:
     assert learner.norm2() == (all_three**2).sum() + (state["label_weights"].astype(np.int64) ** 2).sum()
     found = learner.average(10**9, 0.0)
     averages = halves - state["move_sums"].reshape(-1, 2) / state["steps"]
-    kept = np.isin(state["move_keys"], found["move_keys"])
+    keys = state["move_keys"] & ~np.uint64(0xFF)  # the last byte is of no account
+    kept = np.isin(keys, found["move_keys"])
     assert (averages[~kept] == 0).all()
     whole = found["move_weights"].view(np.int16).reshape(-1, 2)
     assert np.abs(whole * found["move_unit"] - averages[kept]).max() <= 0.5001 * found["move_unit"]
     assert np.abs(whole).max() == 32767
     fewer = learner.average(500, 0.5)
     size = np.abs(np.concatenate([averages, averages.sum(axis=1, keepdims=True)], axis=1)).max(axis=1)
-    assert fewer["move_keys"].tolist() == state["move_keys"][size > np.sort(size)[-501]].tolist()
+    assert fewer["move_keys"].tolist() == keys[size > np.sort(size)[-501]].tolist()
     assert 0 < len(fewer["move_keys"]) <= 500
     assert 0 < len(fewer["label_keys"]) < len(found["label_keys"])
 
@@ -392,3 +407,128 @@ def test_weights_that_are_none_are_refused() -> None:
     for change in wrong:
         with pytest.raises(ValueError):
             _core.TreeParser(**{"label_uses": USES, "width": 1, **found, **change})
+
+
+# ---- the best tree of all
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_eisner_finds_the_best_of_all_projective_trees(size: int) -> None:
+    chance = np.random.default_rng(size)
+    everything = np.array(projective_trees(size))
+    for _ in range(10):
+        scores = chance.normal(size=(size + 1, size))
+        totals = scores[everything, np.arange(size)].sum(axis=1)
+        assert _core.best_tree(scores).tolist() == written(everything[np.argmax(totals)].tolist()).tolist()
+        # With whole numbers there are ties, and any of the best will do.
+        scores = chance.integers(-2, 3, size=(size + 1, size)).astype(np.float64)
+        found = _core.best_tree(scores)
+        own = [size if head == 0 else head - 1 for head in found.tolist()]
+        assert tuple(own) in set(map(tuple, everything.tolist()))
+        assert scores[own, np.arange(size)].sum() == scores[everything, np.arange(size)].sum(axis=1).max()
+    assert _core.best_tree(np.zeros((1, 0))).tolist() == []
+    with pytest.raises(ValueError):
+        _core.best_tree(np.zeros((size, size)))
+
+
+def features_of_arc(one: Sentence, head: int, child: int) -> list[parsing.Feature]:
+    """As the core has them: each template with the side, and with the side and the length; and the tags between."""
+    size = len(one.words)
+    view = View(Parse(size), one.words, one.tags)
+    nodes = {"h": head, "c": child, "h-1": head - 1, "h+1": head + 1 if head < size else -1}
+    nodes |= {"c-1": child - 1, "c+1": child + 1}
+    templates = _core.arc_templates()
+    alone = view.features(templates, nodes)
+    far = view.features([[*template, "c side", "c distance"] for template in templates], nodes)
+    both = [feature for pair in zip(alone, far, strict=True) for feature in pair]
+    inside = [] if head == size else one.tags[min(head, child) + 1 : max(head, child)]
+    return both + [(*alone[0], "between", tag) for tag in dict.fromkeys(inside)]
+
+
+def test_mira_takes_the_shortest_step_by_which_the_right_tree_wins() -> None:
+    C = 0.05
+    sentences = some_sentences(11, 8, longest=4)
+    bank, learner = bank_of(sentences), _core.TreeLearner(USES, 1, C)
+    w: dict[parsing.Feature, np.float32] = {}
+    total: dict[parsing.Feature, float] = {}
+    steps = updates = 0
+    for _ in range(3):
+        learner.learn(bank, np.arange(len(sentences)), False, 0)
+        for one in sentences:
+            steps += 1
+            size = len(one.words)
+            scores = np.zeros((size + 1, size))
+            for head, child in np.ndindex(scores.shape):
+                if head != child:
+                    scores[head, child] = sum(float(w.get(name, 0)) for name in features_of_arc(one, head, child))
+            raised = scores + (np.arange(size + 1)[:, None] != np.array(one.heads))
+            # The search is tested above; of equals it is to take the same.
+            wrong = [size if head == 0 else head - 1 for head in _core.best_tree(raised).tolist()]
+            loss = sum(raised[wrong, np.arange(size)].tolist()) - sum(scores[one.heads, np.arange(size)].tolist())
+            if wrong != list(one.heads) and loss > 0:
+                updates += 1
+                change: dict[parsing.Feature, int] = {}
+                for sign, heads in ((1, one.heads), (-1, wrong)):
+                    for child, head in enumerate(heads):
+                        for feature in features_of_arc(one, head, child):
+                            change[feature] = change.get(feature, 0) + sign
+                tau = min(C, loss / sum(number**2 for number in change.values()))
+                for feature, number in change.items():
+                    w[feature] = w.get(feature, np.float32(0)) + np.float32(tau * number)
+            for feature, weight in w.items():
+                total[feature] = total.get(feature, 0.0) + float(weight)
+    assert updates > 5
+    found = learner.average(10**9, 0.0)
+    del found["move_unit"], found["label_unit"]
+    parser = _core.TreeParser(label_uses=USES, width=1, exact=True, **found)
+    for number, one in enumerate(sentences):
+        scores = parser.arc_scores(bank, number)
+        for child in range(len(one.words)):
+            for head in range(len(one.words) + 1):
+                if head != child:
+                    weights = [total.get(feature, 0.0) / steps for feature in features_of_arc(one, head, child)]
+                    assert parser.look_at_arc(bank, number, head, child) == pytest.approx(weights, abs=1e-5)
+                    assert scores[head, child] == pytest.approx(sum(weights), abs=1e-4)
+        heads = _core.best_tree(scores)
+        only = bank_of([one], trees=False)
+        assert parser.parse(only)[0].tolist() == heads.tolist()
+
+
+def test_a_sentence_can_be_too_long_for_the_exact_search() -> None:
+    found = taught(some_sentences(9, 5), 1).average(10**9, 0.0)
+    del found["move_unit"], found["label_unit"]
+    parser = _core.TreeParser(label_uses=USES, width=1, exact=True, **found)
+    long = Sentence(["a"] * 1001, ["X"] * 1001, [], [])
+    with pytest.raises(ValueError, match="too long"):
+        parser.parse(bank_of([long], trees=False))
+
+
+@pytest.mark.parametrize("C", [None, 0.05])
+def test_starting_anew_keeps_the_average_of_all_rounds(C: float | None) -> None:
+    """The average over two rounds, of which the second starts from 0, is the mean of what each alone would have."""
+    sentences = some_sentences(12, 10)
+    bank, order = bank_of(sentences), np.arange(10)
+    both, alone = _core.TreeLearner(USES, 1, C), [_core.TreeLearner(USES, 1, C) for _ in range(2)]
+    for seed, learner in enumerate(alone):
+        for epoch in range(2):
+            assert both.learn(bank, order, epoch > 0, seed) == learner.learn(bank, order, epoch > 0, seed)
+        if seed == 0:
+            both.start_anew()
+            assert both.norm2() == 0
+    kind, weights = (
+        ("move", lambda state: halves_of(state)) if C is None else ("arc", lambda state: state["arc_weights"])
+    )
+    sums = [averages_of(learner.get_state(), kind, weights) for learner in (both, *alone)]
+    for key, average in sums[0].items():
+        one, other = (found.get(key, np.zeros(2)) for found in sums[1:])
+        assert average == pytest.approx((one + other) / 2, abs=1e-6)
+
+
+def halves_of(state: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return state["move_weights"].view(np.int16).reshape(-1, 2).astype(np.float64)
+
+
+def averages_of(state: dict[str, Any], kind: str, weights: Any) -> dict[int, Any]:
+    values = weights(state)
+    rows = values.reshape(len(values), -1) - state[f"{kind}_sums"].reshape(len(values), -1) / state["steps"]
+    return dict(zip(state[f"{kind}_keys"].tolist(), rows, strict=True))

@@ -150,7 +150,7 @@ class View:
 
     def children(self, node: str, word: int) -> dict[str, int]:
         """The last child on each side, and the one before it."""
-        found = {}
+        found: dict[str, int] = {}
         for side, all_of in (("l", self.parse.lefts[word]), ("r", self.parse.rights[word])):
             last = [NOBODY, NOBODY, *all_of] if word != NOBODY else [NOBODY, NOBODY]
             found |= {f"{node}{side}": last[-1], f"{node}{side}2": last[-2]}
@@ -265,3 +265,97 @@ class GreedyParser:
             self.moves.end_step()
             self.label_weights.end_step()
         return mistakes
+
+
+@dataclass
+class Item:
+    """A parse in a beam, with the moves and labels that made it."""
+
+    view: View
+    path: list[tuple[int, int]]
+    score: int
+    right: bool
+    """Whether no move has cost anything."""
+
+
+class BeamParser(GreedyParser):
+    """The averaged structured perceptron with a beam and max-violation updates.
+
+    The move that was made goes up by 2 and the others go down by 1, or the other way round, so that the weights of a
+    feature sum to 0.
+    """
+
+    def begin(self, sentence: Sentence) -> Item:
+        return Item(View(Parse(len(sentence.words)), sentence.words, sentence.tags), [], 0, True)
+
+    def scored(self, item: Item, sentence: Sentence) -> list[tuple[int, int, bool]]:
+        """Moves, the scores after them, and whether all is right after them."""
+        parse, size = item.view.parse, len(sentence.words)
+        features = item.view.of_moves(self.move_templates)
+        made = [move for move, _ in item.path]
+        now = fewest_mistakes(size, made, sentence.heads)
+        return [
+            (
+                move,
+                item.score + self.moves.score(features, move),
+                item.right and fewest_mistakes(size, [*made, move], sentence.heads) == now,
+            )
+            for move in parse.allowed()
+        ]
+
+    def moved(self, item: Item, sentence: Sentence, move: int, score: int, right: bool) -> Item:
+        label = -1 if move == SHIFT else self.label(item.view, move)[0]
+        again = self.begin(sentence)
+        for step in [*item.path, (move, label)]:
+            again.view.parse.make(*step)
+        return Item(again.view, [*item.path, (move, label)], score, right)
+
+    def learn_with(self, sentence: Sentence, width: int) -> int:
+        """Visits a sentence; returns 1 if its tree was wrong."""
+        self.steps += 1
+        beam, alone = [self.begin(sentence)], None
+        most, update = -1, None
+        for _ in range(2 * len(sentence.words)):
+            if alone is not None:
+                options = [option for option in self.scored(alone, sentence) if option[2]]
+                alone = self.moved(alone, sentence, *max(options, key=lambda option: (option[1], -option[0])))
+            found = [(item, option) for item in beam for option in self.scored(item, sentence)]
+            best = sorted(found, key=lambda one: -one[1][1])[:width]
+            if alone is None and not any(option[2] for _, option in best):
+                item, option = max((one for one in found if one[1][2]), key=lambda one: one[1][1])
+                alone = self.moved(item, sentence, *option)
+            beam = [self.moved(item, sentence, *option) for item, option in best]
+            right = alone or next(item for item in beam if item.right)
+            if not beam[0].right and beam[0].score - right.score > most:
+                most, update = beam[0].score - right.score, (right.path, beam[0].path)
+        if not beam[0].right and update is not None:
+            self.updates += 1
+            same = next(i for i, (a, b) in enumerate(zip(*update, strict=True)) if a[0] != b[0])
+            for sign, path in zip((1, -1), update, strict=True):
+                self.follow(sentence, path, same, sign)
+        self.learn_labels(sentence, (alone or next(item for item in beam if item.right)).path)
+        self.moves.end_step()
+        self.label_weights.end_step()
+        return int(not beam[0].right)
+
+    def follow(self, sentence: Sentence, path: Sequence[tuple[int, int]], start: int, sign: int) -> None:
+        view = self.begin(sentence).view
+        for step, (move, label) in enumerate(path):
+            if step >= start:
+                features = view.of_moves(self.move_templates)
+                for other in MOVES:
+                    self.moves.add(features, other, 2 * sign if other == move else -sign)
+            view.parse.make(move, label)
+
+    def learn_labels(self, sentence: Sentence, path: Sequence[tuple[int, int]]) -> None:
+        view = self.begin(sentence).view
+        for move, _ in path:
+            label = -1
+            if move != SHIFT:
+                child = view.parse.stack[-1]
+                label, features = self.label(view, move)
+                if label != sentence.labels[child]:
+                    self.updates += 1
+                    self.label_weights.add(features, sentence.labels[child], 1)
+                    self.label_weights.add(features, label, -1)
+            view.parse.make(move, label)

@@ -22,11 +22,12 @@ from markone.model.history import History
 from markone.model.marking import MarkedText
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
-from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
+from markone.structured.parser_settings import Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.tagger import Tagger
+from markone.structured.tagger_training import picked
 
 DEPREL = "deprel"
 MOVES = ("shift", "left", "right")
@@ -96,7 +97,7 @@ class Parser:
         round: int | None = None,
         beam: int | None = None,
         C: float | None = None,
-        features: int = USUAL_FEATURES,
+        features: int | None = None,
         crossing: Crossing = "lift",
         seed: int = 0,
         holdout: float = 0.0,
@@ -135,7 +136,8 @@ class Parser:
         C
             The longest step of MIRA, if the search is exact; 0.01 by default.
         features
-            How many features of moves, or of arcs, are kept: those with the largest weights.
+            How many features of moves, or of arcs, are kept: those with the largest weights. 2,600,000 by default or,
+            if the search is exact, 1,800,000.
         crossing
             What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
             higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.
@@ -215,7 +217,7 @@ class Parser:
             tag; the path of a file; or `Sentences`.
         """
         batch = self._read(sentences)
-        heads, numbers = self._core.parse(bank_of(self._tagged(batch), self.settings.tags))
+        heads, numbers = self._parse(self._tagged(batch))
         all_heads, names = heads.tolist(), [self.labels[number] for number in numbers.tolist()]
         return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
@@ -228,8 +230,8 @@ class Parser:
     def parsed(self, sentences: Sentences) -> Sentences:
         """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
         batch = self._tagged(with_tags(sentences, self.settings.tags))
-        heads, numbers = self._core.parse(bank_of(batch, self.settings.tags))
-        return batch.with_columns({DEPREL: picked(self._names, numbers)}, heads)
+        heads, numbers = self._parse(batch)
+        return batch.with_columns({DEPREL: picked(self._names, numbers.astype(np.int64))}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
@@ -253,31 +255,70 @@ class Parser:
             raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
         batch = self._tagged(batch)
         bank = bank_of(batch, self.settings.tags)
-        moves, labels = self._core.path(bank, 0)
+        moves, labels = self._path(bank)
         state = Replay(batch.form.tolist(), batch.column(self.settings.tags).tolist(), self.labels)
         step = 0
         while not (moves[step] != SHIFT and state.stack[-1] == i):
             state.make(int(moves[step]), int(labels[step]))
             step += 1
         before = np.ascontiguousarray(moves[:step]), np.ascontiguousarray(labels[:step])
-        how, label = int(moves[step]), int(labels[step])
+        how, label, root = int(moves[step]), int(labels[step]), batch.words
         head = state.next if how == LEFT else state.stack[-2]
-
-        weights, nodes = self._core.look_at_moves(bank, 0, *before)
-        names = [state.name(template, nodes) for template in _core.move_templates()]
-        move = decision(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
-
+        if self.settings.mode == "exact":
+            arc = self._why_head(bank, state, head, i)
+        else:
+            weights, nodes = self._core.look_at_moves(bank, 0, *before)
+            names = [state.name(template, nodes) for template in _core.move_templates()]
+            arc = decision(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
         weights, nodes = self._core.look_at_labels(bank, 0, *before, how)
         names = [state.name(template, nodes) for template in _core.label_templates()]
-        use = OF_ROOT if head == len(batch.form) else OF_OTHERS
-        possible = np.flatnonzero(self.weights.label_uses & use).tolist()
+        possible = np.flatnonzero(self.weights.label_uses & (OF_ROOT if head == root else OF_OTHERS)).tolist()
         rows = weights.reshape(-1, len(self.labels)) * self.weights.label_unit
         return ParseExplanation(
             word=batch.form[i],
-            head=ROOT if head == len(batch.form) else batch.form[head],
-            move=move,
+            head=state.forms[head],
+            arc=arc,
             label=decision(names, rows, label, self.labels, possible),
         )
+
+    def _path(self, bank: _core.TreeBank) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The moves that make the tree of the only sentence, and the labels of its arcs."""
+        if self.settings.mode != "exact":
+            return self._core.path(bank, 0)
+        heads, numbers = self._core.parse(bank)
+        moves: list[int] = []
+        labels: list[int] = []
+        stack: list[int] = []
+        for _ in range(2 * len(heads)):
+            costs = _core.move_costs(heads, np.array(moves, np.int32))
+            move = next(move for move in (LEFT, RIGHT, SHIFT) if costs[move] == 0)
+            if move == SHIFT:
+                stack.append(moves.count(SHIFT))
+            moves.append(move)
+            labels.append(-1 if move == SHIFT else int(numbers[stack.pop()]))
+        return np.array(moves, np.int32), np.array(labels, np.int32)
+
+    def _why_head(self, bank: _core.TreeBank, state: Replay, head: int, word: int) -> Decision:
+        """What spoke for the arc from its head, and not for that from the next best one."""
+        scores = self._core.arc_scores(bank, 0)[:, word].copy()
+        scores[[head, word]] = -np.inf
+        other = int(np.argmax(scores))
+        if not np.isfinite(scores[other]):
+            return Decision(state.forms[head], None, [])
+        said: dict[str, list[float]] = {}
+        for side, one in enumerate((head, other)):
+            weights = self._core.look_at_arc(bank, 0, one, word).tolist()
+            for name, weight in zip(state.arc_names(one, word), weights, strict=True):
+                said.setdefault(name, [0.0, 0.0])[side] = weight
+        terms = [Term(name, *both) for name, both in said.items() if both[0] != both[1]]
+        terms.sort(key=lambda term: -abs(term.difference))
+        return Decision(state.forms[head], state.forms[other], terms)
+
+    def _parse(self, sentences: Sentences) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        try:
+            return self._core.parse(bank_of(sentences, self.settings.tags))
+        except ValueError as error:  # a sentence is too long
+            raise DataError(str(error)) from None
 
     def _read(self, sentences: Any) -> Sentences:
         return with_tags(read_sentences(sentences), self.settings.tags)
@@ -308,15 +349,6 @@ def columns_of(sentences: Sentences, names: Sequence[str]) -> list[NDArray[Any]]
 
 def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
     return _core.TreeBank(np.ascontiguousarray(sentences.starts), *columns_of(sentences, (FORM, tags)))
-
-
-def picked(strings: Strings, which: NDArray[Any]) -> Strings:
-    """Some of the strings, each as often as it is named."""
-    sizes = np.diff(strings.offsets)[which]
-    offsets = np.zeros(len(which) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    places = np.repeat(strings.offsets[which] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Strings(strings.bytes[places], offsets)
 
 
 # ---- why
@@ -366,28 +398,30 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ParseExplanation(Shown):
-    """Why a word has its head and its label: the move that made the arc, against the next best one of that moment."""
+    """Why a word has its head and its label."""
 
     word: str
     head: str
-    move: Decision
+    arc: Decision
+    """The move that made the arc against the next best one of that moment; of an exact search, the head against the
+    one that would be the next best for this word."""
     label: Decision
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "word": self.word,
             "head": self.head,
-            "move": self.move.as_dict(),
+            "arc": self.arc.as_dict(),
             "label": self.label.as_dict(),
         }
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         yield f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
-        for what, one in (("move", self.move), ("label", self.label)):
+        for one in (self.arc, self.label):
             if one.against is None:
-                yield f"The {what} {one.chosen!r} was the only one that could be"
+                yield f"{one.chosen!r}, because nothing else could be"
                 continue
-            yield f"The {what} {one.chosen!r} and not {one.against!r}, by {plain_number(one.margin)}"
+            yield f"{one.chosen!r} and not {one.against!r}, by {plain_number(one.margin)}"
             yield one.grid()
 
 
@@ -440,6 +474,21 @@ class Replay:
         """A feature: each atom with what it is here."""
         at = dict(zip(_core.tree_nodes(), nodes.tolist(), strict=True))
         return ", ".join(f"{atom}={self._value(atom, at)}" for atom in template)
+
+    def arc_names(self, head: int, child: int) -> list[str]:
+        """The features of an arc, in the order in which the core has them."""
+        size = len(self.forms) - 1
+        at = dict.fromkeys(_core.tree_nodes(), -1)
+        at |= {"h": head, "c": child, "c-1": child - 1, "c+1": child + 1, "h-1": head - 1}
+        at["h+1"] = head + 1 if head < size else -1
+        nodes = np.array(list(at.values()), np.int32)
+        names = []
+        for template in _core.arc_templates():
+            names += [self.name(template, nodes), self.name([*template, "c side", "c distance"], nodes)]
+        if head < size:
+            between = dict.fromkeys(self.tags[min(head, child) + 1 : max(head, child)])
+            names += [f"{names[0]}, between={tag}" for tag in between]
+        return names
 
     def _value(self, atom: str, at: dict[str, int]) -> str:
         node, what = atom.split(" ", 1)

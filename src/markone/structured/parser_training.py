@@ -19,14 +19,21 @@ from markone.learning.progress import Progress, Silence, visible_progress
 from markone.model.history import History
 from markone.structured.corpora import check_trees, read_sentences
 from markone.structured.parser import DEPREL, Parser, bank_of, columns_of
-from markone.structured.parser_settings import USUAL_BEAM, USUAL_C, USUAL_EPOCHS, USUAL_ROUND, ParserSettings
+from markone.structured.parser_settings import (
+    USUAL_BEAM,
+    USUAL_C,
+    USUAL_EPOCHS,
+    USUAL_FEATURES,
+    USUAL_ROUND,
+    ParserSettings,
+)
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
 from markone.structured.runs import Arrays, Run, Sums, damaged
 from markone.structured.scoring import score_trees
 from markone.structured.sentences import FORM, Sentences
 from markone.structured.tagger_training import chosen, split
 
-SMALLEST = 0.1
+SMALLEST = 0.3
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
 late, is hardly worth its place."""
 MOST_LABELS = 4096
@@ -69,6 +76,7 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
     """What is given, and else what is usual."""
     usual = {
         "epochs": USUAL_EPOCHS.get(given["mode"], 1) if given["epochs"] is None else given["epochs"],
+        "features": USUAL_FEATURES.get(given["mode"], 1) if given["features"] is None else given["features"],
         "round": USUAL_ROUND if given["mode"] == "accurate" and given["round"] is None else given["round"],
         "beam": USUAL_BEAM if given["mode"] == "accurate" and given["beam"] is None else given["beam"],
         "C": USUAL_C if given["mode"] == "exact" and given["C"] is None else given["C"],

@@ -13,6 +13,33 @@ from markone import _core
 from markone.features.saved import Contents, Saved, check_finite, damaged
 
 OF_ROOT, OF_OTHERS = 1, 2
+FIRST_PARTS = 2**16
+
+
+def packed_keys(name: str, keys: NDArray[np.uint64]) -> dict[str, NDArray[Any]]:
+    """Ascending keys in five bytes each: how many there are with each value of the first two bytes, and the next five.
+
+    The last byte is of no account, and 0.
+    """
+    first = (keys >> np.uint64(48)).astype(np.int64)
+    return {
+        f"{name}_counts": np.bincount(first, minlength=FIRST_PARTS).astype(np.uint32),
+        f"{name}_middle": (keys >> np.uint64(40)).astype(np.uint8),
+        f"{name}_rest": (keys >> np.uint64(8)).astype(np.uint32),
+    }
+
+
+def unpacked_keys(contents: Contents, name: str) -> NDArray[np.uint64]:
+    counts = contents.array(f"{name}_counts", np.uint32, FIRST_PARTS).astype(np.int64)
+    rest = contents.array(f"{name}_rest", np.uint32, None).astype(np.uint64)
+    middle = contents.array(f"{name}_middle", np.uint8, len(rest)).astype(np.uint64)
+    if int(counts.sum()) != len(rest):
+        raise damaged(f"there are other {name} than it says")
+    first = np.repeat(np.arange(FIRST_PARTS, dtype=np.uint64), counts)
+    keys: NDArray[np.uint64] = first << np.uint64(48) | middle << np.uint64(40) | rest << np.uint64(8)
+    if (keys[1:] < keys[:-1]).any():
+        raise damaged(f"its {name} are not in order")
+    return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +90,9 @@ class ParserWeights:
             {"move_unit": self.move_unit, "label_unit": self.label_unit},
             {
                 "label_uses": self.label_uses,
-                "move_keys": self.move_keys,
+                **packed_keys("move_keys", self.move_keys),
                 "move_weights": self.move_weights,
-                "label_keys": self.label_keys,
+                **packed_keys("label_keys", self.label_keys),
                 "label_starts": self.label_starts,
                 "label_weights": self.label_weights,
                 "arc_keys": self.arc_keys,
@@ -79,8 +106,8 @@ class ParserWeights:
         units = [contents.fact(name, float) for name in ("move_unit", "label_unit")]
         if not all(math.isfinite(unit) and unit > 0 for unit in units):
             raise damaged("a unit of its weights is no positive number")
-        keys = contents.array("move_keys", np.uint64, None)
-        label_keys = contents.array("label_keys", np.uint64, None)
+        keys = unpacked_keys(contents, "move_keys")
+        label_keys = unpacked_keys(contents, "label_keys")
         arc_keys = contents.array("arc_keys", np.uint64, None)
         starts = contents.array("label_starts", np.uint32, len(label_keys) + 1)
         if (np.diff(starts.astype(np.int64)) < 1).any() or starts[0] != 0:
@@ -99,9 +126,8 @@ class ParserWeights:
         )
         contents.close()
         check_finite("arc_weights", found.arc_weights)
-        for some in (keys, label_keys, arc_keys):
-            if (some[1:] <= some[:-1]).any() or (some[:1] == 0).any():
-                raise damaged("its keys are not in order")
+        if (arc_keys[1:] <= arc_keys[:-1]).any():
+            raise damaged("its arc_keys are not in order")
         if (found.label_uses > OF_ROOT | OF_OTHERS).any() or (found.label_weights >> 16 >= labels).any():
             raise damaged("it has a weight of a label that is not there")
         return found

@@ -1,0 +1,38 @@
+"""Parsers on a treebank; skipped where it is not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from markone import Parser
+from markone.structured.corpora import read_sentences
+from markone.structured.sentences import Sentences
+
+pytestmark = pytest.mark.slow
+
+FOLDER = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data") / "ewt"
+LARGEST_FILE = 30_000_000
+
+
+def treebank(part: str) -> Sentences:
+    path = FOLDER / f"en_ewt-ud-{part}.conllu.gz"
+    if not path.exists():
+        pytest.skip(f"there is no {path}")
+    return read_sentences(path)
+
+
+@pytest.mark.parametrize(
+    ("mode", "uas", "las"), [("fast", 0.868, 0.848), ("accurate", 0.885, 0.865), ("exact", 0.85, 0.83)]
+)
+def test_trees_of_english_with_gold_tags(mode: str, uas: float, las: float, tmp_path: Path) -> None:
+    parser = Parser.train(treebank("train"), mode=mode)  # type: ignore[arg-type]
+    score = parser.evaluate(treebank("test"))
+    assert score.uas >= uas and score.las >= las
+    parser.save(tmp_path / "en.parser")
+    assert (tmp_path / "en.parser").stat().st_size < LARGEST_FILE
+    heads, labels = Parser.load(tmp_path / "en.parser").parse_columns(treebank("dev"))
+    expected_heads, expected_labels = parser.parse_columns(treebank("dev"))
+    assert (heads == expected_heads).all() and labels.tolist() == expected_labels.tolist()
