@@ -27,7 +27,7 @@ from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
 
 KIND = "classifier"
-OPENED_BY = {"structured": "StructuredPerceptron"}
+OPENED_BY = {"structured": "StructuredPerceptron", "tagger": "Tagger"}
 """What opens files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
 ADDED = {"scorer"}
