@@ -269,9 +269,14 @@ class beam {
 struct divided_patterns {
     std::vector<std::size_t> local, looking_back;
 
-    explicit divided_patterns(const templates& how) {
-        for (std::size_t p = 0; p < how.patterns.size(); ++p)
-            (how.patterns[p].tags.empty() ? local : looking_back).push_back(p);
+    divided_patterns(const templates& how, decoder decode) {
+        for (std::size_t p = 0; p < how.patterns.size(); ++p) {
+            const pattern& one = how.patterns[p];
+            (one.tags.empty() ? local : looking_back).push_back(p);
+            const bool alone = one.pieces.empty() && one.tags == std::vector<std::size_t>{1};
+            if (decode == decoder::viterbi && !one.tags.empty() && !alone)
+                throw std::invalid_argument("the exact search looks back at one tag alone");
+        }
     }
 };
 
@@ -289,7 +294,7 @@ class learner final : public tagger_learner {
           what(what),
           by(by),
           from(from),
-          parts(how),
+          parts(how, what.decode),
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
@@ -338,7 +343,9 @@ class learner final : public tagger_learner {
 
     name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const override {
         name_list found;
-        const tell_known tell = [&](std::size_t token) -> std::string_view { return sets[set_of_token[token]]; };
+        const tell_known tell = [&](std::size_t token) -> std::string_view {
+            return set_of_token.empty() ? std::string_view() : sets[set_of_token[token]];
+        };
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
             if (row == nobody) throw std::out_of_range("no such feature");
@@ -874,7 +881,7 @@ class frozen_tagging final : public tagging {
         : how(how),
           what(what),
           words(words),
-          parts(how),
+          parts(how, what.decode),
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),

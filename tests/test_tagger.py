@@ -407,7 +407,7 @@ def test_other_files_are_refused(tmp_path: Path, tagger: Tagger) -> None:
     with pytest.raises(DataError, match="it holds no tagger but 'classifier'"):
         Tagger.load(tmp_path / "mail.model")
     tagger.save(tmp_path / "x.tagger")
-    with pytest.raises(DataError, match="'tagger'"):
+    with pytest.raises(DataError, match="'tagger'; markone.Tagger.load opens it"):
         load(tmp_path / "x.tagger")
     with pytest.raises(DataError, match="there is no model"):
         Tagger.load(tmp_path / "nothing")

@@ -374,6 +374,14 @@ def test_templates_are_checked() -> None:
             _core.TagTemplates(**{**good, "patterns": patterns})
 
 
+def test_the_exact_search_looks_back_at_one_tag_alone() -> None:
+    corpus: Corpus = [({"form": ["a"], "pos": ["N"]}, ("A",))]
+    for template in HISTORIES:
+        Pair(["A"], corpus, [template], decode="beam")
+        with pytest.raises(ValueError, match="one tag alone"):
+            Pair(["A"], corpus, [template])
+
+
 def test_rows_are_checked() -> None:
     pair = Pair(["A", "B"], [({"form": ["a", "b"], "pos": ["N", "N"]}, ("A", "B"))], ["lower[0]"])
     pair.learn()
