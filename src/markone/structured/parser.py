@@ -22,7 +22,7 @@ from markone.model.history import History
 from markone.model.marking import MarkedText
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
-from markone.structured.parser_settings import Crossing, Mode, ParserSettings
+from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
@@ -92,7 +92,7 @@ class Parser:
         round: int | None = None,
         beam: int | None = None,
         C: float | None = None,
-        features: int | None = None,
+        features: int = USUAL_FEATURES,
         crossing: Crossing = "lift",
         seed: int = 0,
         holdout: float = 0.0,
@@ -128,8 +128,7 @@ class Parser:
         C
             The longest step of MIRA, if the search is exact; 0.01 by default.
         features
-            How many features of moves, or of arcs, are kept: those with the largest weights. 2,600,000 by default or,
-            if the search is exact, 1,800,000.
+            How many features of moves, or of arcs, are kept: those with the largest weights.
         crossing
             What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
             higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.
