@@ -118,7 +118,7 @@ class Parser:
             The column of parts of speech that is looked at. To parse with a tagger's tags, learn from tags as good as
             its own: from a column that a tagger made which had not learned from these sentences.
         epochs
-            How many passes are made; 24 if it is to be accurate, and else 10.
+            How many passes are made; 32 if it is to be accurate, and else 10.
         round
             After so many passes the weights start from 0 again, and sentences come in other orders: the weights are
             the mean of all rounds, which is better than each. 8 by default if it is to be accurate; else one round is

@@ -12,7 +12,7 @@ from markone.structured.tagger_settings import is_number, whole
 
 Mode = Literal["fast", "accurate", "exact"]
 Crossing = Literal["lift", "skip"]
-USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 24, "exact": 10}
+USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 32, "exact": 10}
 USUAL_ROUND = 8
 """Passes, where it is accurate."""
 USUAL_BEAM = 8
