@@ -22,7 +22,7 @@ from markone.model.history import History
 from markone.model.marking import MarkedText
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
-from markone.structured.parser_settings import Crossing, Mode, ParserSettings
+from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
@@ -97,7 +97,7 @@ class Parser:
         round: int | None = None,
         beam: int | None = None,
         C: float | None = None,
-        features: int | None = None,
+        features: int = USUAL_FEATURES,
         crossing: Crossing = "lift",
         seed: int = 0,
         holdout: float = 0.0,
@@ -126,7 +126,7 @@ class Parser:
             then learns from tags as good as those will be: each of five parts of the sentences is tagged by a tagger
             that has learned from the others.
         epochs
-            How many passes are made; 24 if it is to be accurate, and else 10.
+            How many passes are made; 32 if it is to be accurate, and else 10.
         round
             After so many passes the weights start from 0 again, and sentences come in other orders: the weights are
             the mean of all rounds, which is better than each. 8 by default if it is to be accurate; else one round is
@@ -136,8 +136,7 @@ class Parser:
         C
             The longest step of MIRA, if the search is exact; 0.01 by default.
         features
-            How many features of moves, or of arcs, are kept: those with the largest weights. 2,600,000 by default or,
-            if the search is exact, 1,800,000.
+            How many features of moves, or of arcs, are kept: those with the largest weights.
         crossing
             What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
             higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.

@@ -12,12 +12,12 @@ from markone.structured.tagger_settings import is_number, whole
 
 Mode = Literal["fast", "accurate", "exact"]
 Crossing = Literal["lift", "skip"]
-USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 24, "exact": 10}
+USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 32, "exact": 10}
 USUAL_ROUND = 8
 """Passes, where it is accurate."""
 USUAL_BEAM = 8
 USUAL_C = 0.01
-USUAL_FEATURES: dict[Mode, int] = {"fast": 2_600_000, "accurate": 2_600_000, "exact": 1_800_000}
+USUAL_FEATURES = 1_500_000
 WIDEST_BEAM = 1024
 
 

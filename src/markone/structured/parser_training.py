@@ -23,7 +23,6 @@ from markone.structured.parser_settings import (
     USUAL_BEAM,
     USUAL_C,
     USUAL_EPOCHS,
-    USUAL_FEATURES,
     USUAL_ROUND,
     ParserSettings,
 )
@@ -76,7 +75,6 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
     """What is given, and else what is usual."""
     usual = {
         "epochs": USUAL_EPOCHS.get(given["mode"], 1) if given["epochs"] is None else given["epochs"],
-        "features": USUAL_FEATURES.get(given["mode"], 1) if given["features"] is None else given["features"],
         "round": USUAL_ROUND if given["mode"] == "accurate" and given["round"] is None else given["round"],
         "beam": USUAL_BEAM if given["mode"] == "accurate" and given["beam"] is None else given["beam"],
         "C": USUAL_C if given["mode"] == "exact" and given["C"] is None else given["C"],
