@@ -12,7 +12,7 @@ UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory"
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
-	tests/test_model_file.py
+	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
 CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 

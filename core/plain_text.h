@@ -41,16 +41,20 @@ class text_cutter {
   private:
     // ---- characters
 
+    bool is_ascii(std::size_t at) const { return static_cast<unsigned char>(text[at]) < 0x80; }
     std::uint32_t point_at(std::size_t at) const {
+        if (at >= text.size()) return characters::none;
+        if (is_ascii(at)) return static_cast<unsigned char>(text[at]);
         const char* from = text.data() + at;
-        return at < text.size() ? characters::decode(from, text.data() + text.size()) : characters::none;
+        return characters::decode(from, text.data() + text.size());
     }
     std::size_t behind(std::size_t at) const {
+        if (is_ascii(at)) return at + 1;
         const char* from = text.data() + at;
         characters::decode(from, text.data() + text.size());
         return static_cast<std::size_t>(from - text.data());
     }
-    characters::kind kind_at(std::size_t at) const { return characters::all().of(point_at(at)); }
+    characters::kind kind_at(std::size_t at) const { return all.of(point_at(at)); }
     bool is_word(std::size_t at) const { return at < text.size() && kind_at(at) == characters::word; }
     bool is_digit(std::size_t at) const { return at < text.size() && text[at] >= '0' && text[at] <= '9'; }
 
@@ -198,6 +202,7 @@ class text_cutter {
         return read;
     }
 
+    const characters& all = characters::all();
     std::string_view text;
     bool lines;
     std::vector<place> places;           // of words

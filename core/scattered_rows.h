@@ -30,11 +30,21 @@ class scattered_rows {
     std::span<const entry> weights(std::uint32_t row) const { return {&entries[rows[row].begin], rows[row].size}; }
     std::span<const double> sums(std::uint32_t row) const { return {&u[rows[row].begin], rows[row].size}; }
 
-    // Asks for a row in memory, in two steps for those who can wait twice.
+    void add(std::uint32_t row, float* scores) const { add(extent_of(row), scores); }
+
+    // The same in steps for those who can wait: each asks for what the next one needs in memory.
+    struct extent {
+        std::uint32_t begin = 0;
+        std::uint16_t size = 0, room = 0;
+    };
     void expect(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
-    void expect_weights(std::uint32_t row) const { __builtin_prefetch(&entries[rows[row].begin]); }
-    void add(std::uint32_t row, float* scores) const {
-        for (const entry& one : weights(row)) scores[one.column] += one.w;
+    extent extent_of(std::uint32_t row) const {
+        __builtin_prefetch(&entries[rows[row].begin]);
+        return rows[row];
+    }
+    void add(extent where, float* scores) const {
+        const entry* const end = entries.data() + where.begin + where.size;
+        for (const entry* one = entries.data() + where.begin; one != end; ++one) scores[one->column] += one->w;
     }
 
     // The row of a key, empty if there is none yet.
@@ -60,11 +70,6 @@ class scattered_rows {
 
   private:
     static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake
-
-    struct extent {
-        std::uint32_t begin;
-        std::uint16_t size, room;
-    };
 
     void make_room(std::size_t count) {
         if (entries.size() + count >= nobody) throw std::length_error("too many weights");

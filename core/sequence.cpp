@@ -201,15 +201,17 @@ class beam {
         double score;
         history said;
         std::uint32_t from, tag;
+        bool right;  // whether all its tags are, where that is known
     };
 
     // Calls add(i, said, scores) for the scores of all tags at a token after what was said, and see(i) after each.
     template <class Add, class See>
-    void find(const tag_settings& what, std::size_t length, std::size_t memory, std::size_t width, Add add, See see) {
+    void find(const tag_settings& what, std::size_t length, std::size_t memory, std::size_t width, Add add, See see,
+              std::span<const std::int32_t> right = {}) {
         const std::size_t count = what.count();
         steps.resize(length);
         scores.resize(padded(count));
-        const item start{0, history::before_all(count), 0, 0};
+        const item start{0, history::before_all(count), 0, 0, !right.empty()};
         for (std::size_t i = 0; i < length; ++i) {
             candidates.clear();
             const std::span<const item> before = i == 0 ? std::span(&start, 1) : std::span(std::as_const(steps[i - 1]));
@@ -217,8 +219,9 @@ class beam {
                 add(i, before[from].said, scores.data());
                 for (std::uint32_t tag = 0; tag < count; ++tag)
                     if (what.may(before[from].said.tags[0], tag) && (i + 1 < length || what.may(tag, count)))
-                        candidates.push_back(
-                            {before[from].score + double{scores[tag]}, before[from].said.then(tag), from, tag});
+                        candidates.push_back({before[from].score + double{scores[tag]}, before[from].said.then(tag),
+                                              from, tag,
+                                              before[from].right && static_cast<std::uint32_t>(right[i]) == tag});
             }
             if (candidates.empty()) throw std::invalid_argument("no sequence of tags is allowed");
             choose(steps[i], memory, width);
@@ -266,9 +269,14 @@ class beam {
 struct divided_patterns {
     std::vector<std::size_t> local, looking_back;
 
-    explicit divided_patterns(const templates& how) {
-        for (std::size_t p = 0; p < how.patterns.size(); ++p)
-            (how.patterns[p].tags.empty() ? local : looking_back).push_back(p);
+    divided_patterns(const templates& how, decoder decode) {
+        for (std::size_t p = 0; p < how.patterns.size(); ++p) {
+            const pattern& one = how.patterns[p];
+            (one.tags.empty() ? local : looking_back).push_back(p);
+            const bool alone = one.pieces.empty() && one.tags == std::vector<std::size_t>{1};
+            if (decode == decoder::viterbi && !one.tags.empty() && !alone)
+                throw std::invalid_argument("the exact search looks back at one tag alone");
+        }
     }
 };
 
@@ -286,7 +294,7 @@ class learner final : public tagger_learner {
           what(what),
           by(by),
           from(from),
-          parts(how),
+          parts(how, what.decode),
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
@@ -335,7 +343,9 @@ class learner final : public tagger_learner {
 
     name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const override {
         name_list found;
-        const tell_known tell = [&](std::size_t token) -> std::string_view { return sets[set_of_token[token]]; };
+        const tell_known tell = [&](std::size_t token) -> std::string_view {
+            return set_of_token.empty() ? std::string_view() : sets[set_of_token[token]];
+        };
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
             if (row == nobody) throw std::out_of_range("no such feature");
@@ -493,8 +503,7 @@ class learner final : public tagger_learner {
         if (length == 0) return;
         if (what.decode == decoder::greedy) return visit_greedily(now);
         local.assign(length * width, 0);
-        expect_local(0, length);
-        for (std::size_t i = 0; i < length; ++i) add_local(i, local.data() + i * width);
+        add_local(0, length, local.data());
         if (what.decode == decoder::viterbi)
             visit_exactly(now);
         else
@@ -504,17 +513,18 @@ class learner final : public tagger_learner {
     void visit_exactly(sequence_tally& now) {
         const std::size_t length = path.size();
         const lattice over = transitions();
-        search.find(over, local, path);
-        const bool wrong = count_wrong(now);
         if (by.mira) {  // the sequence that is worst to be confused with: its score and its wrong tags together
             augmented = local;
             for (std::size_t i = 0; i < length; ++i)
                 for (std::size_t j = 0; j < count; ++j)
                     augmented[i * width + j] += static_cast<float>(j != right_tag(i));
             search.find(over, augmented, path);
-        } else if (!wrong) {
-            return;
+            if (is_right()) return;  // it wins by more than any cost, and so without one
+            worst = path;
         }
+        search.find(over, local, path);
+        if (!count_wrong(now) && !by.mira) return;
+        if (by.mira) path.swap(worst);
         double lost = 0;
         for (std::size_t i = 0; i < length; ++i) {
             const history found = history_at(path, i, count), right = history_at(at.tags, i, count);
@@ -528,7 +538,7 @@ class learner final : public tagger_learner {
     void visit_by_beam(sequence_tally& now) {
         const std::size_t length = path.size();
         double right = 0, most = 0;
-        std::size_t worst = 0;
+        std::size_t violated = 0;
         std::vector<float> scores(width);
         const auto add = [&](std::size_t i, const history& said, float* out) {
             std::copy_n(local.data() + i * width, width, out);
@@ -549,23 +559,19 @@ class learner final : public tagger_learner {
             [&](std::size_t i) {
                 add(i, history_at(at.tags, i, count), scores.data());
                 right += double{scores[right_tag(i)]};
-                const double ahead = search_by_beam.at(i)[0].score - right;
-                if (ahead < most) return;
-                search_by_beam.trace(i, 0, path);
-                if (std::equal(
-                        path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i + 1), at.tags.begin(),
-                        [](std::uint32_t one, std::int32_t other) { return one == static_cast<std::uint32_t>(other); }))
-                    return;
-                most = ahead;
-                worst = i + 1;
-            });
+                const beam::item& first = search_by_beam.at(i)[0];
+                if (first.right || first.score - right < most) return;
+                most = first.score - right;
+                violated = i + 1;
+            },
+            at.tags);
         search_by_beam.trace(length - 1, 0, path);
         if (!by.mira && !count_wrong(now)) return;
-        if (worst == 0) return;
-        search_by_beam.trace(worst - 1, 0, path);
+        if (violated == 0) return;
+        search_by_beam.trace(violated - 1, 0, path);
         double cost = 0;
-        for (std::size_t i = 0; by.mira && i < worst; ++i) cost += path[i] != right_tag(i);
-        update(worst, most - cost, now);
+        for (std::size_t i = 0; by.mira && i < violated; ++i) cost += path[i] != right_tag(i);
+        update(violated, most - cost, now);
     }
 
     // Each token is learned by itself, after what was said of those before it.
@@ -578,8 +584,7 @@ class learner final : public tagger_learner {
                 return what.may(said.tags[0], tag) && (i + 1 < path.size() || what.may(tag, count));
             };
             std::fill(scores.begin(), scores.end(), 0.0f);
-            expect_local(i, i + 1);
-            add_local(i, scores.data());
+            add_local(i, i + 1, scores.data());
             add_looking_back(i, said, scores.data());
             std::size_t best = count, rival = count;
             for (std::size_t tag = 0; tag < count; ++tag) {
@@ -602,6 +607,11 @@ class learner final : public tagger_learner {
         now.updates += moved;
     }
 
+    bool is_right() const {
+        return std::equal(path.begin(), path.end(), at.tags.begin(), [](std::uint32_t one, std::int32_t other) {
+            return one == static_cast<std::uint32_t>(other);
+        });
+    }
     bool count_wrong(sequence_tally& now) const {
         std::int64_t wrong = 0;
         for (std::size_t i = 0; i < path.size(); ++i) wrong += path[i] != right_tag(i);
@@ -619,22 +629,24 @@ class learner final : public tagger_learner {
     std::span<const std::uint32_t> features_of(std::size_t i) const {
         return std::span(features_of_tokens).subspan((at.begin + i) * parts.local.size(), parts.local.size());
     }
-    // Asks for all weights of some tokens at once: most of the time of learning is waiting for them.
-    void expect_local(std::size_t begin, std::size_t end) const {
-        const auto features = std::span(features_of_tokens)
-                                  .subspan((at.begin + begin) * parts.local.size(), (end - begin) * parts.local.size());
-        const auto each_row = [&](auto use) {
-            for (const std::uint32_t feature : features)
-                if (feature != nobody && lines[feature] != nobody) use(lines[feature]);
-        };
-        for (const std::uint32_t feature : features)
-            if (feature != nobody) __builtin_prefetch(&lines[feature]);
-        each_row([&](std::uint32_t row) { rows.expect(row); });
-        each_row([&](std::uint32_t row) { rows.expect_weights(row); });
-    }
-    void add_local(std::size_t i, float* scores) const {
-        for (const std::uint32_t feature : features_of(i))
-            if (feature != nobody) add_row(lines[feature], scores);
+    // Adds what is seen of some tokens to their rows of scores. Most of the time of learning is waiting for weights, so
+    // all are asked for first.
+    void add_local(std::size_t begin, std::size_t end, float* scores) {
+        const std::size_t each = parts.local.size();
+        const auto features = std::span(features_of_tokens).subspan((at.begin + begin) * each, (end - begin) * each);
+        found_lines.resize(features.size());
+        extents.resize(features.size());
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            found_lines[i] = features[i];
+            if (features[i] != nobody) __builtin_prefetch(&lines[features[i]]);
+        }
+        for (std::uint32_t& line : found_lines) {
+            if (line != nobody) line = lines[line];
+            if (line != nobody) rows.expect(line);
+        }
+        for (std::size_t i = 0; i < features.size(); ++i)
+            extents[i] = found_lines[i] == nobody ? scattered_rows::extent() : rows.extent_of(found_lines[i]);
+        for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
     }
     // 0 where the pattern sees nothing.
     std::uint64_t key_looking_back(std::size_t i, std::size_t number, const history& said) const {
@@ -768,7 +780,8 @@ class learner final : public tagger_learner {
     place at;
     std::vector<float> local, augmented, move_weights, moves, ends;
     bool moves_are_old = true;
-    std::vector<std::uint32_t> path;
+    std::vector<std::uint32_t> path, worst, found_lines;
+    std::vector<scattered_rows::extent> extents;
     std::vector<change> difference;
     viterbi search;
     beam search_by_beam;
@@ -868,7 +881,7 @@ class frozen_tagging final : public tagging {
         : how(how),
           what(what),
           words(words),
-          parts(how),
+          parts(how, what.decode),
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
@@ -908,7 +921,7 @@ class frozen_tagging final : public tagging {
                     const history said = history_at(on.path, i, count);
                     score_after(on, i, said, row.data());
                     for (std::size_t tag = 0; tag < count; ++tag)
-                        here[i * count + tag] = what.may(said.tags[0], tag) ? row[tag] : never;
+                        here[i * count + tag] = may(said, tag, i + 1 == length) ? row[tag] : never;
                 }
             }
         });
@@ -1003,6 +1016,9 @@ class frozen_tagging final : public tagging {
         }
     }
     lattice over() const { return {count, width, moves, ends}; }
+    bool may(const history& said, std::size_t tag, bool last) const {
+        return what.may(said.tags[0], tag) && (!last || what.may(tag, count));
+    }
 
     // ---- for each sentence
 

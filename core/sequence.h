@@ -160,7 +160,6 @@ class sentence_reader {
     std::uint32_t value(std::size_t column, std::size_t token) const { return values[column * size + token]; }
     std::size_t remembered(std::size_t column) const { return memory[column].atoms.size(); }
     std::size_t forgotten() const { return times_forgotten; }
-    const word_atoms& atoms_of(std::size_t column, std::uint32_t value) const { return memory[column].atoms[value]; }
     // The key of a pattern all of whose pieces are of one token with this value.
     std::uint64_t key_of_value(std::size_t pattern, std::uint32_t value) const {
         return key_of(pattern, [&](const piece& one) { return atom(how.atoms[one.atom], value); });

@@ -421,17 +421,21 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
     batch = read_sentences(path)
     assert batch.lists() == [["a", "dog"], []] and batch.lists("tag") == [["DET", "NOUN"], []]
     assert batch.head_lists() == [[2, 0], []] and batch.place_of(1) == f"{path}, line 1"
+    loose = read_sentences(write(tmp_path, "l.jsonl", '{"tokens": ["a", "b"], "spans": [[0, 1]], "upos": ["X", "Y"]}'))
+    assert list(loose.columns) == ["form", "upos"]
+    with pytest.raises(DataError, match="line 1: there are 2 words, but 1 of 'tag'"):
+        read_sentences(write(tmp_path, "l.jsonl", '{"tokens": ["a", "b"], "tags": ["X"]}'))
     for line, problem in {
         "[1]": "a line must be an object",
         "{": "this is no JSON",
-        '{"token": ["a"]}': 'there is no list of "tokens" Did you mean',
+        '{"token": ["a"]}': "there is no list of \"tokens\". Did you mean 'token'?",
         '{"tokens": ["a"]}': "there is no 'tag', which other sentences have",
         '{"tokens": ["a"], "tags": [1], "heads": [0]}': "'tag' of word 1 is 1, not a string",
         '{"tokens": ["a"], "tags": ["b"], "heads": [-9]}': "-9 is no head",
     }.items():
         with pytest.raises(DataError, match="line 3: ") as error:
             read_sentences(write(tmp_path, "s.jsonl", "\n".join([*map(json.dumps, rows), line])))
-        assert problem.removesuffix(" Did you mean") in str(error.value)
+        assert problem in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -512,6 +516,14 @@ def test_files_are_compressed_or_many(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [batch.lists() for batch in open_corpus("-", once=True)] == [plain]
 
 
+def test_files_have_other_encodings(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.conll", "gro\xdf ADJ\nsein AUX\n".encode("latin-1"))
+    assert read_sentences(path, encoding="latin-1").lists() == [["groß", "sein"]]
+    assert read_sentences(path).lists() == [["gro\\xdf", "sein"]]
+    with pytest.raises(SettingsError, match="encoding must be one that Python knows"):
+        read_sentences(path, encoding="klingon")
+
+
 def test_large_files_come_in_batches(tmp_path: Path) -> None:
     text = DOGS * (2 * CHUNK // len(DOGS))
     corpus = open_corpus(write(tmp_path, "large.conllu", text))
@@ -522,6 +534,20 @@ def test_large_files_come_in_batches(tmp_path: Path) -> None:
     assert write_conllu(whole) == text.encode()
     assert whole.place_of(whole.words - 1) == f"{corpus.name}, line {text.count(chr(10)) - 1}"
     assert write_conllu(whole.some(1, len(whole))) == text.split("\n\n", 1)[1].encode()
+
+
+def test_what_is_before_the_first_and_behind_the_last_sentence_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "# first\n\n\n# second\n\n" + DOGS + "\n\n# last\n\n"
+    path = write(tmp_path, "blanks.conllu", text)
+    for longest in (8, 40, 1000, 2**20):
+        corpus = open_corpus(path)
+        monkeypatch.setattr("markone.data.chunks.CHUNK", longest)
+        assert b"".join(map(write_conllu, corpus)) == text.encode(), longest
+        assert corpus.read().place_of(6) == f"{path}, line 18"
+        once = open_corpus(path, once=True)
+        assert b"".join(map(write_conllu, once)).startswith(text.encode().rstrip().removesuffix(b"# last"))
 
 
 def test_what_cannot_be_opened(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from markone.learning.checkpoints import Checkpoints
 from markone.model.history import Pass
 from markone.structured.corpora import read_sentences
 from markone.structured.sentences import Sentences, Strings
+from markone.structured.spans import SCHEMES, convert
 from markone.structured.tagger import TagExplanation
 from markone.structured.templates import WORDS, Templates, templates_with
 
@@ -146,17 +147,36 @@ def test_no_invalid_spans(decode: Any) -> None:
         pos = random.choice(["D", "N", "V", "A"], 6).tolist()
         tags = chunker.tag([{"form": words, "pos": pos}])[0]
         assert not any(one == "I-NP" and before == "O" for before, one in zip(["O", *tags], tags, strict=False))
+        (scores,) = chunker.scores([{"form": words, "pos": pos}])
+        assert scores[0][chunker.tags.index("E-NP")] == scores[-1][chunker.tags.index("B-NP")] == -np.inf
     evaluation = chunker.evaluate(CHUNKS)
     assert evaluation.f1 == 1 and "F1" in str(evaluation) and evaluation.as_dict()["spans"] is not None
 
 
 def test_schemes_are_asked_for() -> None:
     assert Tagger.train(CHUNKS, inputs=["pos"], scheme="none").settings.scheme is None
+    same = Tagger.train(CHUNKS, inputs=["pos"], learn_as="IOB2")
+    assert same.tags == ["B-NP", "I-NP", "O"] and same.tag(CHUNKS) == [one["tag"] for one in CHUNKS]
     assert Tagger.train(CORPUS, epochs=1).settings.scheme is None
     broken = [*CHUNKS, {"form": ["go"], "pos": ["V"], "tag": ["I-NP"]}]
     assert Tagger.train(broken, inputs=["pos"]).settings.scheme is None
     with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' cannot stand at the start"):
         Tagger.train(broken, inputs=["pos"], scheme="IOB2")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("learn_as", SCHEMES)
+def test_spans_come_back_in_their_scheme(scheme: Any, learn_as: Any) -> None:
+    touching = {"form": ["a", "b", "c", "d"], "pos": ["D"] * 4, "tag": ["B-NP", "B-NP", "I-NP", "B-VP"]}
+    given = [{**one, "tag": convert(one["tag"], scheme)} for one in [*CHUNKS, touching]]
+    chunker = Tagger.train(given, inputs=["pos"], scheme=scheme, learn_as=learn_as, epochs=20)
+    assert set(chunker.tags) == {tag for one in given for tag in convert(one["tag"], learn_as)}
+    right = [one["tag"] for one in given]
+    assert chunker.tag(given) == right
+    batch = Sentences.of(given)
+    assert chunker.tag_columns(batch).tolist() == [tag for tags in right for tag in tags]
+    assert chunker.best(given[-1])[0][0] == right[-1]
+    assert chunker.evaluate(given).accuracy == 1
 
 
 def test_inputs() -> None:
@@ -212,6 +232,8 @@ def test_an_explanation_can_be_read(tagger: Tagger) -> None:
     assert text.startswith("'cat' is NOUN and not ") and "known[0]=NOUN" in text
     assert "<table" in explained.html()
     assert explained.as_dict()["margin"] == explained.margin
+    shown = [float(line.split()[-1]) for line in text.splitlines()[2:]]
+    assert " more " in text and sum(shown) == pytest.approx(explained.margin, abs=0.01)
     names = [term.feature for term in explained.terms]
     assert len(names) == len(set(names)) and {"lower[0]=cat", "tag[-1]=DET"} <= {*names}
 
@@ -301,6 +323,7 @@ def test_a_callback_can_stop() -> None:
         ({"patience": 3}, "patience waits for held-out"),
         ({"average": 1}, "average must be"),
         ({"scheme": "BIO"}, "scheme must be one of"),
+        ({"learn_as": "IOB2"}, "learn_as is how spans are learned, and there are none"),
         ({"resume": True}, "resume needs the file"),
         ({"callback": 1}, "callback must be"),
         ({"inputs": "pos"}, "inputs must be a list"),
@@ -364,6 +387,15 @@ def test_what_is_saved_is_loaded(decode: Any, final: bool, tmp_path: Path) -> No
     assert (again.resume is None) == final
 
 
+def test_nothing_is_saved_twice(tmp_path: Path, tagger: Tagger) -> None:
+    """Weights are the mean of what a training goes on from, unless those of another pass were better."""
+    best = Tagger.train(CORPUS, epochs=30, holdout=0.3, patience=2)
+    last = Tagger.train(CORPUS, epochs=4, average=False)
+    for one, final, twice in ((tagger, False, False), (tagger, True, True), (best, False, True), (last, False, False)):
+        assert ("weights.keys" in Forged(content(one, tmp_path, final=final)).header) == twice
+        assert Tagger.load(tmp_path / "content.tagger").weights.equals(one.weights)
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, tagger: Tagger) -> None:
     assert content(Tagger.train(CORPUS, epochs=4), tmp_path) == content(tagger, tmp_path)
 
@@ -375,7 +407,7 @@ def test_other_files_are_refused(tmp_path: Path, tagger: Tagger) -> None:
     with pytest.raises(DataError, match="it holds no tagger but 'classifier'"):
         Tagger.load(tmp_path / "mail.model")
     tagger.save(tmp_path / "x.tagger")
-    with pytest.raises(DataError, match="'tagger'"):
+    with pytest.raises(DataError, match="'tagger'; markone.Tagger.load opens it"):
         load(tmp_path / "x.tagger")
     with pytest.raises(DataError, match="there is no model"):
         Tagger.load(tmp_path / "nothing")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from markone.model.model import Model
     from markone.model.settings import Settings
     from markone.structured.parser import Parser
+    from markone.structured.perceptron import StructuredPerceptron
     from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
@@ -50,6 +51,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Source",
+    "StructuredPerceptron",
     "Tagger",
     "Trace",
     "Tuning",
@@ -92,6 +94,7 @@ HOMES = {
     "margins": "markone.theory.margins",
     "Trace": "markone.theory.trace",
     "trace": "markone.theory.tracing",
+    "StructuredPerceptron": "markone.structured.perceptron",
     "train": "markone.learning.training",
     "Certificate": "markone.theory.certificate",
     "certify": "markone.theory.certifying",

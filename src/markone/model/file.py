@@ -27,6 +27,8 @@ from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
 
 KIND = "classifier"
+OPENED_BY = {"parser": "Parser", "structured": "StructuredPerceptron", "tagger": "Tagger"}
+"""What opens files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
 ADDED = {"scorer"}
 """What files have since models may be other than linear."""
@@ -123,7 +125,9 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
 def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) -> Model:
     facts = saved.facts
     if facts.get("kind") != KIND:
-        raise DataError(f"it holds no classifier but {facts.get('kind')!r:.50}; a newer Markone may know it")
+        kind = str(facts.get("kind"))
+        known = f"markone.{OPENED_BY[kind]}.load opens it" if kind in OPENED_BY else "a newer Markone may know it"
+        raise DataError(f"it holds no classifier but {facts.get('kind')!r:.50}; {known}")
     check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
     parts, weights = divide(saved)
     settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)

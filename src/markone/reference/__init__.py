@@ -47,6 +47,7 @@ from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, max
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, perceptron, winner
 from markone.reference.sequences import TagLearner, known_of_others, known_tags
+from markone.reference.structured import StructuredLearner, structured_perceptron
 from markone.reference.svm import SVM, one_versus_rest
 from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
 
@@ -63,6 +64,7 @@ __all__ = [
     "Node",
     "Number",
     "Read",
+    "StructuredLearner",
     "TagLearner",
     "Tally",
     "Vector",
@@ -107,6 +109,7 @@ __all__ = [
     "sgd",
     "sigmoid",
     "softmax",
+    "structured_perceptron",
     "tokenize",
     "winner",
     "without_capitals",

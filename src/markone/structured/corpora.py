@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
@@ -45,6 +46,8 @@ COLUMNS_OF_CONLLU = {
 USUAL = (FORM, "lemma", "upos", "xpos", "feats", "deprel")
 FIELDS_OF_JSON = {"tokens": FORM, "words": FORM, "tags": TAG, "heads": HEAD}
 """What people call the columns in JSON; other names are their own."""
+WORD = re.compile(rb"^[^#\s]", re.MULTILINE)
+"""A line that is neither blank nor a comment. In files of columns a word may begin with #; others will follow."""
 LINES_LOOKED_AT = 50
 LONGEST_PARAGRAPH = 2**20
 
@@ -64,7 +67,8 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Sentences]:
         read = self.reader()
-        for chunk in chunks(self.files, self.options, CUTS[self.format]):
+        found = chunks(self.files, self.options, CUTS[self.format])
+        for chunk in with_words(found, self.options) if self.format in ("conllu", "columns") else found:
             batch = read(chunk)
             if len(batch) > 0:
                 yield batch
@@ -162,7 +166,12 @@ class JsonReader:
             {name: Strings.of(column) for name, column in columns.items()},
             None if heads is None else heads_of(heads),
             Passage(
-                "jsonl", (chunk,), np.zeros(len(rows), np.int64), np.array(begins, np.int64), np.array(ends), places
+                "jsonl",
+                (chunk,),
+                np.zeros(len(rows), np.int64),
+                np.array(begins, np.int64),
+                np.array(ends, np.int64),
+                places,
             ),
         )
 
@@ -178,14 +187,47 @@ class JsonReader:
             FIELDS_OF_JSON.get(str(name), str(name)): value for name, value in found.items() if isinstance(value, list)
         }
         if FORM not in row:
-            raise DataError(f'there is no list of "tokens"{did_you_mean("tokens", found)}')
-        self.names = self.names or list(row)
+            raise DataError(f'there is no list of "tokens".{did_you_mean("tokens", found)}')
+        self.names = self.names or [name for name in row if is_column(name, row)]
         row = {name: row[name] for name in self.names if name in row}
         check_row(row, self.names)
         return row
 
 
+def is_column(name: str, row: Mapping[str, list[Any]]) -> bool:
+    """Whether a list has something to say of each word. Those of well-known names must, and are checked."""
+    fits = len(row[name]) == len(row[FORM]) and all(isinstance(one, str) for one in row[name])
+    return name in FIELDS_OF_JSON.values() or fits
+
+
 # ---- where chunks end
+
+
+def with_words(found: Iterable[Chunk], options: Options) -> Iterator[Chunk]:
+    """The chunks, of which those without words, as of blank lines and comments, have become part of one that has some:
+    of the next, or of the last where it is not in a hurry."""
+    before: Chunk | None = None
+    for chunk in found:
+        if before is None:
+            before = chunk
+        elif before.file == chunk.file and not (has_words(before) and has_words(chunk)) and is_short(before, options):
+            before = Chunk(before.file, before.data + chunk.data, before.lines_before)
+        else:
+            yield before
+            before = chunk
+        if options.once and has_words(before):
+            yield before
+            before = None
+    if before is not None:
+        yield before
+
+
+def has_words(chunk: Chunk) -> bool:
+    return WORD.search(chunk.data) is not None
+
+
+def is_short(chunk: Chunk, options: Options) -> bool:
+    return len(chunk.data) < options.longest_line
 
 
 def last_sentence_end(data: bytes) -> int:

@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.errors import DataError
 from markone.features.saved import Contents, Saved, check_finite, damaged
+from markone.learning.states import without_prefix
 from markone.structured.sentences import Strings
 
 Arrays = dict[str, NDArray[Any]]
 ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
 """Where a row came up first, from which its name is read."""
+
+LARGEST = 1e30
+"""No weight comes near to it, and a mean of such is still a number."""
+MOST_STEPS = 2**53
 
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -30,7 +35,7 @@ def wide(contents: Contents, name: str, size: int | None = None) -> NDArray[np.u
     return contents.array(name, kind, size).astype(np.uint32)
 
 
-def starts_of(counts: NDArray[np.uint32]) -> NDArray[np.int64]:
+def starts_of(counts: NDArray[np.uint32] | NDArray[np.bool_]) -> NDArray[np.int64]:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
@@ -73,34 +78,64 @@ class KeyedWeights:
         """As the core takes them."""
         return self.keys, self.indptr, self.columns, self.weights
 
-    def save(self) -> Saved:
-        return Saved(
-            {},
-            {
-                "keys": self.keys,
-                "counts": narrow(np.diff(self.indptr)),
-                "columns": narrow(self.columns),
-                "weights": self.weights,
-                "templates": narrow(self.templates),
-                **pack("names", self.names),
-            },
+    @classmethod
+    def of_state(cls, state: Arrays, averaged: bool, names: Strings) -> KeyedWeights:
+        """The weights that a learner in this state has, to the bit."""
+        steps, weights = float(state["steps"][0]), state["weights"]
+        if averaged and steps > 0:
+            weights = (weights.astype(np.float64) - state["sums"] / steps).astype(np.float32)
+        stays = weights != 0
+        indptr = starts_of(stays)[state["indptr"]]
+        rows = np.diff(indptr) > 0
+        return cls(
+            state["keys"][rows],
+            np.concatenate([indptr[:1], indptr[1:][rows]]),
+            state["columns"][stays],
+            weights[stays],
+            state["origins"].reshape(-1, len(ORIGIN))[rows, ORIGIN.index("template")],
+            names,
         )
 
+    def save(self, resume: Saved | None = None, averaged: bool = True) -> Saved:
+        """What a file keeps: only names, if all else can be found in the state that it has to go on from."""
+        names = pack("names", self.names)
+        if resume is not None:
+            state = unpack_state(without_prefix("state.", resume.arrays))
+            if self.equals(KeyedWeights.of_state(state, averaged, self.names)):
+                return Saved({}, names)
+        counts, columns, templates = narrow(np.diff(self.indptr)), narrow(self.columns), narrow(self.templates)
+        rows = {"keys": self.keys, "counts": counts, "columns": columns, "weights": self.weights}
+        return Saved({}, {**rows, "templates": templates, **names})
+
+    def equals(self, other: KeyedWeights) -> bool:
+        mine: list[NDArray[Any]] = [*self.rows, self.templates]
+        theirs: list[NDArray[Any]] = [*other.rows, other.templates]
+        return all(one.tobytes() == two.tobytes() for one, two in zip(mine, theirs, strict=True))
+
     @classmethod
-    def load(cls, saved: Saved, *, templates: int, columns: int) -> KeyedWeights:
+    def load(
+        cls, saved: Saved, *, templates: int, columns: int, resume: Saved | None = None, averaged: bool = True
+    ) -> KeyedWeights:
         contents = Contents(saved)
-        keys = contents.array("keys", np.uint64, None)
-        indptr = starts_of(wide(contents, "counts", len(keys)))
-        stored = int(indptr[-1])
-        found = cls(
-            keys,
-            indptr,
-            wide(contents, "columns", stored),
-            contents.array("weights", np.float32, stored),
-            wide(contents, "templates", len(keys)),
-            unpack(contents, "names", len(keys)),
-        )
+        if resume is not None and contents.peek("keys") is None:
+            state = unpack_state(without_prefix("state.", resume.arrays))
+            found = cls.of_state(state, averaged, unpack(contents, "names"))
+        else:
+            keys = contents.array("keys", np.uint64, None)
+            indptr = starts_of(wide(contents, "counts", len(keys)))
+            stored = int(indptr[-1])
+            found = cls(
+                keys,
+                indptr,
+                wide(contents, "columns", stored),
+                contents.array("weights", np.float32, stored),
+                wide(contents, "templates", len(keys)),
+                unpack(contents, "names", len(keys)),
+            )
         contents.close()
+        if len(found.names) != len(found):
+            raise damaged("not every feature has a name")
+        indptr = found.indptr
         check_finite("weights", found.weights)
         if (np.diff(indptr) == 0).any():
             raise damaged("a feature has no weights")
@@ -138,6 +173,12 @@ def unpack_state(packed: Arrays) -> Arrays:
     contents.close()
     for name in ("steps", "weights", "sums"):
         check_finite(name, state[name])
+    steps = float(state["steps"][0])
+    if not (steps.is_integer() and 0 <= steps <= MOST_STEPS):
+        raise damaged(f"it has made {steps} steps")
+    largest = LARGEST * max(1.0, steps)
+    if np.abs(state["weights"]).max(initial=0) > LARGEST or np.abs(state["sums"]).max(initial=0) > largest:
+        raise damaged("its weights are larger than any that are learned")
     return state
 
 

@@ -24,6 +24,7 @@ from markone.structured.corpora import read_sentences
 from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
+from markone.structured.spans import convert
 from markone.structured.tagger_file import load_tagger, save_tagger
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule, whole
 
@@ -54,7 +55,7 @@ class Tagger:
         resume: Saved | None = None,
     ) -> None:
         self.tags = tags
-        """In the order in which scores have them."""
+        """In the order in which scores have them. Those of spans are of the scheme in which they were learned."""
         self.settings = settings
         self.weights = weights
         self.words = words
@@ -62,6 +63,7 @@ class Tagger:
         self.history = history
         self.resume = resume
         """What is needed to go on with the training; None in a final model."""
+        self._in_scheme = tags_in_scheme(tags, settings)
         self._templates = settings.seen()
         self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
 
@@ -85,6 +87,7 @@ class Tagger:
         beam: int | None = None,
         templates: Sequence[str] | None = None,
         scheme: str | None = None,
+        learn_as: str | None = None,
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
@@ -124,6 +127,9 @@ class Tagger:
         scheme
             The scheme of spans that the tags are of, `IOB1`, `IOB2` or `IOBES`, so that none but valid sequences are
             found. By default it is guessed; `none` for none.
+        learn_as
+            The scheme in which spans are learned: `IOBES` by default, which tells where they end, whatever the scheme
+            of the tags is.
         seed
             Of the order of sentences, which is another in each pass, and of which ones are held out.
         holdout
@@ -155,6 +161,7 @@ class Tagger:
             "beam": beam,
             "templates": templates,
             "scheme": scheme,
+            "learn_as": learn_as,
             "seed": seed,
             "holdout": holdout,
             "patience": patience,
@@ -189,14 +196,15 @@ class Tagger:
             Lists of words, one list of words, a dict of columns for each sentence, the path of a file, or `Sentences`.
         """
         batch = self._read(sentences)
-        numbers = self._numbers(batch)
-        flat = [self.tags[number] for number in numbers.tolist()]
-        return [flat[begin:end] for begin, end in pairwise(batch.starts.tolist())]
+        numbers = self._numbers(batch).tolist()
+        return [self._said(numbers[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
     def tag_columns(self, sentences: Sentences) -> Strings:
         """The tags of all words as a column."""
+        if self._in_scheme is None:
+            return Strings.of([tag for tags in self.tag(sentences) for tag in tags])
         numbers = self._numbers(sentences)
-        names = Strings.of(self.tags)
+        names = Strings.of(self._in_scheme)
         sizes = np.diff(names.offsets)[numbers]
         offsets = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(sizes, out=offsets[1:])
@@ -228,7 +236,7 @@ class Tagger:
         whole("k", k, 1, 10_000)
         batch = self._one(words)
         found = self._tagging.best(batch.starts, self._texts(batch), k)
-        return [([self.tags[number] for number in numbers.tolist()], score) for score, numbers in found]
+        return [(self._said(numbers.tolist()), score) for score, numbers in found]
 
     def evaluate(self, sentences: Any) -> TaggerEvaluation:
         """How many tags are right, and spans where tags are parts of them; the sentences have the right ones."""
@@ -301,6 +309,13 @@ class Tagger:
     def _numbers(self, batch: Sentences) -> NDArray[np.int32]:
         return self._tagging.tag(batch.starts, self._texts(batch))
 
+    def _said(self, numbers: list[int]) -> list[str]:
+        """The tags of a sentence in the scheme in which they were given."""
+        if self._in_scheme is not None:
+            return [self._in_scheme[number] for number in numbers]
+        assert self.settings.scheme is not None
+        return convert([self.tags[number] for number in numbers], self.settings.scheme)
+
     def _number(self, tag: str) -> int:
         if tag not in self.tags:
             known = ", ".join(self.tags[:ROWS_SHOWN])
@@ -341,6 +356,19 @@ class Tagger:
                         said[tag] = row[numbers[i + distance]]
             rows += [(f"{self._templates.texts[template]}{where}", said) for template, said in later.items()]
         return rows
+
+
+def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | None:
+    """What each tag is in the scheme in which tags were given; None where that depends on those around it.
+
+    IOB2 has the same tags as IOBES for words that begin spans or not.
+    """
+    if settings.scheme == settings.learn_as:
+        return tags
+    if settings.learn_as == "IOBES" and settings.scheme == "IOB2":
+        begins = {"S": "B", "E": "I"}
+        return [begins.get(tag[:1], tag[:1]) + tag[1:] for tag in tags]
+    return None
 
 
 @dataclass(frozen=True)
@@ -415,7 +443,10 @@ class TagExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         chosen, against = label_in_words(self.chosen), label_in_words(self.against)
         yield f"{self.word!r} is {chosen} and not {against}, by {plain_number(self.margin)}"
-        shown = self.terms[:ROWS_SHOWN]
+        shown, rest = self.terms[:ROWS_SHOWN], self.terms[ROWS_SHOWN:]
+        if rest:
+            sums = (sum(number(term) for term in rest) for number in (for_chosen, for_other))
+            shown = [*shown, TagTerm(f"{len(rest)} more", *sums)]
         columns = [signed_numbers([number(term) for term in shown]) for number in (for_chosen, for_other, difference)]
         lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
         yield Grid([["feature", chosen, against, "difference"]], lines)

@@ -27,9 +27,10 @@ MOST_TAGS = 4096
 def save_tagger(model: Tagger, path: Path, *, final: bool = False) -> None:
     words, sets, offsets, data = model.words
     known = Saved({}, {"words": words, "sets": narrow(sets), **pack("names", Strings(data, offsets))})
-    parts = {"weights": model.weights.save(), "known": known}
-    if model.resume is not None and not final:
-        parts["resume"] = model.resume
+    resume = None if final else model.resume
+    parts = {"weights": model.weights.save(resume, model.settings.average), "known": known}
+    if resume is not None:
+        parts["resume"] = resume
     facts = {
         "kind": KIND,
         "settings": asdict(model.settings),
@@ -60,13 +61,19 @@ def from_saved(saved: Saved) -> Tagger:
     contents.fact("kind", str)
     settings, tags = settings_of(contents.fact("settings", dict)), tags_of(contents.fact("tags", list))
     history = history_of({"history": contents.fact("history", dict)})
-    weights = KeyedWeights.load(contents.saved("weights"), templates=len(settings.seen().texts), columns=len(tags))
+    resume = contents.saved("resume") if "resume" in facts else None
+    weights = KeyedWeights.load(
+        contents.saved("weights"),
+        templates=len(settings.seen().texts),
+        columns=len(tags),
+        resume=resume,
+        averaged=settings.average,
+    )
     known = Contents(contents.saved("known"))
     words = known.array("words", np.uint64, None)
     sets = wide(known, "sets", len(words))
     names = unpack(known, "names")
     known.close()
-    resume = contents.saved("resume") if "resume" in facts else None
     contents.close()
     try:
         return Tagger(

@@ -13,13 +13,15 @@ from markone import _core
 from markone.data.options import check_choice
 from markone.errors import DataError, SettingsError
 from markone.structured.sentences import FORM, TAG, Sentences
-from markone.structured.spans import SCHEMES, Scheme, transition_mask
+from markone.structured.spans import SCHEMES, Scheme, check_spans, guess_scheme, transition_mask
 from markone.structured.templates import Templates, templates_with
 
 TagRule = Literal["perceptron", "mira"]
 Decode = Literal["viterbi", "greedy", "beam"]
 USUAL_C = 0.02
 USUAL_BEAM = 4
+USUAL_SCHEME: Scheme = "IOBES"
+"""In which spans are learned: it also tells where they end."""
 WIDEST_BEAM = 1024
 LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
 """What a search sees beside the usual, if it is not exact."""
@@ -39,6 +41,7 @@ class TaggerSettings:
     beam: int | None
     templates: tuple[str, ...]
     scheme: Scheme | None
+    learn_as: Scheme | None
     seed: int
     holdout: float
     patience: int | None
@@ -46,8 +49,11 @@ class TaggerSettings:
     def __post_init__(self) -> None:
         check_choice("rule", self.rule, get_args(TagRule))
         check_choice("decode", self.decode, get_args(Decode))
-        if self.scheme is not None:
-            check_choice("scheme", self.scheme, SCHEMES)
+        for name in ("scheme", "learn_as"):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), SCHEMES)
+        if (self.scheme is None) != (self.learn_as is None):
+            raise SettingsError("learn_as", "is how spans are learned, and there are none; leave it out")
         if not isinstance(self.average, bool):
             raise SettingsError("average", f"must be True or False, not {self.average!r}")
         whole("epochs", self.epochs, 1)
@@ -79,10 +85,10 @@ class TaggerSettings:
 
     def for_core(self, tags: Sequence[str]) -> _core.TagSettings:
         """What is said of words, in which order, and how it is searched for."""
-        if self.scheme is None:
+        if self.learn_as is None:
             allowed = np.ones((len(tags) + 1, len(tags) + 1), bool)
         else:
-            allowed = transition_mask(tags, self.scheme)
+            allowed = transition_mask(tags, self.learn_as)
         return _core.TagSettings(
             tags=[tag.encode("utf-8", "surrogatepass") for tag in tags],
             allowed=allowed,
@@ -92,7 +98,7 @@ class TaggerSettings:
 
 
 def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
-    """What is given, and else what is usual for these sentences; the scheme is looked at later."""
+    """What is given, and else what is usual for these sentences."""
     column = given["column"] if given["column"] is not None else usual_column(sentences)
     if not isinstance(column, str):
         raise SettingsError("column", f"must be the name of a column, not {column!r:.80}")
@@ -111,9 +117,30 @@ def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
         "C": USUAL_C if given["rule"] == "mira" and given["C"] is None else given["C"],
         "beam": USUAL_BEAM if given["decode"] == "beam" and given["beam"] is None else given["beam"],
     }
+    scheme = scheme_of(sentences, column, given["scheme"])
+    learn_as = USUAL_SCHEME if given["learn_as"] is None and scheme is not None else given["learn_as"]
     return TaggerSettings(
-        **{**given, **usual, "column": column, "inputs": inputs, "templates": tuple(templates), "scheme": None}
+        **{
+            **given,
+            **usual,
+            "column": column,
+            "inputs": inputs,
+            "templates": tuple(templates),
+            "scheme": scheme,
+            "learn_as": learn_as,
+        }
     )
+
+
+def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
+    """The scheme of spans that the tags are of, if any."""
+    if given == "none":
+        return None
+    if given is None:
+        return guess_scheme(sentences.lists(column))
+    check_spans(sentences, column, given)
+    scheme: Scheme = given
+    return scheme
 
 
 def usual_column(sentences: Sentences) -> str:

@@ -26,7 +26,7 @@ from markone.model.history import History, Pass, Stop
 from markone.structured.corpora import read_sentences
 from markone.structured.keyed import Arrays, KeyedWeights, pack_state, set_state
 from markone.structured.sentences import Sentences, Strings
-from markone.structured.spans import Scheme, check_spans, guess_scheme
+from markone.structured.spans import convert
 from markone.structured.tagger import Tagger
 from markone.structured.tagger_settings import TaggerSettings, settings_for
 
@@ -63,29 +63,16 @@ def train_tagger(
         progress = visible_progress() if progress else None
     sentences = read_sentences(source)
     settings = settings_for(sentences, given)
-    tags = sentences.column(settings.column)
     if sentences.words == 0:
         raise DataError("there is nothing to learn from: the sentences have no words")
-    settings = replace(settings, scheme=scheme_of(sentences, settings.column, given["scheme"]))
     kept = None
     if resumed and os.path.exists(resumed):
         kept = Tagger.load(resumed)
         check_kept(kept, settings)
-    training = Training(sentences, tags, settings)
+    training = Training(sentences, settings)
     if kept is not None:
         training.go_on(kept)
     return training.finish(checkpoints, callback, progress or Silence())
-
-
-def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
-    """The scheme of spans that the tags are of, if any."""
-    if given == "none":
-        return None
-    if given is None:
-        return guess_scheme(sentences.lists(column))
-    check_spans(sentences, column, given)
-    scheme: Scheme = given
-    return scheme
 
 
 def check_kept(kept: Tagger, settings: TaggerSettings) -> None:
@@ -117,10 +104,10 @@ class Sums:
 class Training:
     """A training that can be left at any look and taken up again, to the bit."""
 
-    def __init__(self, sentences: Sentences, tags: Strings, settings: TaggerSettings) -> None:
+    def __init__(self, sentences: Sentences, settings: TaggerSettings) -> None:
         self.settings = settings
         self.templates = settings.seen()
-        texts = tags.tolist()
+        texts = tags_to_learn(sentences, settings)
         learned, held_out = split(len(sentences), settings.holdout, settings.seed)
         self.learned, words = chosen(sentences, self.templates.columns, learned)
         met = [texts[word] for word in words.tolist()]
@@ -333,6 +320,13 @@ def damaged(problem: str) -> DataError:
 
 
 # ---- sentences
+
+
+def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> list[str]:
+    """The tags of all words; those of spans in the scheme that they are learned in."""
+    if settings.learn_as is None or settings.learn_as == settings.scheme:
+        return sentences.column(settings.column).tolist()
+    return [tag for tags in sentences.lists(settings.column) for tag in convert(tags, settings.learn_as)]
 
 
 def split(sentences: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

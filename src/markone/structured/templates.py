@@ -73,13 +73,16 @@ def templates_with(inputs: Sequence[str]) -> tuple[str, ...]:
         "prefix2[0]",
         "prefix3[0]",
         "shape[0]",
+        "known[-1]",
+        "known[0]",
+        "known[1]",
     ]
     for name in inputs:
         found += [f"{name}[{offset}]" for offset in (-2, -1, 0, 1, 2)]
         found += [f"{name}[{offset}] {name}[{offset + 1}]" for offset in (-2, -1, 0, 1)]
         found += [f"{name}[{offset}] {name}[{offset + 1}] {name}[{offset + 2}]" for offset in (-2, -1, 0)]
         found += [f"lower[0] {name}[0]", f"lower[-1] {name}[0]", f"{name}[0] lower[1]"]
-        found += [f"{name}[-1] lower[0]", f"lower[0] {name}[1]"]
+        found += [f"{name}[-1] lower[0]", f"lower[0] {name}[1]", f"{name}[0] known[0]"]
     return tuple(found)
 
 

@@ -1,0 +1,411 @@
+"""The structured perceptron: against its plain twin and brute force, and what else is asked of every learner."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import markone
+from markone import DataError, SettingsError, StructuredPerceptron, reference
+from markone.model.container import read_file, write_file
+from markone.model.history import Pass
+from markone.structured.perceptron import Weights
+
+# ---- a small structure: a tag for each word, with the pairs of tags that follow each other
+
+TAGS = "DN"
+Words = tuple[str, ...]
+
+
+def features(words: Words, tags: Words) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name in [
+        *map(" ".join, zip(words, tags, strict=True)),
+        *map(" ".join, zip(("^", *tags), (*tags, "$"), strict=True)),
+    ]:
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+def answers(words: Words) -> list[Words]:
+    return list(product(TAGS, repeat=len(words)))
+
+
+def hamming(y: Words, z: Words) -> float:
+    return sum(a != b for a, b in zip(y, z, strict=True))
+
+
+def viterbi(words: Words, w: Weights, y: Words | None = None) -> Words:
+    """The best tags, or with the right ones the best after a cost of 1 for each wrong tag."""
+    best: dict[str, tuple[float, Words]] = {"^": (0.0, ())}
+    for i, word in enumerate(words):
+        scored: dict[str, tuple[float, Words]] = {}
+        for tag in TAGS:
+            own = w[f"{word} {tag}"] + (y is not None and y[i] != tag)
+            scored[tag] = max(
+                ((score + w[f"{before} {tag}"] + own, (*tags, tag)) for before, (score, tags) in best.items()),
+                key=lambda one: one[0],
+            )
+        best = scored
+    return max(((score + w[f"{tag} $"], tags) for tag, (score, tags) in best.items()), key=lambda one: one[0])[1]
+
+
+words_and_tags = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(TAGS)), min_size=1, max_size=4)
+corpora = st.lists(
+    words_and_tags.map(lambda pairs: (tuple(w for w, _ in pairs), tuple(t for _, t in pairs))), min_size=1, max_size=6
+)
+CORPUS = [
+    (("a", "b"), ("D", "N")),
+    (("c",), ("N",)),
+    (("a", "c", "a", "b"), ("D", "N", "D", "N")),
+    (("b", "a"), ("N", "D")),
+]
+
+
+def learner(**settings: Any) -> StructuredPerceptron:
+    return StructuredPerceptron(features, **{"answers": answers, "order": "given", **settings})
+
+
+# ---- against the twin
+
+
+def exact_features(words: Words, tags: Words) -> dict[str, Fraction]:
+    return {name: Fraction(value) for name, value in features(words, tags).items()}
+
+
+class Rounding(reference.StructuredLearner):
+    """Takes scores that differ by a rounding error for equal, as does the other."""
+
+    def predict(self, x: Words) -> Words:
+        return rounding(x, lambda z: float(self.score(x, z)))
+
+    def best(self, x: Words, y: Words) -> Words:
+        return self.predict(x) if self.cost is None else rounding(x, lambda z: float(self.score(x, z)), y)
+
+
+def rounding(words: Words, score: Callable[[Words], float], y: Words | None = None) -> Words:
+    return max(answers(words), key=lambda z: round(score(z), 9) + (0 if y is None else hamming(y, z)))
+
+
+def search(words: Words, w: Weights, y: Words | None = None) -> Words:
+    return rounding(words, lambda z: w.score(features(words, z)), y)
+
+
+@pytest.mark.parametrize("cost", [None, hamming])
+@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+@pytest.mark.parametrize("average", [True, False])
+@given(corpus=corpora)
+def test_it_is_its_plain_twin(rule: Any, cost: Any, average: bool, corpus: list[tuple[Words, Words]]) -> None:
+    longest = 0.25 if rule == "mira" else None
+    fast = learner(argmax=search, rule=rule, C=longest, cost=cost, average=average, epochs=3).train(corpus)
+    twin = Rounding(exact_features, answers, rule, Fraction(1, 4), cost)
+    for one in fast.history:
+        before = (twin.mistakes, twin.updates, twin.loss)
+        for x, y in corpus:
+            twin.visit(x, y)
+        assert (one.mistakes, one.updates) == (twin.mistakes - before[0], twin.updates - before[1])
+        assert one.loss == pytest.approx(float(twin.loss - before[2]) / len(corpus), abs=1e-10)
+    wanted = twin.average() if average else twin.w
+    for name, value in wanted.items():
+        assert fast.weights[str(name)] == pytest.approx(float(value), abs=1e-10)
+    assert fast.weights.keys() <= {str(name) for name in wanted}
+    assert fast.history[-1].norm2 == pytest.approx(float(reference.length2(twin.w)), abs=1e-9)
+
+
+@given(corpus=corpora)
+def test_it_is_what_stands_on_the_board(corpus: list[tuple[Words, Words]]) -> None:
+    fast = learner(average=False, epochs=5).train(corpus)
+    w, mistakes = reference.structured_perceptron(corpus, features, answers, 5)
+    assert fast.weights == {name: value for name, value in w.items() if value}
+    assert fast.history[-1].mistakes == mistakes
+
+
+@pytest.mark.parametrize("cost", [None, hamming])
+@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+def test_a_search_finds_what_brute_force_finds(rule: Any, cost: Any) -> None:
+    """The scores of what both find are equal all along, though ties may fall otherwise."""
+    brute = learner(rule=rule, cost=cost, epochs=5).train(CORPUS)
+    for x, _ in CORPUS:
+        assert brute.score(x, viterbi(x, brute.weights)) == pytest.approx(brute.score(x, brute.predict(x)))
+    quick = StructuredPerceptron(features, viterbi, rule=rule, cost=cost).train(CORPUS)
+    assert quick.accuracy(CORPUS) == brute.accuracy(CORPUS) == 1
+
+
+def test_every_setting_changes_something() -> None:
+    corpus = [*CORPUS, (("a", "b", "a"), ("N", "N", "D")), (("b", "c"), ("D", "D")), (("c", "c"), ("N", "D"))]
+    usual = learner(epochs=3).train(corpus).weights
+    for change in (
+        {"epochs": 1},
+        {"average": False},
+        {"rule": "mira"},
+        {"rule": "mira", "C": 0.05},
+        {"rule": "mira", "cost": hamming},
+        {"cost": hamming},
+        {"order": "once"},
+        {"order": "each"},
+        {"order": "each", "seed": 1},
+        {"holdout": 0.4},
+    ):
+        assert learner(**{"epochs": 3, **change}).train(corpus).weights != usual, change
+    seeds = {json.dumps(learner(order="each", seed=seed).train(corpus).weights) for seed in (0, 0, 1)}
+    assert len(seeds) == 2
+
+
+def test_mira_wins_by_the_cost() -> None:
+    """One step from 0, long enough: the right answer then wins by just its cost."""
+    one = [(("a", "b"), ("D", "N"))]
+    found = learner(rule="mira", C=100.0, cost=hamming, epochs=1, average=False).train(one)
+    step = reference.structured.difference(features(*one[0]), features(("a", "b"), ("N", "D")))
+    assert found.history[0].loss == 2 and found.history[0].norm2 == pytest.approx(4 / reference.length2(step))
+    assert found.score(*one[0]) - found.score(("a", "b"), ("N", "D")) == pytest.approx(2)
+
+
+# ---- another structure: matchings
+
+
+def test_matchings_are_learned() -> None:
+    """People and tasks: an answer gives each person another task; who can do what is to be found out."""
+
+    def all_matchings(people: Words) -> list[Words]:
+        return list(permutations(("cook", "sing", "dig")[: len(people)]))
+
+    def pairs(people: Words, tasks: Words) -> list[str]:
+        return [f"{person} can {task}" for person, task in zip(people, tasks, strict=True)]
+
+    examples = [(("ann", "bob", "cy"), ("sing", "dig", "cook")), (("bob", "cy"), ("sing", "cook"))]
+    found = StructuredPerceptron(pairs, answers=all_matchings).train(examples)
+    assert found.accuracy(examples) == 1
+    assert found.predict(("cy", "ann")) == ("cook", "sing")
+
+
+# ---- what it tells
+
+
+def test_margins_are_those_of_brute_force() -> None:
+    found = learner().train(CORPUS)
+    margins = found.margins(CORPUS)
+    for (x, y), margin in zip(CORPUS, margins.functional, strict=True):
+        assert margin == found.score(x, y) - max(found.score(x, z) for z in answers(x) if z != y)
+    radius2 = max(
+        reference.length2(reference.structured.difference(features(x, y), features(x, z)))
+        for x, y in CORPUS
+        for z in answers(x)
+    )
+    assert margins.radius == pytest.approx(math.sqrt(radius2))
+    assert margins.norm == pytest.approx(math.sqrt(sum(w * w for w in found.weights.values())))
+    assert margins.separates and margins.smallest > 0 and margins.bound is not None and margins.mistakes is not None
+    assert 0 < margins.mistakes <= margins.bound
+    assert f"{margins.mistakes} mistakes were made; the theory allows at most {math.floor(margins.bound):,}" in str(
+        margins
+    )
+    by_search = StructuredPerceptron(
+        features,
+        viterbi,
+        best_other=lambda x, w, y: max((z for z in answers(x) if z != y), key=lambda z: w.score(features(x, z))),
+    )
+    by_search.weights = found.weights
+    assert by_search.margins(CORPUS).functional == margins.functional and by_search.margins(CORPUS).radius is None
+
+
+def test_margins_where_nothing_separates() -> None:
+    both = [(("a",), ("D",)), (("a",), ("N",))]
+    margins = learner(epochs=2).train(both).margins(both)
+    assert not margins.separates and margins.bound is None and "no bound is known" in str(margins)
+    assert learner().margins(CORPUS).smallest == 0
+    alone = StructuredPerceptron(lambda x, y: [y], answers=lambda x: ["a"])
+    assert alone.margins([(1, "a")]).functional == (math.inf,)
+    with pytest.raises(DataError, match="there is no other answer than 'a'"):
+        alone.explain(1)
+
+
+def test_an_explanation_adds_up() -> None:
+    found = learner().train(CORPUS)
+    x, y = CORPUS[2]
+    told = found.explain(x)
+    assert told.answer == y and told.difference == pytest.approx(found.margins([(x, y)]).functional[0])
+    assert told.difference == pytest.approx(told.score - told.other_score)
+    for row in told.rows:
+        assert row.value == features(x, y).get(row.feature, 0) - features(x, told.other).get(row.feature, 0)
+        assert row.weight == found.weights[row.feature] and row.product == row.value * row.weight
+    assert [abs(row.product) for row in told.rows] == sorted((abs(row.product) for row in told.rows), reverse=True)
+    other = found.explain(x, y, ("N", "N", "N", "N"), top=1)
+    assert other.other == ("N", "N", "N", "N") and "more features" in str(other)
+    assert json.loads(json.dumps(other.as_dict()))["difference"] == other.difference
+    assert "feature" in other.html()
+
+
+def test_the_strongest_features() -> None:
+    found = learner().train(CORPUS)
+    first, *_ = found.strongest(3)
+    assert len(found.strongest(3)) == 3 and abs(first[1]) == max(map(abs, found.weights.values()))
+
+
+def test_held_out_examples_stop_the_training() -> None:
+    corpus = CORPUS * 5
+    shares = learner(holdout=0.25, patience=2, epochs=20, order="each").train(corpus)
+    history = shares.history
+    assert (history.rows, history.held_out) == (15, 5) and history.stopped in ("held-out", "converged")
+    assert all(one.holdout_last is not None and one.holdout_averaged is not None for one in history)
+    # What never gets better stops after the patience, with the weights of the best pass.
+    wrong = [(("a",), ("N",)), (("a",), ("D",))]
+    seen: list[Pass] = []
+    stuck = learner(patience=2, epochs=9).train(
+        CORPUS[:1] + wrong, held_out=[(("z", "z"), ("N", "D"))], callback=seen.append
+    )
+    assert (
+        stuck.history.stopped == "held-out" and stuck.history.best_epoch == 1 and len(stuck.history) == len(seen) == 3
+    )
+    assert stuck.weights == learner(epochs=1).train(CORPUS[:1] + wrong).weights
+    assert learner(epochs=9).train(CORPUS, callback=lambda one: one.epoch == 2).history.stopped in (
+        "callback",
+        "converged",
+    )
+    last = learner(average=False, holdout=0.25).train(corpus)
+    assert all(one.holdout_averaged is None and one.holdout == one.holdout_last for one in last.history)
+
+
+def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    found = learner(epochs=3).train(CORPUS, progress=True)
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == len(found.history) and told[0].startswith(f"pass 1: {found.history[0].mistakes} mistakes")
+    learner(epochs=3).train(CORPUS, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_keeps_what_was_learned() -> None:
+    visits = 0
+
+    def interrupted(words: Words) -> list[Words]:
+        nonlocal visits
+        visits += 1
+        if visits == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return answers(words)
+
+    found = learner(answers=interrupted).train(CORPUS)
+    assert found.history.stopped == "interrupted" and len(found.history) == 0 and found.weights
+
+
+# ---- files
+
+
+def test_a_file_keeps_what_was_learned(tmp_path: Path) -> None:
+    found = learner(rule="mira", C=math.inf, holdout=0.25, patience=3, seed=7, cost=hamming).train(CORPUS * 2)
+    found.save(tmp_path / "one.model")
+    again = StructuredPerceptron.load(tmp_path / "one.model", features, viterbi, cost=hamming)
+    assert again.weights == found.weights and again.settings == found.settings
+    assert [one.mistakes for one in again.history] == [one.mistakes for one in found.history]
+    assert again.predict(("c", "b")) == found.predict(("c", "b"))
+    again.save(tmp_path / "two.model")
+    assert (tmp_path / "one.model").read_bytes() == (tmp_path / "two.model").read_bytes()
+    learner(rule="mira", C=math.inf, holdout=0.25, patience=3, seed=7, cost=hamming).train(CORPUS * 2).save(
+        tmp_path / "three.model"
+    )
+    assert (tmp_path / "one.model").read_bytes() == (tmp_path / "three.model").read_bytes()
+
+
+def test_forged_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.model"
+    learner().train(CORPUS).save(path)
+    saved = read_file(path)
+    facts, arrays = saved.facts, saved.arrays
+    for wrong, other in [
+        ({"kind": "classifier"}, {}),
+        ({"settings": {}}, {}),
+        ({"settings": {**facts["settings"], "rule": "svm"}}, {}),
+        ({"settings": {**facts["settings"], "C": -1}}, {}),
+        ({"settings": {**facts["settings"], "tol": 0.1}}, {}),
+        ({"history": {}}, {}),
+        ({"more": 1}, {}),
+        ({}, {"weights": arrays["weights"][:-1]}),
+        ({}, {"weights": arrays["weights"] * math.inf}),
+        ({}, {"weights": arrays["weights"].astype("f4")}),
+        ({}, {"names_offsets": arrays["names_offsets"] + 1}),
+        ({}, {"more": arrays["weights"]}),
+    ]:
+        write_file(path, {**facts, **wrong}, {**arrays, **other})
+        with pytest.raises(DataError, match="cannot load the model"):
+            StructuredPerceptron.load(path, features, viterbi)
+    learner().train(CORPUS).save(path)
+    with pytest.raises(DataError, match="no classifier but 'structured'; markone.StructuredPerceptron.load opens it"):
+        markone.load(path)
+    markone.train(["a", "b"], target=["x", "y"]).save(path)
+    with pytest.raises(DataError, match="it holds 'classifier', no structured perceptron"):
+        StructuredPerceptron.load(path, features, viterbi)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"rule": "svm"}, "rule must be 'perceptron' or 'mira' for answers made of parts, not 'svm'"),
+        ({"answers": None}, "argmax must be given, or answers instead"),
+        ({"answers": 7}, "answers must be a function, not 7"),
+        ({"cost": 7}, "cost must be a function, not 7"),
+        ({"argmax": lambda x, w: None, "cost": hamming}, "argmax must take the right answer as a third argument"),
+        ({"argmax": lambda x: None}, "argmax must take x and the weights"),
+        ({"argmax": lambda x, w, y: None, "cost": hamming}, "argmax must take x and the weights"),
+        ({"C": 0.1}, "C belongs to the rule"),
+        ({"rule": "mira", "C": 0}, "C must be greater than 0"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"order": "sorted"}, "order must be one of"),
+        ({"holdout": 1.5}, "holdout must be at least 0 and less than 1"),
+    ],
+)
+def test_settings_that_mean_nothing(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SettingsError, match=problem):
+        learner(**given)
+    with pytest.raises(SettingsError, match="features must be a function"):
+        StructuredPerceptron({}, answers=answers)  # type: ignore[arg-type]
+
+
+def test_examples_and_features_that_are_none() -> None:
+    with pytest.raises(DataError, match="there are no examples to learn from"):
+        learner().train([])
+    with pytest.raises(DataError, match="example 2 is 'ab', not a pair"):
+        learner().train([CORPUS[0], "ab"])  # type: ignore[list-item]
+    with pytest.raises(DataError, match=r"there are no answers for \('a', 'b'\)"):
+        learner(answers=lambda x: []).train(CORPUS)
+    with pytest.raises(DataError, match="4 rows are too few to hold out a share of 0.01"):
+        learner(holdout=0.01).train(CORPUS)
+    with pytest.raises(SettingsError, match="holdout must be 0 where the held-out examples are given"):
+        learner(holdout=0.5).train(CORPUS, held_out=CORPUS)
+    with pytest.raises(SettingsError, match="answers or best_other must be given"):
+        StructuredPerceptron(features, viterbi).margins(CORPUS)
+    for wrong, problem in {
+        "ab": "features must be values by name, or a list of names, not 'ab'",
+        7: "features must be values by name",
+        (("a", 7),): "the name of a feature must be a string",
+    }.items():
+        with pytest.raises(DataError, match=problem):
+            StructuredPerceptron(lambda x, y, wrong=wrong: wrong if y == "b" else ["b"], answers=lambda x: "ab").train(
+                [(1, "b")]
+            )
+    for value in (math.nan, math.inf, "1"):
+        with pytest.raises(DataError, match="must be a finite number"):
+            StructuredPerceptron(lambda x, y, value=value: {y: value}, lambda x, w: "a").train([(1, "b")])
+    with pytest.raises(DataError, match="a cost must be at least 0 and finite, not -1"):
+        StructuredPerceptron(lambda x, y: [y], lambda x, w, y=None: "a", cost=lambda y, z: -1, rule="mira").train(
+            [(1, "b")]
+        )
+
+
+def test_features_may_be_names_or_values() -> None:
+    by_names = StructuredPerceptron(lambda x, y: [*y, *y], answers=lambda x: ["a", "b", "bb"]).train(
+        [(1, "b"), (2, "b")]
+    )
+    by_values = StructuredPerceptron(lambda x, y: {c: 2 * y.count(c) for c in y}, answers=lambda x: ["a", "b", "bb"])
+    assert by_names.weights == by_values.train([(1, "b"), (2, "b")]).weights != {}
