@@ -184,6 +184,11 @@ def test_the_same_seed_gives_the_same_bytes_and_a_file_the_same_trees(how: dict[
     assert loaded.parse(more) == parser.parse(more)
     assert loaded.labels == parser.labels and loaded.settings == parser.settings
     assert repr(loaded) == repr(parser)
+    with pytest.raises(DataError, match=r"markone\.Parser\.load opens it"):
+        markone.load(tmp_path / "some.parser")
+    markone.train(["free money", "see you soon"], target=["spam", "ham"]).save(tmp_path / "other")
+    with pytest.raises(DataError, match="holds no parser but 'classifier'"):
+        Parser.load(tmp_path / "other")
 
 
 @modes
