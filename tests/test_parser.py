@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import forging
 import markone
 from markone import DataError, Parser, SettingsError
+from markone.learning.progress import Silence
 from markone.model.history import Pass
 from markone.structured.sentences import Sentences
 
@@ -184,6 +185,11 @@ def test_the_same_seed_gives_the_same_bytes_and_a_file_the_same_trees(how: dict[
     assert loaded.parse(more) == parser.parse(more)
     assert loaded.labels == parser.labels and loaded.settings == parser.settings
     assert repr(loaded) == repr(parser)
+    with pytest.raises(DataError, match=r"markone\.Parser\.load opens it"):
+        markone.load(tmp_path / "some.parser")
+    markone.train(["free money", "see you soon"], target=["spam", "ham"]).save(tmp_path / "other")
+    with pytest.raises(DataError, match="holds no parser but 'classifier'"):
+        Parser.load(tmp_path / "other")
 
 
 @modes
@@ -360,6 +366,29 @@ def test_sentences_that_lack_something_are_refused() -> None:
         parser.parse([["no", "tags"]])
     with pytest.raises(DataError, match="nothing to learn"):
         Parser.train([{"form": [], "upos": [], "head": [], "deprel": []}])
+
+
+def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", 3)
+    told: list[tuple[str, int]] = []
+
+    class Listener(Silence):
+        def start(self, rows: int, epochs: int) -> None:
+            told.append(("start", rows * epochs))
+
+        def advance(self, rows: int) -> None:
+            told.append(("advance", rows))
+
+        def finish_pass(self, result: Pass) -> None:
+            told.append(("pass", result.epoch))
+
+        def close(self) -> None:
+            told.append(("close", 0))
+
+    Parser.train(noisy(10), mode="fast", epochs=2, progress=Listener())
+    assert told[0] == ("start", 20) and told[-1] == ("close", 0)
+    assert sum(rows for what, rows in told if what == "advance") == 20
+    assert [one for one in told if one[0] == "pass"] == [("pass", 1), ("pass", 2)]
 
 
 def test_held_out_sentences_tell_when_to_stop() -> None:

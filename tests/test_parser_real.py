@@ -25,7 +25,7 @@ def treebank(part: str) -> Sentences:
 
 
 @pytest.mark.parametrize(
-    ("mode", "uas", "las"), [("fast", 0.868, 0.848), ("accurate", 0.885, 0.865), ("exact", 0.85, 0.83)]
+    ("mode", "uas", "las"), [("fast", 0.868, 0.848), ("accurate", 0.884, 0.865), ("exact", 0.85, 0.83)]
 )
 def test_trees_of_english_with_gold_tags(mode: str, uas: float, las: float, tmp_path: Path) -> None:
     parser = Parser.train(treebank("train"), mode=mode)  # type: ignore[arg-type]

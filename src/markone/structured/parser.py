@@ -268,7 +268,7 @@ class Parser:
         else:
             weights, nodes = self._core.look_at_moves(bank, 0, *before)
             names = [state.name(template, nodes) for template in _core.move_templates()]
-            arc = decision(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
+            arc = choice(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
         weights, nodes = self._core.look_at_labels(bank, 0, *before, how)
         names = [state.name(template, nodes) for template in _core.label_templates()]
         possible = np.flatnonzero(self.weights.label_uses & (OF_ROOT if head == root else OF_OTHERS)).tolist()
@@ -277,7 +277,7 @@ class Parser:
             word=batch.form[i],
             head=state.forms[head],
             arc=arc,
-            label=decision(names, rows, label, self.labels, possible),
+            label=choice(names, rows, label, self.labels, possible),
         )
 
     def _path(self, bank: _core.TreeBank) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -297,13 +297,13 @@ class Parser:
             labels.append(-1 if move == SHIFT else int(numbers[stack.pop()]))
         return np.array(moves, np.int32), np.array(labels, np.int32)
 
-    def _why_head(self, bank: _core.TreeBank, state: Replay, head: int, word: int) -> Decision:
+    def _why_head(self, bank: _core.TreeBank, state: Replay, head: int, word: int) -> Choice:
         """What spoke for the arc from its head, and not for that from the next best one."""
         scores = self._core.arc_scores(bank, 0)[:, word].copy()
         scores[[head, word]] = -np.inf
         other = int(np.argmax(scores))
         if not np.isfinite(scores[other]):
-            return Decision(state.forms[head], None, [])
+            return Choice(state.forms[head], None, [])
         said: dict[str, list[float]] = {}
         for side, one in enumerate((head, other)):
             weights = self._core.look_at_arc(bank, 0, one, word).tolist()
@@ -311,7 +311,7 @@ class Parser:
                 said.setdefault(name, [0.0, 0.0])[side] = weight
         terms = [Term(name, *both) for name, both in said.items() if both[0] != both[1]]
         terms.sort(key=lambda term: -abs(term.difference))
-        return Decision(state.forms[head], state.forms[other], terms)
+        return Choice(state.forms[head], state.forms[other], terms)
 
     def _parse(self, sentences: Sentences) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         try:
@@ -366,7 +366,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Choice:
     """An answer, the next best one, and what each feature says to them: the differences add up to the margin."""
 
     chosen: str
@@ -401,10 +401,10 @@ class ParseExplanation(Shown):
 
     word: str
     head: str
-    arc: Decision
+    arc: Choice
     """The move that made the arc against the next best one of that moment; of an exact search, the head against the
     one that would be the next best for this word."""
-    label: Decision
+    label: Choice
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -424,13 +424,13 @@ class ParseExplanation(Shown):
             yield one.grid()
 
 
-def decision(
+def choice(
     names: Sequence[str], weights: NDArray[Any], chosen: int, answers: Sequence[str], possible: Sequence[int]
-) -> Decision:
+) -> Choice:
     """What spoke for one of the answers, of which only some were possible."""
     others = [answer for answer in possible if answer != chosen]
     if not others:
-        return Decision(answers[chosen], None, [])
+        return Choice(answers[chosen], None, [])
     sums = weights.sum(axis=0)
     other = max(others, key=lambda answer: sums[answer])
     terms = [
@@ -439,7 +439,7 @@ def decision(
         if row[chosen] != row[other]
     ]
     terms.sort(key=lambda term: -abs(term.difference))
-    return Decision(answers[chosen], answers[other], terms)
+    return Choice(answers[chosen], answers[other], terms)
 
 
 class Replay:

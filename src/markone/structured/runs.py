@@ -136,8 +136,7 @@ class Run(ABC, Generic[Model]):
             epoch = len(self.history) + 1
             order = shuffled(np.arange(self.sentences, dtype=np.int64), self.seed, epoch - 1)
             while self.sums.visits < len(order):
-                self._visit(order, epoch)
-                progress.advance(min(BETWEEN_LOOKS, len(order)))
+                progress.advance(self._visit(order, epoch))
                 if self.sums.visits < len(order):
                     if interrupted():
                         raise KeyboardInterrupt
@@ -153,14 +152,18 @@ class Run(ABC, Generic[Model]):
             if keeper is not None:
                 keeper.look(after_pass=True)
 
-    def _visit(self, order: NDArray[np.int64], epoch: int) -> None:
-        """What is drawn at random depends on where in which pass it is, so that one can go on from any look."""
+    def _visit(self, order: NDArray[np.int64], epoch: int) -> int:
+        """Visits the next sentences, and returns how many.
+
+        What is drawn at random depends on where in which pass it is, so that one can go on from any look.
+        """
         at = self.sums.visits
         seed = int(np.random.SeedSequence([self.seed, epoch, at]).generate_state(1, np.uint64)[0])
         self.steady = False
         more = self.learn(order[at : at + BETWEEN_LOOKS], epoch, seed)
         self.sums = Sums(*(getattr(self.sums, one.name) + getattr(more, one.name) for one in fields(Sums)))
         self.steady = True
+        return more.visits
 
     def _look(self, epoch: int, start: float) -> Pass:
         """The end of a pass: what it came to."""
