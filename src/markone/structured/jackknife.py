@@ -13,7 +13,6 @@ from markone.learning.examples import shuffled
 from markone.learning.progress import Progress
 from markone.structured.sentences import FORM, Sentences, Strings
 from markone.structured.tagger import Tagger
-from markone.structured.tagger_training import chosen
 
 FOLDS = 5
 PASSES = 5
@@ -33,10 +32,10 @@ def jackknifed(
     for fold in range(folds):
         part = np.sort(order[fold::folds])
         rest = np.sort(np.concatenate([order[other::folds] for other in range(folds) if other != fold]))
-        others, _ = chosen(sentences, names, rest)
+        others, _ = sentences.chosen(rest, names)
         tagger = Tagger.train(others, column=column, epochs=PASSES, seed=seed, progress=progress)
         if tagger.history.stopped == "interrupted":
             raise KeyboardInterrupt
-        to_tag, words = chosen(sentences, names, part)
+        to_tag, words = sentences.chosen(part, names)
         found[words] = tagger.tag_columns(to_tag).tolist()
     return Strings.of(found.tolist())

@@ -27,7 +27,6 @@ from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.tagger import Tagger
-from markone.structured.tagger_training import picked
 
 DEPREL = "deprel"
 MOVES = ("shift", "left", "right")
@@ -230,7 +229,7 @@ class Parser:
         """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
         batch = self._tagged(with_tags(sentences, self.settings.tags))
         heads, numbers = self._parse(batch)
-        return batch.with_columns({DEPREL: picked(self._names, numbers.astype(np.int64))}, heads)
+        return batch.with_columns({DEPREL: self._names.chosen(numbers)}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
@@ -340,14 +339,9 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
     return batch
 
 
-def columns_of(sentences: Sentences, names: Sequence[str]) -> list[NDArray[Any]]:
-    """Bytes and offsets of each column."""
-    found = [sentences.column(name) for name in names]
-    return [np.ascontiguousarray(array) for one in found for array in (one.bytes, one.offsets)]
-
-
 def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
-    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *columns_of(sentences, (FORM, tags)))
+    forms, names = sentences.arrays((FORM, tags))
+    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names)
 
 
 # ---- why

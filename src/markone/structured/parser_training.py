@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,14 +9,13 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError
 from markone.features.saved import Saved
-from markone.learning.checkpoints import Checkpoints
 from markone.learning.passes import Callback
-from markone.learning.progress import Progress, Silence, visible_progress
+from markone.learning.progress import Progress
 from markone.model.history import History
 from markone.structured.corpora import check_trees, read_sentences
-from markone.structured.parser import DEPREL, Parser, bank_of, columns_of
+from markone.structured.parser import DEPREL, Parser, bank_of
 from markone.structured.parser_settings import (
     USUAL_BEAM,
     USUAL_C,
@@ -27,10 +24,9 @@ from markone.structured.parser_settings import (
     ParserSettings,
 )
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
-from markone.structured.runs import Arrays, Run, Sums, damaged
+from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, damaged, split
 from markone.structured.scoring import score_trees
 from markone.structured.sentences import FORM, Sentences
-from markone.structured.tagger_training import chosen, split
 
 SMALLEST = 0.3
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
@@ -48,27 +44,17 @@ def train_parser(
     progress: Progress | bool | None,
 ) -> Parser:
     """See `Parser.train`."""
-    checkpoints = Checkpoints.of(checkpoint)
-    if checkpoints is not None:
-        checkpoints.check_folder()
-    resumed = checkpoints.path if resume is True and checkpoints is not None else resume
-    if resumed is True:
-        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
-    if callback is not None and not callable(callback):
-        raise SettingsError("callback", f"must be a function, not {callback!r}")
-    if isinstance(progress, bool):
-        progress = visible_progress() if progress else None
+    wishes = Wishes.of(checkpoint, resume, callback, progress)
     settings = settings_for(given)
     sentences = read_sentences(source)
     check_trees(sentences)
-    kept = None
-    if resumed and os.path.exists(resumed):
-        kept = Parser.load(resumed)
-        check_kept(kept, settings)
+    kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
+    if kept is not None:
+        check_settings(kept.settings, settings)
     training = Training(sentences, settings)
     if kept is not None:
         training.go_on(kept)
-    return training.finish(checkpoints, callback, progress or Silence())
+    return training.finish(wishes)
 
 
 def settings_for(given: dict[str, Any]) -> ParserSettings:
@@ -80,14 +66,6 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
         "C": USUAL_C if given["mode"] == "exact" and given["C"] is None else given["C"],
     }
     return ParserSettings(**{**given, **usual})
-
-
-def check_kept(kept: Parser, settings: ParserSettings) -> None:
-    """That a training can be taken up from it, with the settings that it had."""
-    for field in fields(ParserSettings):
-        before, now = getattr(kept.settings, field.name), getattr(settings, field.name)
-        if field.name != "epochs" and before != now:
-            raise SettingsError(field.name, f"is {now!r:.80} now and was {before!r:.80} before the interruption")
 
 
 class Training(Run[Parser]):
@@ -104,9 +82,9 @@ class Training(Run[Parser]):
         )
         self.crossing = int(np.count_nonzero(lifted))
         columns = (FORM, settings.tags, DEPREL)
-        self.learned, words = chosen(sentences, columns, learned)
+        self.learned, words = sentences.chosen(learned, columns)
         self.heads = heads[words]
-        self.held_out, words = chosen(sentences, columns, held_out)
+        self.held_out, words = sentences.chosen(held_out, columns)
         self.held_out = self.held_out.with_columns({}, gold_heads(sentences)[words])
         if self.learned.words == 0:
             raise DataError("there is nothing to learn from: the sentences have no words")
@@ -129,16 +107,17 @@ class Training(Run[Parser]):
         if in_round == 0 and epoch > 1 and self.sums.visits == 0:
             self.learner.start_anew()
         try:
-            return Sums(len(some), *self.learner.learn(self.bank, some, in_round > 0, seed))
+            decisions, mistakes, updates = self.learner.learn(self.bank, some, in_round > 0, seed)
         except ValueError as error:  # a sentence is too long
             raise DataError(str(error)) from None
+        return Sums(len(some), decisions, mistakes, updates, float(mistakes))
 
-    def accuracy(self) -> float | None:
-        """The share of held-out words with the right head and label."""
+    def accuracies(self) -> tuple[float | None, float | None]:
+        """The share of held-out words with the right head and label, by the averaged weights."""
         if len(self.held_out) == 0:
-            return None
+            return None, None
         parser = self.model(self.weights(), self.history, None)
-        return score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
+        return None, score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
 
     def norm2(self) -> float:
         return self.learner.norm2()
@@ -181,8 +160,9 @@ class Training(Run[Parser]):
             hashed.update(array.tobytes())
         for some in (self.learned, self.held_out):
             hashed.update(some.starts.tobytes())
-            for array in columns_of(some, (FORM, self.settings.tags)):
-                hashed.update(array.tobytes())
+            for data, offsets in some.arrays((FORM, self.settings.tags)):
+                hashed.update(offsets.tobytes())
+                hashed.update(data.tobytes())
         return hashed.hexdigest()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -12,13 +13,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 from markone.features.saved import Saved
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import shuffled
 from markone.learning.interruption import Interruption
 from markone.learning.passes import MAY_GO_ON, Callback
-from markone.learning.progress import Progress
+from markone.learning.progress import Progress, Silence, visible_progress
 from markone.learning.states import prefixed, without_prefix
 from markone.model.history import History, Pass, Stop
 
@@ -52,10 +53,43 @@ class Sums:
     decisions: int = 0
     mistakes: int = 0
     updates: int = 0
+    loss: float = 0.0
+    """Of all decisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a user wants of a run beside its settings."""
+
+    checkpoints: Checkpoints | None
+    resumed: Path | None
+    """The file to go on from, if it is there."""
+    callback: Callback | None
+    progress: Progress
+
+    @classmethod
+    def of(cls, checkpoint: Any, resume: Any, callback: Callback | None, progress: Progress | bool | None) -> Wishes:
+        """Checked, before anything is done."""
+        checkpoints = Checkpoints.of(checkpoint)
+        if checkpoints is not None:
+            checkpoints.check_folder()
+        resumed = checkpoints.path if resume is True and checkpoints is not None else resume
+        if resumed is True:
+            raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
+        if callback is not None and not callable(callback):
+            raise SettingsError("callback", f"must be a function, not {callback!r}")
+        if isinstance(progress, bool):
+            progress = visible_progress() if progress else None
+        return cls(
+            checkpoints, resumed if resumed and os.path.exists(resumed) else None, callback, progress or Silence()
+        )
 
 
 class Run(ABC, Generic[Model]):
     """A training that can be left at any look and taken up again."""
+
+    stays_resumable = False
+    """Whether what it ends with can be taken up again for more passes; else only what was kept before."""
 
     def __init__(self, sentences: int, held_out: int, *, epochs: int, seed: int, patience: int | None) -> None:
         self.sentences = sentences
@@ -80,8 +114,8 @@ class Run(ABC, Generic[Model]):
         """Visits these sentences in turn."""
 
     @abstractmethod
-    def accuracy(self) -> float | None:
-        """That of the averaged weights on what is held out, if anything is."""
+    def accuracies(self) -> tuple[float | None, float | None]:
+        """Those of the last and of the averaged weights on what is held out, where there is any."""
 
     @abstractmethod
     def norm2(self) -> float:
@@ -109,15 +143,16 @@ class Run(ABC, Generic[Model]):
 
     # ---- passes
 
-    def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
+    def finish(self, wishes: Wishes) -> Model:
         """Makes the passes that are left."""
+        checkpoints, progress = wishes.checkpoints, wishes.progress
         keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
         with Interruption(signals) as interruption:
             try:
                 progress.start(self.sentences, self.epochs)
                 progress.advance(self.sentences * len(self.history) + self.sums.visits)
-                self._make_passes(callback, progress, keeper, lambda: interruption.signal is not None)
+                self._make_passes(wishes.callback, progress, keeper, lambda: interruption.signal is not None)
             except KeyboardInterrupt:  # which may come from a callback, or from another handler of Ctrl-C
                 self.history.stopped = "interrupted"
                 if keeper is not None and self.steady:
@@ -126,7 +161,7 @@ class Run(ABC, Generic[Model]):
                 progress.close()
         if interruption.signal == signal.SIGTERM:
             signal.raise_signal(signal.SIGTERM)
-        return self.model(self.best or self.weights(), self.history, None)
+        return self.model(self.best or self.weights(), self.history, self._kept() if self.stays_resumable else None)
 
     def _make_passes(
         self, callback: Callback | None, progress: Progress, keeper: Keeper | None, interrupted: Callable[[], bool]
@@ -167,13 +202,15 @@ class Run(ABC, Generic[Model]):
 
     def _look(self, epoch: int, start: float) -> Pass:
         """The end of a pass: what it came to."""
+        last, averaged = self.accuracies()
         result = Pass(
             epoch=epoch,
             mistakes=self.sums.mistakes,
             updates=self.sums.updates,
-            loss=self.sums.mistakes / max(1, self.sums.decisions),
+            loss=self.sums.loss / max(1, self.sums.decisions),
             norm2=self.norm2(),
-            holdout_averaged=self.accuracy(),
+            holdout_last=last,
+            holdout_averaged=averaged,
             seconds=time.perf_counter() - start,
         )
         self.history.passes.append(result)
@@ -207,12 +244,16 @@ class Run(ABC, Generic[Model]):
         history = self.history
         if not self.ended and len(history) < self.epochs:
             history = replace(history, stopped="interrupted")
+        self.model(self.best or self.weights(), history, self._kept()).save(path)
+
+    def _kept(self) -> Saved:
+        """All that is needed to take it up again, beside the history so far."""
         facts = {"digest": self.digest(), "sums": asdict(self.sums), "passes_without_gain": self.passes_without_gain}
         arrays = prefixed("state.", self.state())
         if self.best is not None:
             facts["best"] = self.best.facts
             arrays |= prefixed("best.", self.best.arrays)
-        self.model(self.best or self.weights(), history, Saved(facts, arrays)).save(path)
+        return Saved(facts, arrays)
 
     def go_on(self, kept: Model) -> None:
         """Takes up a training of the same sentences."""
@@ -236,6 +277,25 @@ class Run(ABC, Generic[Model]):
             self.history.stopped, self.ended = kept.history.stopped, True
 
 
+def check_settings(kept: Any, now: Any) -> None:
+    """That a training goes on with the settings that it had; there may be more passes."""
+    for field in fields(now):
+        before, wanted = getattr(kept, field.name), getattr(now, field.name)
+        if field.name != "epochs" and before != wanted:
+            raise SettingsError(field.name, f"is {wanted!r:.80} now and was {before!r:.80} before the interruption")
+
+
+def split(sentences: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sentences to learn from and to hold out, at random, each set in the order of the corpus."""
+    if share == 0:
+        return np.arange(sentences), np.zeros(0, np.int64)
+    apart = np.zeros(sentences, bool)
+    apart[np.random.default_rng([seed, 1]).permutation(sentences)[: round(share * sentences)]] = True
+    if not apart.any() or apart.all():
+        raise DataError(f"{sentences} sentences are too few to hold out a share of {share:g}; hold out more, or none")
+    return np.flatnonzero(~apart), np.flatnonzero(apart)
+
+
 def check_facts(facts: dict[str, Any]) -> None:
     if (
         not {"digest", "sums", "passes_without_gain"}
@@ -247,7 +307,8 @@ def check_facts(facts: dict[str, Any]) -> None:
     if not isinstance(sums, dict) or sums.keys() != {one.name for one in fields(Sums)}:
         raise damaged("it has other sums than it should")
     for name, value in {**sums, "passes_without_gain": facts["passes_without_gain"]}.items():
-        if type(value) is not int or not 0 <= value <= MOST:
+        good = type(value) is int or (name == "loss" and type(value) is float)
+        if not good or not 0 <= value <= MOST:
             raise damaged(f"{name} is {value!r:.50}")
     if not isinstance(facts["digest"], str) or not isinstance(facts.get("best", {}), dict):
         raise damaged("it has other parts than it should")

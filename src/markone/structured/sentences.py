@@ -40,9 +40,7 @@ class Strings:
             starts = np.concatenate([[0], ends + 1, [len(data) + 1]])
             return cls(data[data != LINE_END], starts - np.arange(len(starts)))
         parts = [string.encode("utf-8", "surrogatepass") for string in strings]  # some have line ends of their own
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(parts), np.uint8), starts_of([len(part) for part in parts]))
 
     @classmethod
     def joined(cls, parts: Sequence[Strings]) -> Strings:
@@ -71,10 +69,24 @@ class Strings:
         data = self.bytes.tobytes()
         return [text_of(data[begin:end]) for begin, end in pairwise(self.offsets.tolist())]
 
+    def chosen(self, which: NDArray[Any]) -> Strings:
+        """Some of them, in that order, each as often as it is named."""
+        sizes = np.diff(self.offsets)[which]
+        offsets = starts_of(sizes)
+        places = np.repeat(self.offsets[which] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return Strings(self.bytes[places], offsets)
+
     def some(self, begin: int, end: int) -> Strings:
         """Those from `begin` to before `end`; their bytes are not copied."""
         offsets = self.offsets[begin : end + 1]
         return Strings(self.bytes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def starts_of(sizes: Any) -> NDArray[np.int64]:
+    """Where things of these sizes begin that stand one after the other, and where the last ends."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
 
 
 def text_of(data: bytes) -> str:
@@ -151,8 +163,7 @@ class Sentences:
                 check_row(row, names)
             except DataError as error:
                 raise DataError(f"sentence {number}: {error}") from None
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row[FORM]) for row in rows], out=starts[1:])
+        starts = starts_of([len(row[FORM]) for row in rows])
         found = {name: [field for row in rows for field in row[name]] for name in names}
         heads = found.pop(HEAD, None)
         return cls(
@@ -220,6 +231,18 @@ class Sentences:
             None if self.heads is None else self.heads[first:last],
             source,
         )
+
+    def chosen(self, which: NDArray[np.int64], columns: Sequence[str]) -> tuple[Sentences, NDArray[np.int64]]:
+        """Some of the sentences with some of their columns, and which words these are."""
+        sizes = np.diff(self.starts)[which]
+        starts = starts_of(sizes)
+        words = np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
+        return Sentences(starts, {name: self.column(name).chosen(words) for name in columns}), words
+
+    def arrays(self, columns: Sequence[str]) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+        """Columns as the core takes them."""
+        found = [self.column(name) for name in columns]
+        return [(np.ascontiguousarray(one.bytes), np.ascontiguousarray(one.offsets)) for one in found]
 
     def with_columns(self, columns: Mapping[str, Strings], heads: NDArray[np.int32] | None = None) -> Sentences:
         """The same, with new columns or such as take the place of old ones, and with new heads if there are any."""

@@ -204,13 +204,7 @@ class Tagger:
         """The tags of all words as a column."""
         if self._in_scheme is None:
             return Strings.of([tag for tags in self.tag(sentences) for tag in tags])
-        numbers = self._numbers(sentences)
-        names = Strings.of(self._in_scheme)
-        sizes = np.diff(names.offsets)[numbers]
-        offsets = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        places = np.repeat(names.offsets[numbers] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return Strings(names.bytes[places], offsets)
+        return Strings.of(self._in_scheme).chosen(self._numbers(sentences))
 
     def scores(self, sentences: Any) -> list[NDArray[np.float32]]:
         """For each sentence a row for each word: the scores of `tags`, each that of the best sequence with this tag.
@@ -304,8 +298,7 @@ class Tagger:
         return batch
 
     def _texts(self, batch: Sentences) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-        columns = [batch.column(name) for name in self._templates.columns]
-        return [(np.ascontiguousarray(one.bytes), np.ascontiguousarray(one.offsets)) for one in columns]
+        return batch.arrays(self._templates.columns)
 
     def _numbers(self, batch: Sentences) -> NDArray[np.int32]:
         return self._tagging.tag(batch.starts, self._texts(batch))
