@@ -11,13 +11,11 @@ from markone.cli.options import FileName, Flag, Number, given
 from markone.cli.training import check_path, default_name, learn_and_save, progress
 from markone.cli.treebanks import (
     ReadingSentences,
-    about_file,
-    about_read,
-    about_training,
     check_given,
     facts_of,
     library_options,
     open_files,
+    tell_training,
 )
 from markone.structured.parser import DEPREL, Parser
 from markone.structured.sentences import Sentences
@@ -98,7 +96,7 @@ def train(
     )
     evaluation = None if test is None else parser.evaluate(open_files([test], given(reading)).read())
     if json:
-        facts = {
+        learned = {
             "mode": parser.settings.mode,
             "tags": parser.settings.tags,
             "tagger": parser.tagger is not None,
@@ -106,16 +104,9 @@ def train(
             "features": len(parser.weights),
             "crossing": parser.crossing,
         }
-        tested = {} if evaluation is None else {"test": evaluation.as_dict()}
-        print_json({**facts_of(path, sentences, parser.history), **facts, **tested})
+        print_json(facts_of(path, sentences, parser.history, learned, evaluation))
     elif not quiet:
-        print(about_read(sentences))
-        print("\n".join(about_parser(parser)))
-        print("\n".join(about_training(parser.history)))
-        if evaluation is not None:
-            print(f"On {test}:")
-            print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
-        print(about_file(path))
+        tell_training(path, sentences, parser.history, about_parser(parser), evaluation, test)
 
 
 def about_parser(parser: Parser) -> Iterator[str]:

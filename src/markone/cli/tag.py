@@ -12,13 +12,11 @@ from markone.cli.training import check_path, default_name, learn_and_save, progr
 from markone.cli.treebanks import (
     Output,
     ReadingSentences,
-    about_file,
-    about_read,
-    about_training,
     check_given,
     facts_of,
     library_options,
     open_files,
+    tell_training,
     written,
 )
 from markone.errors import DataError
@@ -107,19 +105,13 @@ def train(
         quiet=quiet,
     )
     evaluation = None if test is None else tagger.evaluate(open_files([test], given(reading)).read())
-    about = tagger.settings
+    about, features = tagger.settings, len(tagger.weights)
     if json:
-        facts = {"column": about.column, "rule": about.rule, "tags": tagger.tags, "features": len(tagger.weights)}
-        tested = {} if evaluation is None else {"test": evaluation.as_dict()}
-        print_json({**facts_of(path, sentences, tagger.history), **facts, **tested})
+        learned = {"column": about.column, "rule": about.rule, "tags": tagger.tags, "features": features}
+        print_json(facts_of(path, sentences, tagger.history, learned, evaluation))
     elif not quiet:
-        print(about_read(sentences))
-        print(f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {len(tagger.weights):,} features).")
-        print("\n".join(about_training(tagger.history)))
-        if evaluation is not None:
-            print(f"On {test}:")
-            print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
-        print(about_file(path))
+        lines = [f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
+        tell_training(path, sentences, tagger.history, lines, evaluation, test)
 
 
 def run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
@@ -66,11 +66,6 @@ def check_given(data: Sequence[str], example: str) -> None:
 # ---- saying
 
 
-def about_read(sentences: Sentences) -> str:
-    words = counted(sentences.words, "word", "words")
-    return f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}."
-
-
 def about_training(history: History) -> Iterator[str]:
     """How the passes went."""
     passes = [one for one in history if one.mistakes is not None]
@@ -84,11 +79,28 @@ def about_training(history: History) -> Iterator[str]:
         yield f"  {used.holdout:.2%} right on {counted(history.held_out, 'held-out sentence', 'held-out sentences')}."
 
 
-def about_file(path: str) -> str:
-    return f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}."
+def tell_training(
+    path: str,
+    sentences: Sentences,
+    history: History,
+    learned: Iterable[str],
+    evaluation: Any,
+    test: str | None,
+) -> None:
+    """What people are told of a training of any kind: what was read, learned, measured and saved."""
+    words = counted(sentences.words, "word", "words")
+    print(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
+    for line in [*learned, *about_training(history)]:
+        print(line)
+    if evaluation is not None:
+        print(f"On {test}:")
+        print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
+    print(f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}.")
 
 
-def facts_of(path: str, sentences: Sentences, history: History) -> dict[str, Any]:
+def facts_of(
+    path: str, sentences: Sentences, history: History, learned: dict[str, Any], evaluation: Any
+) -> dict[str, Any]:
     """What machines are told of a training of any kind."""
     return {
         "model": path,
@@ -98,6 +110,8 @@ def facts_of(path: str, sentences: Sentences, history: History) -> dict[str, Any
         "held_out": history.held_out,
         "passes": [asdict(one) for one in history],
         "stopped": history.stopped,
+        **learned,
+        **({} if evaluation is None else {"test": evaluation.as_dict()}),
     }
 
 

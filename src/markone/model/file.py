@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -79,12 +80,19 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
     'spam'
     """
     saved = read_file(path)
-    try:
+    with making("model", path):
         return from_saved(saved, functions)
+
+
+@contextmanager
+def making(what: str, path: Path) -> Iterator[None]:
+    """Says of which file it is that something cannot be made again."""
+    try:
+        yield
     except DataError as error:
-        raise DataError(f"cannot load the model {path}: {error}") from error
+        raise DataError(f"cannot load the {what} {path}: {error}") from error
     except MemoryError as error:
-        raise DataError(f"cannot load the model {path}: there is too little memory for it") from error
+        raise DataError(f"cannot load the {what} {path}: there is too little memory for it") from error
 
 
 def to_saved(model: Model, *, final: bool = False) -> Saved:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,12 +14,11 @@ from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
-from markone.model.explaining import Shown
-from markone.model.grids import Grid, plain_number, signed_numbers
 from markone.model.history import History
-from markone.model.marking import MarkedText
+from markone.structured.choosing import Choice, Term, choice
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
+from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, ROOT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
@@ -29,11 +26,6 @@ from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.tagger import Tagger
 
 DEPREL = "deprel"
-MOVES = ("shift", "left", "right")
-SHIFT, LEFT, RIGHT = range(3)
-ROWS_SHOWN = 20
-NOBODY = "-"
-ROOT = "ROOT"
 
 
 class Tree(NamedTuple):
@@ -342,162 +334,3 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
 def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
     forms, names = sentences.arrays((FORM, tags))
     return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names)
-
-
-# ---- why
-
-
-class Term(NamedTuple):
-    """What a feature says to two answers."""
-
-    feature: str
-    chosen: float
-    against: float
-
-    @property
-    def difference(self) -> float:
-        return self.chosen - self.against
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An answer, the next best one, and what each feature says to them: the differences add up to the margin."""
-
-    chosen: str
-    against: str | None
-    """None where there was nothing to choose."""
-    terms: list[Term]
-    """Those with the largest differences first."""
-
-    @property
-    def margin(self) -> float:
-        return sum(term.difference for term in self.terms)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "chosen": self.chosen,
-            "against": self.against,
-            "margin": self.margin,
-            "terms": [{**term._asdict(), "difference": term.difference} for term in self.terms],
-        }
-
-    def grid(self) -> Grid:
-        shown = self.terms[:ROWS_SHOWN]
-        numbers = [[term.chosen, term.against, term.difference] for term in shown]
-        columns = [signed_numbers(list(column)) for column in zip(*numbers, strict=True)]
-        lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
-        return Grid([["feature", self.chosen, self.against or NOBODY, "difference"]], lines)
-
-
-@dataclass(frozen=True, slots=True)
-class ParseExplanation(Shown):
-    """Why a word has its head and its label."""
-
-    word: str
-    head: str
-    arc: Choice
-    """The move that made the arc against the next best one of that moment; of an exact search, the head against the
-    one that would be the next best for this word."""
-    label: Choice
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "word": self.word,
-            "head": self.head,
-            "arc": self.arc.as_dict(),
-            "label": self.label.as_dict(),
-        }
-
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        yield f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
-        for one in (self.arc, self.label):
-            if one.against is None:
-                yield f"{one.chosen!r}, because nothing else could be"
-                continue
-            yield f"{one.chosen!r} and not {one.against!r}, by {plain_number(one.margin)}"
-            yield one.grid()
-
-
-def choice(
-    names: Sequence[str], weights: NDArray[Any], chosen: int, answers: Sequence[str], possible: Sequence[int]
-) -> Choice:
-    """What spoke for one of the answers, of which only some were possible."""
-    others = [answer for answer in possible if answer != chosen]
-    if not others:
-        return Choice(answers[chosen], None, [])
-    sums = weights.sum(axis=0)
-    other = max(others, key=lambda answer: sums[answer])
-    terms = [
-        Term(name, float(row[chosen]), float(row[other]))
-        for name, row in zip(names, weights, strict=True)
-        if row[chosen] != row[other]
-    ]
-    terms.sort(key=lambda term: -abs(term.difference))
-    return Choice(answers[chosen], answers[other], terms)
-
-
-class Replay:
-    """A sentence as a parser has left it after some moves, to name what it saw."""
-
-    def __init__(self, forms: Sequence[str], tags: Sequence[str], labels: Sequence[str]) -> None:
-        self.forms = [*forms, ROOT]
-        self.tags = [*tags, ROOT]
-        self.names = labels
-        self.stack: list[int] = []
-        self.next = 0
-        self.label = [NOBODY] * len(self.forms)
-        self.children: dict[str, list[list[int]]] = {side: [[] for _ in self.forms] for side in ("left", "right")}
-
-    def allowed(self) -> list[int]:
-        waiting = self.next < len(self.forms) - 1
-        can = (waiting, bool(self.stack) and (waiting or len(self.stack) == 1), len(self.stack) >= 2)
-        return [move for move, may in enumerate(can) if may]
-
-    def make(self, move: int, label: int) -> None:
-        if move == SHIFT:
-            self.stack.append(self.next)
-            self.next += 1
-            return
-        child = self.stack.pop()
-        head = self.next if move == LEFT else self.stack[-1]
-        self.label[child] = self.names[label]
-        self.children["left" if move == LEFT else "right"][head].append(child)
-
-    def name(self, template: Sequence[str], nodes: NDArray[np.int32]) -> str:
-        """A feature: each atom with what it is here."""
-        at = dict(zip(_core.tree_nodes(), nodes.tolist(), strict=True))
-        return ", ".join(f"{atom}={self._value(atom, at)}" for atom in template)
-
-    def arc_names(self, head: int, child: int) -> list[str]:
-        """The features of an arc, in the order in which the core has them."""
-        size = len(self.forms) - 1
-        at = dict.fromkeys(_core.tree_nodes(), -1)
-        at |= {"h": head, "c": child, "c-1": child - 1, "c+1": child + 1, "h-1": head - 1}
-        at["h+1"] = head + 1 if head < size else -1
-        nodes = np.array(list(at.values()), np.int32)
-        names = []
-        for template in _core.arc_templates():
-            names += [self.name(template, nodes), self.name([*template, "c side", "c distance"], nodes)]
-        if head < size:
-            between = dict.fromkeys(self.tags[min(head, child) + 1 : max(head, child)])
-            names += [f"{names[0]}, between={tag}" for tag in between]
-        return names
-
-    def _value(self, atom: str, at: dict[str, int]) -> str:
-        node, what = atom.split(" ", 1)
-        word = at[node]
-        if what in ("distance", "side"):
-            other = at[{"b0": "s0", "s0": "s1", "c": "h"}[node]]
-            if word < 0 or other < 0:
-                return NOBODY
-            return str(abs(word - other)) if what == "distance" else "left" if word < other else "right"
-        if word < 0:
-            return NOBODY
-        if what in ("lefts", "rights"):
-            return str(len(self.children[what.removesuffix("s")][word]))
-        if what in ("left labels", "right labels"):
-            found = {self.label[child] for child in self.children[what.removesuffix(" labels")][word]}
-            return "+".join(sorted(found)) or NOBODY
-        form = self.forms[word]
-        known = {"word": form.lower(), "tag": self.tags[word], "label": self.label[word], "shape": form}
-        return known[what] if what in known else form.lower()[-3:]

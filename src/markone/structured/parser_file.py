@@ -10,7 +10,7 @@ from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
 from markone.model.container import read_file, write_file
-from markone.model.file import check_keys, history_of, row_of
+from markone.model.file import check_keys, history_of, making, row_of
 from markone.structured import tagger_file
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.parser_weights import ParserWeights
@@ -41,12 +41,8 @@ def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
 
 def load_parser(path: Path) -> Parser:
     saved = read_file(path)
-    try:
+    with making(KIND, path):
         return from_saved(saved)
-    except DataError as error:
-        raise DataError(f"cannot load the parser {path}: {error}") from error
-    except MemoryError as error:
-        raise DataError(f"cannot load the parser {path}: there is too little memory for it") from error
 
 
 def from_saved(saved: Saved) -> Parser:

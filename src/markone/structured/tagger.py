@@ -17,9 +17,10 @@ from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.explaining import Shown, check_top
-from markone.model.grids import Grid, label_in_words, plain_number, signed_numbers
+from markone.model.grids import Grid, label_in_words, plain_number
 from markone.model.history import History
 from markone.model.marking import MarkedText
+from markone.structured.choosing import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.corpora import read_sentences
 from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
@@ -28,7 +29,6 @@ from markone.structured.spans import convert
 from markone.structured.tagger_file import load_tagger, save_tagger
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule, whole
 
-ROWS_SHOWN = 20
 NEXT = " of the next word"
 AFTER_NEXT = " of the word after the next"
 
@@ -267,12 +267,12 @@ class Tagger:
         else:
             other = self._number(against)
         terms = [
-            TagTerm(name, float(weights[chosen]), float(weights[other]))
+            Term(name, float(weights[chosen]), float(weights[other]))
             for name, weights in rows
             if weights[chosen] != 0 or weights[other] != 0
         ]
         terms.sort(key=lambda term: -abs(term.difference))
-        return TagExplanation(batch.form[i], self.tags[chosen], self.tags[other], terms)
+        return TagExplanation(self.tags[chosen], self.tags[other], terms, batch.form[i])
 
     def strongest(self, tag: str, n: int = 20) -> list[TagFeature]:
         """The features with the largest weights for a tag, and against it, the strongest first."""
@@ -398,61 +398,16 @@ class TagFeature(NamedTuple):
     weight: float
 
 
-class TagTerm(NamedTuple):
-    """What a feature says to two tags."""
-
-    feature: str
-    chosen: float
-    against: float
-
-    @property
-    def difference(self) -> float:
-        return self.chosen - self.against
-
-
-@dataclass(frozen=True, slots=True)
-class TagExplanation(Shown):
+@dataclass(frozen=True)
+class TagExplanation(Choice, Shown):
     """Why a word has its tag and not another: the differences add up to by how much it wins."""
 
-    word: str
-    chosen: str
-    against: str
-    terms: list[TagTerm]
-    """Those with the largest differences first."""
-
-    @property
-    def margin(self) -> float:
-        """By how much the tag wins."""
-        return sum(term.difference for term in self.terms)
+    word: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "word": self.word,
-            "chosen": self.chosen,
-            "against": self.against,
-            "margin": self.margin,
-            "terms": [{**term._asdict(), "difference": term.difference} for term in self.terms],
-        }
+        return {"word": self.word, **super().as_dict()}
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        chosen, against = label_in_words(self.chosen), label_in_words(self.against)
+        chosen, against = (label_in_words(one) for one in (self.chosen, self.against or NOBODY))
         yield f"{self.word!r} is {chosen} and not {against}, by {plain_number(self.margin)}"
-        shown, rest = self.terms[:ROWS_SHOWN], self.terms[ROWS_SHOWN:]
-        if rest:
-            sums = (sum(number(term) for term in rest) for number in (for_chosen, for_other))
-            shown = [*shown, TagTerm(f"{len(rest)} more", *sums)]
-        columns = [signed_numbers([number(term) for term in shown]) for number in (for_chosen, for_other, difference)]
-        lines = [[term.feature, *cells] for term, *cells in zip(shown, *columns, strict=True)]
-        yield Grid([["feature", chosen, against, "difference"]], lines)
-
-
-def for_chosen(term: TagTerm) -> float:
-    return term.chosen
-
-
-def for_other(term: TagTerm) -> float:
-    return term.against
-
-
-def difference(term: TagTerm) -> float:
-    return term.difference
+        yield self.grid()

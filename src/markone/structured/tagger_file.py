@@ -12,7 +12,7 @@ from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
 from markone.model.container import read_file, write_file
-from markone.model.file import check_keys, history_of, need, row_of
+from markone.model.file import check_keys, history_of, making, need, row_of
 from markone.structured.keyed import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.sentences import Strings
 from markone.structured.tagger_settings import TaggerSettings
@@ -47,12 +47,8 @@ def to_saved(model: Tagger, *, final: bool = False) -> Saved:
 
 def load_tagger(path: Path) -> Tagger:
     saved = read_file(path)
-    try:
+    with making(KIND, path):
         return from_saved(saved)
-    except DataError as error:
-        raise DataError(f"cannot load the tagger {path}: {error}") from error
-    except MemoryError as error:
-        raise DataError(f"cannot load the tagger {path}: there is too little memory for it") from error
 
 
 def from_saved(saved: Saved) -> Tagger:
