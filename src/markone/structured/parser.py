@@ -18,7 +18,7 @@ from markone.model.history import History
 from markone.structured.choosing import Choice, Term, choice
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_file import load_parser, save_parser
-from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, ROOT, SHIFT, ParseExplanation, Replay
+from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
