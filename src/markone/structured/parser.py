@@ -59,9 +59,12 @@ class Parser:
         resume: Saved | None = None,
     ) -> None:
         self.labels = labels
+        """Of arcs."""
         self.settings = settings
+        """How it was trained."""
         self.weights = weights
         self.history = history
+        """The passes of its training."""
         self.crossing = crossing
         """How many sentences it was trained on had arcs that cross, which were lifted, or were skipped for it."""
         self.tagger = tagger

@@ -57,10 +57,12 @@ class Tagger:
         self.tags = tags
         """In the order in which scores have them. Those of spans are of the scheme in which they were learned."""
         self.settings = settings
+        """How it was trained, and what it looks at."""
         self.weights = weights
         self.words = words
         """Which tags words had in training."""
         self.history = history
+        """The passes of its training."""
         self.resume = resume
         """What is needed to go on with the training; None in a final model."""
         self._in_scheme = tags_in_scheme(tags, settings)
