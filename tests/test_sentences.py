@@ -584,3 +584,17 @@ def test_a_real_treebank_is_written_back_as_it_was(part: str) -> None:
     check_trees(batch)
     same = write_conllu(batch, {name: batch.columns[name] for name in ("form", "upos", "deprel")}, batch.heads)
     assert same == write_conllu(batch) == gzip.decompress(path.read_bytes())
+
+
+@given(st.lists(st.text(max_size=5), max_size=8))
+def test_strings_come_back_whatever_is_in_them(strings: list[str]) -> None:
+    made = Strings.of(strings)
+    assert made.tolist() == list(made) == strings == [made[i] for i in range(len(made))]
+    padded = Strings(np.concatenate([[7], made.bytes, [7]]).astype(np.uint8), made.offsets + 1)
+    assert padded.tolist() == strings
+    which = np.arange(len(strings))[::-2]
+    assert made.chosen(which).tolist() == strings[::-2]
+
+
+def test_strings_that_are_no_text_are_shown() -> None:
+    assert Strings(np.array([104, 255], np.uint8), np.array([0, 1, 2])).tolist() == ["h", "\\xff"]

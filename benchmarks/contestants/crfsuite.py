@@ -59,7 +59,7 @@ def opened(path: Path) -> Any:
     import pycrfsuite
 
     tagger = pycrfsuite.Tagger()
-    tagger.open_inmemory(path.read_bytes())
+    tagger.open(str(path))
     return tagger
 
 

@@ -66,6 +66,12 @@ class Strings:
         return iter(self.tolist())
 
     def tolist(self) -> list[str]:
+        whole = len(self) > 0 and self.offsets[0] == 0 and self.offsets[-1] == len(self.bytes)
+        if whole and not (self.bytes == LINE_END).any():  # all at once, with line ends between them
+            try:
+                return np.insert(self.bytes, self.offsets[1:-1], LINE_END).tobytes().decode("utf-8").split("\n")
+            except UnicodeDecodeError:
+                pass
         data = self.bytes.tobytes()
         return [text_of(data[begin:end]) for begin, end in pairwise(self.offsets.tolist())]
 
@@ -281,14 +287,19 @@ def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict
     words = list(sentence)
     if set(map(type, words)) <= {str} or not any(isinstance(word, tuple | list) for word in words):
         return {FORM: words} if columns is None or words else {name: [] for name in columns}
-    widths = {len(word) if isinstance(word, tuple | list) else 1 for word in words}
+    kinds = set(map(type, words))
+    widths = set(map(len, words)) if kinds <= {tuple, list} else {width_of(word) for word in words}
     if len(widths) > 1:
         raise DataError(f"sentence {number} has words with {min(widths)} and with {max(widths)} fields")
     width = widths.pop()
     names = list(columns) if columns is not None else [FORM, TAG] if width == 2 else names_of(width)
     if len(names) != width:
         raise DataError(f"the words of sentence {number} have {width} fields, but there are {len(names)} columns")
-    return {name: [word[i] for word in words] for i, name in enumerate(names)}
+    return dict(zip(names, map(list, zip(*words, strict=True)), strict=True))
+
+
+def width_of(word: Any) -> int:
+    return len(word) if isinstance(word, tuple | list) else 1
 
 
 def names_of(width: int) -> list[str]:
