@@ -19,15 +19,9 @@ from hypothesis import strategies as st
 
 from markone import DataError, SettingsError, _core
 from markone.data.chunks import CHUNK
-from markone.structured.corpora import (
-    append_column,
-    check_trees,
-    guess_format,
-    open_corpus,
-    read_sentences,
-    write_conllu,
-)
+from markone.structured.corpora import check_trees, guess_format, open_corpus, read_sentences
 from markone.structured.sentences import Sentences, Strings
+from markone.structured.writing import append_column, write_conllu
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / os.environ.get("MARKONE_DATA", "../shared/data")

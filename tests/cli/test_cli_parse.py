@@ -56,6 +56,10 @@ def test_it_says_so_to_machines(run, folder):
         (["--seed", "5"], "seed", 5),
         (["--tags", "xpos"], "tags", "xpos"),
         (["--crossing", "skip"], "crossing", "skip"),
+        (["--round", "2"], "round", 2),
+        (["--features", "500"], "features", 500),
+        (["--mode", "exact", "--C", "0.5"], "C", 0.5),
+        (["--holdout", "0.3", "--patience", "2"], "patience", 2),
     ],
 )
 def test_options_are_settings(run, folder, options, setting, value):

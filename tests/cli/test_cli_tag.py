@@ -35,11 +35,39 @@ def test_it_says_so_to_machines(run, folder):
         (["--decode", "beam", "--beam", "7"], "beam", 7),
         (["--seed", "5"], "seed", 5),
         (["--inputs", "xpos"], "inputs", ("xpos",)),
+        (["--holdout", "0.3", "--patience", "2"], "patience", 2),
     ],
 )
 def test_options_are_settings(run, folder, options, setting, value):
     run("tag", "train", "treebank.conllu", "-o", "new.tagger", *options)
     assert getattr(Tagger.load("new.tagger").settings, setting) == value
+
+
+def test_options_of_spans_are_settings(run, folder):
+    how = ["--columns", "form,pos,chunk", "--column", "chunk"]
+    run("tag", "train", "phrases.iob", *how, "-o", "usual.tagger")
+    run("tag", "train", "phrases.iob", *how, "-o", "own.tagger", "--scheme", "IOB2", "--learn-as", "IOB2")
+    usual, own = Tagger.load("usual.tagger").settings, Tagger.load("own.tagger").settings
+    assert (usual.scheme, usual.learn_as, own.scheme, own.learn_as) == ("IOB2", "IOBES", "IOB2", "IOB2")
+
+
+def test_a_final_file_is_smaller_and_is_not_resumed(run, folder):
+    run("tag", "train", "treebank.conllu", "-o", "final.tagger", "--final")
+    assert os.path.getsize("final.tagger") < os.path.getsize("treebank.tagger")
+    more = ["--epochs", "20", "--resume"]
+    assert "is a final model" in run("tag", "train", "treebank.conllu", "-o", "final.tagger", *more, status=2)
+
+
+def test_sentences_are_read_as_is_said(run, folder):
+    text = (folder / "test.conllu").read_text()
+    (folder / "test.data").write_bytes(text.replace("dog", "dög").encode("latin-1"))
+    said = run("tag", "run", "treebank.tagger", "test.data", "--format", "conllu", "--encoding", "latin-1")
+    assert said == text.replace("dog", "dög")
+    (folder / "tabs.iob").write_text((folder / "phrases.iob").read_text().replace(" ", "\t"))
+    assert run("tag", "train", "tabs.iob", "--separator", "tab") == run("tag", "train", "phrases.iob").replace(
+        "phrases", "tabs"
+    )
+    assert "columns" in run("tag", "train", "tabs.iob", "--separator", "space", "--columns", "form,a,b,c", status=2)
 
 
 def test_templates_come_from_a_file(run, folder):

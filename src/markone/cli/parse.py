@@ -217,10 +217,10 @@ PAGE_ENDS = b"</html>\n"
 
 def written(parsed: Sentences, tags: str, output: str | None) -> bytes:
     """A batch with its trees, in the format that was asked for."""
-    from markone.structured.corpora import COLUMNS_OF_CONLLU, write_conllu
+    from markone.structured.corpora import COLUMNS_OF_CONLLU
     from markone.structured.drawing import tree_svg, tree_text
     from markone.structured.sentences import FORM, HEAD
-    from markone.structured.writing import write_json
+    from markone.structured.writing import write_conllu, write_json
 
     if output in (None, "conllu"):
         new = [DEPREL, *({tags} & COLUMNS_OF_CONLLU.keys())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -12,9 +13,9 @@ from markone.cli.options import options, parameter_docs
 from markone.cli.report import counted, size_in_words
 from markone.cli.sentences import readable
 from markone.errors import DataError
-from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, append_column, open_corpus, write_conllu
+from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
-from markone.structured.writing import write_columns, write_json
+from markone.structured.writing import append_column, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
     from markone.model.history import History
@@ -40,6 +41,10 @@ def library_options(name: str, function: Callable[..., Any], without: Collection
     """The settings of a function of the library as options, with their usual values."""
     hints = {one: kind for one, kind in get_type_hints(function).items() if one not in {*without, "return"}}
     helps = {one: text + WRITTEN.get(one, "") for one, text in parameter_docs(function).items()}
+    for one, parameter in inspect.signature(function).parameters.items():
+        if one in helps and parameter.default not in (None, inspect.Parameter.empty):
+            usual = parameter.default
+            helps[one] += f" [default: {('yes' if usual else 'no') if isinstance(usual, bool) else usual}]"
     return options(name, hints | types, helps, group)
 
 

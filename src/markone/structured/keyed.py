@@ -12,7 +12,7 @@ from markone import _core
 from markone.errors import DataError
 from markone.features.saved import Contents, Saved, check_finite, damaged
 from markone.learning.states import without_prefix
-from markone.structured.sentences import Strings
+from markone.structured.sentences import Strings, starts_of
 
 Arrays = dict[str, NDArray[Any]]
 ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
@@ -33,12 +33,6 @@ def wide(contents: Contents, name: str, size: int | None = None) -> NDArray[np.u
     found = contents.peek(name)
     kind = np.uint8 if found is not None and found.dtype == np.uint8 else np.uint32
     return contents.array(name, kind, size).astype(np.uint32)
-
-
-def starts_of(counts: NDArray[np.uint32] | NDArray[np.bool_]) -> NDArray[np.int64]:
-    starts = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=starts[1:])
-    return starts
 
 
 def pack(name: str, strings: Strings) -> Arrays:

@@ -1,14 +1,96 @@
-"""Writing: sentences with what was found of their words, as files of columns and as JSON lines."""
+"""Writing: sentences with what was found of their words, as CoNLL-U, files of columns and JSON lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
-from markone.errors import DataError
-from markone.structured.sentences import FORM, HEAD, TAG, Sentences
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.errors import DataError, did_you_mean
+from markone.structured.corpora import COLUMNS_OF_CONLLU
+from markone.structured.sentences import FORM, HEAD, TAG, Passage, Sentences, Strings
 
 NAMES_IN_JSON = {FORM: "tokens", TAG: "tags", HEAD: "heads"}
+
+
+def write_conllu(
+    sentences: Sentences, columns: Mapping[str, Strings] | None = None, heads: NDArray[np.int32] | None = None
+) -> bytes:
+    """The sentences in CoNLL-U, with these columns and heads in the place of their own.
+
+    Sentences that come from CoNLL-U have their comments, the lines of several words together and of words that are not
+    said, and all other columns as they were. Others are written anew.
+
+    >>> write_conllu(Sentences.of([["dogs"]]), {"upos": Strings.of(["NOUN"])})
+    b'1\\tdogs\\t_\\tNOUN\\t_\\t_\\t_\\t_\\t_\\t_\\n\\n'
+    """
+    columns = columns or {}
+    for name in columns:
+        if name not in COLUMNS_OF_CONLLU:
+            raise DataError(f"CoNLL-U has no column {name!r}.{did_you_mean(name, COLUMNS_OF_CONLLU)}")
+    sentences = sentences.with_columns(columns, heads)
+    source = sentences.source
+    try:
+        if source is None or source.format != "conllu":
+            known = {name: strings for name, strings in sentences.columns.items() if name in COLUMNS_OF_CONLLU}
+            heads = sentences.heads
+            return _core.write_conllu(sentences.starts, new_columns(known), whole(heads)).tobytes()
+        return b"".join(rewritten(sentences, source, list(columns), heads is not None))
+    except ValueError as error:
+        raise DataError(f"this cannot be written as CoNLL-U: {error}") from None
+
+
+def append_column(sentences: Sentences, column: Strings) -> bytes:
+    """Files of columns as they were, with one column more."""
+    source = sentences.source
+    if source is None or source.format != "columns":
+        raise DataError("a column can be added only to sentences from a file of columns")
+    sentences = sentences.with_columns({"added": column})
+    try:
+        return b"".join(
+            _core.append_column(
+                data, places, *arrays(part.columns["added"]), b"\t" in data[places[0] :].split(b"\n", 1)[0]
+            ).tobytes()
+            for data, places, part in pieces(sentences, source)
+        )
+    except ValueError as error:
+        raise DataError(f"this cannot be written as columns: {error}") from None
+
+
+def rewritten(sentences: Sentences, source: Passage, names: Sequence[str], with_heads: bool) -> Iterator[bytes]:
+    """The pieces of the files in which the sentences stand, with their columns of these names."""
+    for data, places, part in pieces(sentences, source):
+        new = new_columns({name: part.columns[name] for name in names})
+        yield _core.rewrite_conllu(data, places, new, whole(part.heads) if with_heads else None).tobytes()
+
+
+def pieces(sentences: Sentences, source: Passage) -> Iterator[tuple[bytes, NDArray[np.int64], Sentences]]:
+    """Pieces of files, where in each the words stand, and the sentences in it."""
+    joined = (source.which[1:] == source.which[:-1]) & (source.begins[1:] == source.ends[:-1])
+    breaks = [0, *(np.flatnonzero(~joined) + 1).tolist(), len(sentences)]
+    for begin, end in pairwise(breaks):
+        if begin == end:
+            continue
+        first, last = int(source.begins[begin]), int(source.ends[end - 1])
+        data = source.chunks[int(source.which[begin])].data[first:last]
+        places = source.places[sentences.starts[begin] : sentences.starts[end]] - first
+        yield data, places, sentences.some(begin, end)
+
+
+def new_columns(columns: Mapping[str, Strings]) -> list[tuple[int, NDArray[np.uint8], NDArray[np.int64]]]:
+    return [(COLUMNS_OF_CONLLU[name], *arrays(strings)) for name, strings in columns.items()]
+
+
+def arrays(strings: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    return np.ascontiguousarray(strings.bytes), np.ascontiguousarray(strings.offsets)
+
+
+def whole(heads: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
+    return None if heads is None else np.ascontiguousarray(heads, np.int32)
 
 
 def write_columns(sentences: Sentences, names: Sequence[str]) -> bytes:
