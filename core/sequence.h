@@ -269,6 +269,13 @@ struct tagged_sentences {
     std::span<const std::int32_t> tags;
 };
 
+// Where a learner keeps what it sees of all tokens, which may not fit into memory: the numbers of their features, and
+// the keys of those that look back at tags, without these.
+struct token_features {
+    std::span<std::uint32_t> numbers;  // for each token and template that looks at no tags
+    std::span<std::uint64_t> bases;    // for each token and template that does
+};
+
 // ---- tagging
 
 struct found_sequence {

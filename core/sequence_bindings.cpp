@@ -27,12 +27,13 @@ namespace markone {
 
 void bind_sequences(nb::module_& m);
 
-#define MARKONE_SEQUENCES(level)                                                                            \
-    namespace level {                                                                                       \
-    std::unique_ptr<tagger_learner> make_tagger_learner(const templates&, const tag_settings&,              \
-                                                        const sequence_settings&, const tagged_sentences&); \
-    std::unique_ptr<tagging> make_tagging(const templates&, const tag_settings&, const lexicon&,            \
-                                          const sparse_weights&);                                           \
+#define MARKONE_SEQUENCES(level)                                                                           \
+    namespace level {                                                                                      \
+    std::unique_ptr<tagger_learner> make_tagger_learner(const templates&, const tag_settings&,             \
+                                                        const sequence_settings&, const tagged_sentences&, \
+                                                        const token_features&);                            \
+    std::unique_ptr<tagging> make_tagging(const templates&, const tag_settings&, const lexicon&,           \
+                                          const sparse_weights&);                                          \
     }
 MARKONE_SEQUENCES(baseline)
 MARKONE_SEQUENCES(v3)
@@ -118,14 +119,22 @@ struct shared_learner {
     array<std::int64_t, 1> starts;
     std::vector<text_arrays> columns;
     array<std::int32_t, 1> labels;
+    changeable<std::uint32_t, 1> features;
+    changeable<std::uint64_t, 1> bases;
     std::unique_ptr<tagger_learner> of;
     mutable std::mutex busy;
     std::size_t tags;
 
     shared_learner(const templates& how, const tag_settings& what, array<std::int64_t, 1> starts,
-                   std::vector<text_arrays> columns, array<std::int32_t, 1> labels, bool mira, double C,
+                   std::vector<text_arrays> columns, array<std::int32_t, 1> labels,
+                   changeable<std::uint32_t, 1> features, changeable<std::uint64_t, 1> bases, bool mira, double C,
                    std::size_t folds)
-        : starts(std::move(starts)), columns(std::move(columns)), labels(std::move(labels)), tags(what.count()) {
+        : starts(std::move(starts)),
+          columns(std::move(columns)),
+          labels(std::move(labels)),
+          features(std::move(features)),
+          bases(std::move(bases)),
+          tags(what.count()) {
         const sentence_batch batch = batch_of(this->starts, this->columns, how.columns);
         if (this->labels.size() != batch.tokens()) throw std::invalid_argument("there is not a tag for each token");
         for (const std::int32_t tag : view(this->labels))
@@ -133,8 +142,11 @@ struct shared_learner {
                 throw std::invalid_argument("a token has no such tag");
         if (batch.size() >= nobody || batch.tokens() >= nobody) throw std::length_error("too many tokens");
         if (!(C > 0)) throw std::invalid_argument("C is not greater than 0");
+        const token_features room{{this->features.data(), this->features.size()},
+                                  {this->bases.data(), this->bases.size()}};
         nb::gil_scoped_release unlocked;
-        of = make_learner(how, what, sequence_settings{mira, C, folds}, tagged_sentences{batch, view(this->labels)});
+        of = make_learner(how, what, sequence_settings{mira, C, folds}, tagged_sentences{batch, view(this->labels)},
+                          room);
     }
 
     template <class Use>
@@ -259,9 +271,18 @@ void bind_sequences(nb::module_& m) {
         .def_ro("loss", &sequence_tally::loss);
     nb::class_<shared_learner>(m, "TaggerLearner")
         .def(nb::init<const templates&, const tag_settings&, array<std::int64_t, 1>, std::vector<text_arrays>,
-                      array<std::int32_t, 1>, bool, double, std::size_t>(),
+                      array<std::int32_t, 1>, changeable<std::uint32_t, 1>, changeable<std::uint64_t, 1>, bool, double,
+                      std::size_t>(),
              "templates"_a, "settings"_a, "starts"_a.noconvert(), "columns"_a.noconvert(), "labels"_a.noconvert(),
-             nb::kw_only(), "mira"_a, "C"_a, "folds"_a)
+             "features"_a.noconvert(), "bases"_a.noconvert(), nb::kw_only(), "mira"_a, "C"_a, "folds"_a)
+        .def_static(
+            "features_of_token",
+            [](const templates& how) {
+                const auto back = static_cast<std::size_t>(
+                    std::ranges::count_if(how.patterns, [](const pattern& one) { return !one.tags.empty(); }));
+                return std::pair(how.patterns.size() - back, back);
+            },
+            "templates"_a)
         .def(
             "learn",
             [](shared_learner& self, const array<std::int64_t, 1>& order) {

@@ -15,16 +15,21 @@ namespace {
 
 class learner final : public tagger_learner {
   public:
-    learner(const templates& how, const tag_settings& what, const sequence_settings& by, const tagged_sentences& from)
+    learner(const templates& how, const tag_settings& what, const sequence_settings& by, const tagged_sentences& from,
+            const token_features& seen)
         : how(how),
           what(what),
           by(by),
           from(from),
+          seen(seen),
           parts(how, what.decode),
           count(what.count()),
           width(padded(count)),
           memory(how.memory()),
           ends(count) {
+        if (seen.numbers.size() != from.batch.tokens() * parts.local.size() ||
+            seen.bases.size() != from.batch.tokens() * parts.looking_back.size())
+            throw std::invalid_argument("there is not room for the features of all tokens");
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         if (by.folds > 0) learn_words();
         number();
@@ -201,8 +206,8 @@ class learner final : public tagger_learner {
         std::vector<std::size_t> all(how.patterns.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
         sentence_reader reader(how, known, all);
-        features_of_tokens.reserve(from.batch.tokens() * parts.local.size());
-        bases.reserve(from.batch.tokens() * parts.looking_back.size());
+        auto next = seen.numbers.begin();
+        auto next_base = seen.bases.begin();
         for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence) {
             reader.read(from.batch, sentence);
             const std::size_t begin = from.batch.begin(sentence);
@@ -213,9 +218,9 @@ class learner final : public tagger_learner {
             for (std::size_t i = 0; i < reader.length(); ++i) {
                 for (const std::size_t p : parts.local) {
                     const std::uint64_t key = reader.key(p, i);
-                    features_of_tokens.push_back(key == 0 ? nobody : numbers.find_or_add(key));
+                    *next++ = key == 0 ? nobody : numbers.find_or_add(key);
                 }
-                for (const std::size_t p : parts.looking_back) bases.push_back(reader.key(p, i));
+                for (const std::size_t p : parts.looking_back) *next_base++ = reader.key(p, i);
             }
         }
     }
@@ -353,13 +358,13 @@ class learner final : public tagger_learner {
         if (row != nobody) rows.add(row, scores);
     }
     std::span<const std::uint32_t> features_of(std::size_t i) const {
-        return std::span(features_of_tokens).subspan((at.begin + i) * parts.local.size(), parts.local.size());
+        return seen.numbers.subspan((at.begin + i) * parts.local.size(), parts.local.size());
     }
     // Adds what is seen of some tokens to their rows of scores. Most of the time of learning is waiting for weights, so
     // all are asked for first.
     void add_local(std::size_t begin, std::size_t end, float* scores) {
         const std::size_t each = parts.local.size();
-        const auto features = std::span(features_of_tokens).subspan((at.begin + begin) * each, (end - begin) * each);
+        const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
         found_lines.resize(features.size());
         extents.resize(features.size());
         for (std::size_t i = 0; i < features.size(); ++i) {
@@ -376,7 +381,7 @@ class learner final : public tagger_learner {
     }
     // 0 where the pattern sees nothing.
     std::uint64_t key_looking_back(std::size_t i, std::size_t number, const history& said) const {
-        const std::uint64_t base = bases[(at.begin + i) * parts.looking_back.size() + number];
+        const std::uint64_t base = seen.bases[(at.begin + i) * parts.looking_back.size() + number];
         return base == 0 ? 0 : with_tags(base, how.patterns[parts.looking_back[number]], said);
     }
     void add_looking_back(std::size_t i, const history& said, float* scores) const {
@@ -489,16 +494,15 @@ class learner final : public tagger_learner {
     const tag_settings what;
     const sequence_settings by;
     const tagged_sentences from;
+    const token_features seen;
     const divided_patterns parts;
     const std::size_t count, width, memory;
 
     lexicon known;
-    std::vector<std::string> sets;                  // of tags that are known of words in training
-    std::vector<std::uint32_t> set_of_token;        // without its own fold
-    row_numbers numbers;                            // of features of tokens
-    std::vector<std::uint32_t> features_of_tokens;  // for each token and local pattern
-    std::vector<std::uint64_t> bases;               // keys without tags, for each token and pattern that looks back
-    table<std::uint32_t> lines;                     // the row of each feature, once it has one
+    std::vector<std::string> sets;            // of tags that are known of words in training
+    std::vector<std::uint32_t> set_of_token;  // without its own fold
+    row_numbers numbers;                      // of features of tokens
+    table<std::uint32_t> lines;               // the row of each feature, once it has one
     scattered_rows rows;
     std::vector<row_origin> origins;
     double steps = 0;
@@ -516,8 +520,9 @@ class learner final : public tagger_learner {
 }  // namespace
 
 std::unique_ptr<tagger_learner> make_tagger_learner(const templates& how, const tag_settings& what,
-                                                    const sequence_settings& by, const tagged_sentences& from) {
-    return std::make_unique<learner>(how, what, by, from);
+                                                    const sequence_settings& by, const tagged_sentences& from,
+                                                    const token_features& seen) {
+    return std::make_unique<learner>(how, what, by, from, seen);
 }
 
 }  // namespace MARKONE_LEVEL

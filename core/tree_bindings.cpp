@@ -66,9 +66,13 @@ class strings {
 
 // Sentences, and the trees of them if there are any.
 struct tree_bank {
+    static constexpr std::size_t atoms_of_word = sizeof(tree_word) / sizeof(std::uint64_t);
+
+    changeable<std::uint64_t, 2> atoms;  // of the words, which may not fit into memory
     tree_words words;
     std::vector<std::int32_t> heads;
     std::vector<std::uint16_t> labels;
+    std::size_t labels_needed = 0;
 
     gold_tree gold(std::size_t sentence) const {
         const std::size_t start = words.starts[sentence], size = words.length(sentence);
@@ -82,21 +86,26 @@ constexpr std::size_t most_labels = 4096;
 
 void make_bank(tree_bank* self, const array<std::int64_t, 1>& starts, const array<std::uint8_t, 1>& form_bytes,
                const array<std::int64_t, 1>& form_offsets, const array<std::uint8_t, 1>& tag_bytes,
-               const array<std::int64_t, 1>& tag_offsets) {
+               const array<std::int64_t, 1>& tag_offsets, changeable<std::uint64_t, 2> atoms) {
     const strings forms(form_bytes, form_offsets), tags(tag_bytes, tag_offsets);
     const std::span<const std::int64_t> places = view(starts);
     need(forms.size() == tags.size(), "there must be a tag for each word");
     check_places(places, forms.size());
-    nb::gil_scoped_release unlocked;
-    auto made = std::make_unique<tree_bank>();
-    word_reader reader;
-    made->words.words.reserve(forms.size());
-    for (std::size_t i = 0; i < forms.size(); ++i)
-        made->words.words.push_back(read_tree_word(reader, forms[i], tags[i]));
-    made->words.starts.assign(places.begin(), places.end());
-    for (std::size_t i = 0; i < made->words.size(); ++i)
-        need(made->words.length(i) <= longest_sentence, "a sentence is too long");
-    new (self) tree_bank(std::move(*made));
+    need(atoms.shape(0) == forms.size() && atoms.shape(1) == tree_bank::atoms_of_word,
+         "there is not room for the atoms of all words");
+    tree_bank made;
+    made.words.starts.assign(places.begin(), places.end());
+    for (std::size_t i = 0; i < made.words.size(); ++i)
+        need(made.words.length(i) <= longest_sentence, "a sentence is too long");
+    made.words.words = {reinterpret_cast<tree_word*>(atoms.data()), forms.size()};
+    made.atoms = std::move(atoms);
+    {
+        nb::gil_scoped_release unlocked;
+        word_reader reader;
+        for (std::size_t i = 0; i < forms.size(); ++i)
+            std::construct_at(&made.words.words[i], read_tree_word(reader, forms[i], tags[i]));
+    }
+    new (self) tree_bank(std::move(made));
 }
 
 void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& labels) {
@@ -116,6 +125,7 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
         need(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < most_labels, "no such label");
         numbers[i] = static_cast<std::uint16_t>(labels.data()[i]);
     }
+    self.labels_needed = numbers.empty() ? 0 : 1 + std::size_t{*std::ranges::max_element(numbers)};
     self.heads = std::move(own);
     self.labels = std::move(numbers);
 }
@@ -139,7 +149,7 @@ class tree_learner {
         bank.need_trees();
         for (const std::int64_t one : order)
             need(one >= 0 && static_cast<std::size_t>(one) < bank.words.size(), "no such sentence");
-        for (const std::uint16_t label : bank.labels) need(label < weights.uses.size(), "no such label");
+        need(bank.labels_needed <= weights.uses.size(), "no such label");
         tree_tally tally;
         random_bits random(seed);
         for (const std::int64_t one : order) {
@@ -514,7 +524,8 @@ std::vector<std::vector<std::string>> names_of(const Templates& templates) {
 void bind_trees(nb::module_& m) {
     nb::class_<tree_bank>(m, "TreeBank")
         .def("__init__", &make_bank, "starts"_a.noconvert(), "form_bytes"_a.noconvert(), "form_offsets"_a.noconvert(),
-             "tag_bytes"_a.noconvert(), "tag_offsets"_a.noconvert())
+             "tag_bytes"_a.noconvert(), "tag_offsets"_a.noconvert(), "atoms"_a.noconvert())
+        .def_prop_ro_static("atoms_of_word", [](nb::handle) { return tree_bank::atoms_of_word; })
         .def("__len__", [](const tree_bank& self) { return self.words.size(); })
         .def("set_trees", &set_trees, "heads"_a.noconvert(), "labels"_a.noconvert());
     nb::class_<tree_learner>(m, "TreeLearner")

@@ -27,13 +27,13 @@ struct tree_word {
 
 // Sentences, one after the other.
 struct tree_words {
-    std::vector<tree_word> words;
+    std::span<tree_word> words;
     std::vector<std::size_t> starts{0};
 
     std::size_t size() const { return starts.size() - 1; }
     std::size_t length(std::size_t sentence) const { return starts[sentence + 1] - starts[sentence]; }
     std::span<const tree_word> operator[](std::size_t sentence) const {
-        return std::span(words).subspan(starts[sentence], length(sentence));
+        return words.subspan(starts[sentence], length(sentence));
     }
 };
 

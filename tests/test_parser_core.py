@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from markone import _core
 from markone.reference import parsing
@@ -101,11 +102,15 @@ def test_lifting_makes_trees_projective_as_the_reference_does(size: int, chance:
 # ---- banks
 
 
+def room_for(words: int) -> NDArray[np.uint64]:
+    return np.empty((words, _core.TreeBank.atoms_of_word), np.uint64)
+
+
 def bank_of(sentences: Sequence[Sentence], trees: bool = True) -> _core.TreeBank:
     starts = np.array([0, *accumulate(len(one.words) for one in sentences)], np.int64)
     forms = Strings.of([word for one in sentences for word in one.words])
     tags = Strings.of([tag for one in sentences for tag in one.tags])
-    bank = _core.TreeBank(starts, forms.bytes, forms.offsets, tags.bytes, tags.offsets)
+    bank = _core.TreeBank(starts, forms.bytes, forms.offsets, tags.bytes, tags.offsets, room_for(len(forms)))
     if trees:
         heads = np.concatenate([written(one.heads) for one in sentences])
         bank.set_trees(heads, ints([label for one in sentences for label in one.labels]))
@@ -138,7 +143,11 @@ def test_a_bank_checks_what_it_is_given() -> None:
         four.set_trees(ints([3, 4, 0, 3]), ints([1, 1, 0, 1]))
     starts, none = np.array([0, 2], np.int64), np.zeros(0, np.uint8)
     with pytest.raises(ValueError, match="places"):
-        _core.TreeBank(starts, none, np.array([0, 0], np.int64), none, np.array([0, 0], np.int64))
+        _core.TreeBank(starts, none, np.array([0, 0], np.int64), none, np.array([0, 0], np.int64), room_for(1))
+    nothing = np.zeros(1, np.int64)
+    for room in (room_for(1), np.empty((0, _core.TreeBank.atoms_of_word - 1), np.uint64)):
+        with pytest.raises(ValueError, match="room"):
+            _core.TreeBank(nothing, none, nothing, none, nothing, room)
     with pytest.raises(ValueError, match="trees"):
         _core.TreeLearner(USES, 1).learn(bank_of([one], trees=False), np.array([0]), False, 0)
     with pytest.raises(ValueError, match="sentence"):

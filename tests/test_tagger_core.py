@@ -90,8 +90,10 @@ class Pair:
         self.known = known_tags([pair for form, right in pairs for pair in zip(form, right, strict=True)], tags)
         labels = np.array([tags.index(tag) for _, right in corpus for tag in right], np.int32)
         starts, columns = texts([one for one, _ in corpus], self.templates.columns)
+        local, looking_back = _core.TaggerLearner.features_of_token(self.core[0])
+        room = np.empty(len(labels) * local, np.uint32), np.empty(len(labels) * looking_back, np.uint64)
         self.learner = _core.TaggerLearner(
-            *self.core, starts, columns, labels, mira=rule == "mira", C=float(C), folds=FOLDS
+            *self.core, starts, columns, labels, *room, mira=rule == "mira", C=float(C), folds=FOLDS
         )
         self.twin = TagLearner(
             tags, self.templates.texts, rule=rule, C=C, decode=decode, beam=beam, forbidden=forbidden

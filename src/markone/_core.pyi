@@ -674,11 +674,15 @@ class TaggerLearner:
         starts: NDArray[np.int64],
         columns: list[_Texts],
         labels: NDArray[np.int32],
+        features: NDArray[np.uint32],
+        bases: NDArray[np.uint64],
         *,
         mira: bool,
         C: float,
         folds: int,
     ) -> None: ...
+    @staticmethod
+    def features_of_token(templates: TagTemplates) -> tuple[int, int]: ...
     def learn(self, order: NDArray[np.int64]) -> SequenceTally: ...
     def norm2(self) -> float: ...
     def features(self) -> int: ...
@@ -702,6 +706,7 @@ class Tagging:
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32]]: ...
 
 class TreeBank:
+    atoms_of_word: int
     def __init__(
         self,
         starts: NDArray[np.int64],
@@ -709,6 +714,7 @@ class TreeBank:
         form_offsets: NDArray[np.int64],
         tag_bytes: NDArray[np.uint8],
         tag_offsets: NDArray[np.int64],
+        atoms: NDArray[np.uint64],
     ) -> None: ...
     def __len__(self) -> int: ...
     def set_trees(self, heads: NDArray[np.int32], labels: NDArray[np.int32]) -> None: ...

@@ -17,7 +17,8 @@ from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
 from markone.data.options import Options, check_choice, check_words
 from markone.errors import DataError, SettingsError, did_you_mean
-from markone.structured.sentences import FORM, HEAD, TAG, Passage, Sentences, Strings, check_row, heads_of, names_of
+from markone.structured.passages import Passage
+from markone.structured.sentences import FORM, HEAD, TAG, Sentences, Strings, check_row, heads_of, names_of
 
 FORMATS = ("conllu", "columns", "jsonl", "text", "lines")
 FORMAT_OF_ENDING = {
@@ -72,12 +73,18 @@ class Corpus:
             if len(batch) > 0:
                 yield batch
 
+    def batches(self) -> Iterator[Sentences]:
+        """The same, where there must be sentences."""
+        empty = True
+        for batch in self:
+            empty = False
+            yield batch
+        if empty:
+            raise DataError(f"{self.name} has no sentences")
+
     def read(self) -> Sentences:
         """All sentences at once."""
-        batches = list(self)
-        if not batches:
-            raise DataError(f"{self.name} has no sentences")
-        return Sentences.joined(batches)
+        return Sentences.joined(list(self.batches()))
 
     def reader(self) -> Callable[[Chunk], Sentences]:
         if self.format == "conllu":

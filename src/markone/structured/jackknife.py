@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from markone.errors import DataError, SettingsError
+from markone.data.room import Room
+from markone.errors import DataError
 from markone.learning.examples import shuffled
 from markone.learning.progress import Progress
 from markone.structured.sentences import FORM, Sentences, Strings
@@ -18,24 +19,29 @@ FOLDS = 5
 PASSES = 5
 
 
-def jackknifed(
-    sentences: Sentences, column: str, *, folds: int = FOLDS, seed: int = 0, progress: Progress | bool | None = None
-) -> Strings:
+def learn_to_tag(
+    sentences: Sentences, column: str, epochs: int, *, seed: int, room: Room, progress: Progress
+) -> Tagger:
+    """A tagger for a parser. Interrupted, it is of no use."""
+    tagger = Tagger.train(sentences, column=column, epochs=epochs, seed=seed, memory=room.left, progress=progress)
+    if tagger.history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return tagger
+
+
+def jackknifed(sentences: Sentences, column: str, *, seed: int, room: Room, progress: Progress) -> Strings:
     """The column as taggers give it that have learned from the other parts of the sentences."""
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
-        raise SettingsError("folds", f"must be a whole number of at least 2, not {folds!r}")
-    if len(sentences) < folds:
-        raise DataError(f"there are {len(sentences)} sentences, which cannot be divided into {folds} parts")
+    if len(sentences) < FOLDS:
+        raise DataError(f"there are {len(sentences)} sentences, which cannot be divided into {FOLDS} parts")
     order = shuffled(np.arange(len(sentences), dtype=np.int64), seed, 0)
     names = (FORM, column)
-    found = np.empty(sentences.words, object)
-    for fold in range(folds):
-        part = np.sort(order[fold::folds])
-        rest = np.sort(np.concatenate([order[other::folds] for other in range(folds) if other != fold]))
-        others, _ = sentences.chosen(rest, names)
-        tagger = Tagger.train(others, column=column, epochs=PASSES, seed=seed, progress=progress)
-        if tagger.history.stopped == "interrupted":
-            raise KeyboardInterrupt
-        to_tag, words = sentences.chosen(part, names)
-        found[words] = tagger.tag_columns(to_tag).tolist()
-    return Strings.of(found.tolist())
+    number_of: dict[str, int] = {}
+    found = room.empty(sentences.words, np.int32)
+    for fold in range(FOLDS):
+        rest = np.sort(np.concatenate([order[other::FOLDS] for other in range(FOLDS) if other != fold]))
+        others = sentences.chosen(rest, names, room)
+        tagger = learn_to_tag(others, column, PASSES, seed=seed, room=room, progress=progress)
+        part = np.sort(order[fold::FOLDS])
+        tags = tagger.tag_columns(sentences.chosen(part, names, room)).tolist()
+        found[sentences.words_of(part)] = [number_of.setdefault(tag, len(number_of)) for tag in tags]
+    return Strings.of(list(number_of)).chosen(found, room)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.room import Room
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
@@ -96,6 +97,7 @@ class Parser:
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
+        memory: int | str | None = None,
         checkpoint: Any = None,
         resume: Any = False,
         callback: Callback | None = None,
@@ -141,6 +143,9 @@ class Parser:
         patience
             Stop when the share of held-out words with the right head and label has not got better for so many passes,
             and take the best weights.
+        memory
+            How much of it the sentences of files and what is made of them may take, as in `"500 MB"`; half of the
+            machine's by default. What does not fit goes through a temporary file; the parser is the same.
         checkpoint
             The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
             or a `Checkpoints` that says how often.
@@ -168,18 +173,16 @@ class Parser:
             "holdout": holdout,
             "patience": patience,
         }
-        tagger = None
-        if tag:
-            from markone.structured.jackknife import jackknifed
-
-            sentences = read_sentences(source)
-            tagger = Tagger.train(sentences, column=tags, seed=seed, progress=progress)
-            if tagger.history.stopped == "interrupted":
-                raise KeyboardInterrupt
-            source = sentences.with_columns({tags: jackknifed(sentences, tags, seed=seed, progress=progress)})
-        parser = train_parser(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
-        parser.tagger = tagger
-        return parser
+        return train_parser(
+            source,
+            given,
+            tag=tag,
+            memory=memory,
+            checkpoint=checkpoint,
+            resume=resume,
+            callback=callback,
+            progress=progress,
+        )
 
     def save(self, path: Path, *, final: bool = False) -> None:
         """Writes the parser into a file, which is replaced when the new one is whole.
@@ -334,6 +337,9 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
     return batch
 
 
-def bank_of(sentences: Sentences, tags: str) -> _core.TreeBank:
+def bank_of(sentences: Sentences, tags: str, room: Room | None = None) -> _core.TreeBank:
+    """Sentences as the core sees them."""
+    make = np.empty if room is None else room.empty
     forms, names = sentences.arrays((FORM, tags))
-    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names)
+    atoms = make((sentences.words, _core.TreeBank.atoms_of_word), np.uint64)
+    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names, atoms)

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
+from markone.data.room import Room
 from markone.errors import DataError
 from markone.features.saved import Saved
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
-from markone.structured.corpora import check_trees, read_sentences
+from markone.structured.corpora import check_trees
+from markone.structured.holding import held_sentences
+from markone.structured.jackknife import jackknifed, learn_to_tag
 from markone.structured.parser import DEPREL, Parser, bank_of
 from markone.structured.parser_settings import (
     USUAL_BEAM,
@@ -26,18 +29,23 @@ from markone.structured.parser_settings import (
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
 from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, damaged, split
 from markone.structured.scoring import score_trees
-from markone.structured.sentences import FORM, Sentences
+from markone.structured.sentences import FORM, Sentences, numbered
+from markone.structured.tagger import Tagger
 
 SMALLEST = 0.3
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
 late, is hardly worth its place."""
 MOST_LABELS = 4096
+PASSES_OF_TAGGER = 10
+"""Of the one that becomes part of the parser."""
 
 
 def train_parser(
     source: Any,
     given: dict[str, Any],
     *,
+    tag: bool,
+    memory: int | str | None,
     checkpoint: Any,
     resume: Any,
     callback: Callback | None,
@@ -46,12 +54,18 @@ def train_parser(
     """See `Parser.train`."""
     wishes = Wishes.of(checkpoint, resume, callback, progress)
     settings = settings_for(given)
-    sentences = read_sentences(source)
+    sentences, room = held_sentences(source, memory)
     check_trees(sentences)
     kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)
-    training = Training(sentences, settings)
+    tagger = None
+    if tag:
+        column, seed, progress = settings.tags, settings.seed, wishes.progress
+        tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, room=room, progress=progress)
+        tags = jackknifed(sentences, column, seed=seed, room=room, progress=progress)
+        sentences = sentences.with_columns({column: tags})
+    training = Training(sentences, settings, room, tagger)
     if kept is not None:
         training.go_on(kept)
     return training.finish(wishes)
@@ -71,8 +85,9 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
 class Training(Run[Parser]):
     """The training of a parser."""
 
-    def __init__(self, sentences: Sentences, settings: ParserSettings) -> None:
+    def __init__(self, sentences: Sentences, settings: ParserSettings, room: Room, tagger: Tagger | None) -> None:
         self.settings = settings
+        self.tagger = tagger
         learned, held_out = split(len(sentences), settings.holdout, settings.seed)
         heads, lifted = projective(sentences)
         if settings.crossing == "skip":
@@ -82,23 +97,16 @@ class Training(Run[Parser]):
         )
         self.crossing = int(np.count_nonzero(lifted))
         columns = (FORM, settings.tags, DEPREL)
-        self.learned, words = sentences.chosen(learned, columns)
-        self.heads = heads[words]
-        self.held_out, words = sentences.chosen(held_out, columns)
-        self.held_out = self.held_out.with_columns({}, gold_heads(sentences)[words])
+        self.learned = sentences.chosen(learned, columns, room)
+        self.held_out = sentences.chosen(held_out, columns, room)
         if self.learned.words == 0:
             raise DataError("there is nothing to learn from: the sentences have no words")
-        labels = self.learned.column(DEPREL).tolist()
-        self.labels = sorted(set(labels))
-        """In the order in which they are numbered."""
-        if len(self.labels) > MOST_LABELS:
-            raise DataError(f"there are {len(self.labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        self.numbers = np.array([numbers[label] for label in labels], np.int32)
+        self.heads = heads if len(learned) == len(sentences) else heads[sentences.words_of(learned)]
+        self.labels, self.numbers = numbered_labels(self.learned, room)
         self.uses = np.zeros(len(self.labels), np.uint8)
         for use, which in ((OF_ROOT, self.heads == 0), (OF_OTHERS, self.heads != 0)):
             self.uses[np.unique(self.numbers[which])] |= use
-        self.bank = bank_of(self.learned, settings.tags)
+        self.bank = bank_of(self.learned, settings.tags, room)
         self.bank.set_trees(self.heads, self.numbers)
         self.learner = _core.TreeLearner(self.uses, settings.width, settings.C)
 
@@ -117,6 +125,7 @@ class Training(Run[Parser]):
         if len(self.held_out) == 0:
             return None, None
         parser = self.model(self.weights(), self.history, None)
+        parser.tagger = None  # which has learned from what is held out; the sentences have other taggers' tags
         return None, score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
 
     def norm2(self) -> float:
@@ -132,6 +141,7 @@ class Training(Run[Parser]):
             weights=ParserWeights.load(weights, len(self.labels)),
             history=history,
             crossing=self.crossing,
+            tagger=self.tagger,
             resume=resume,
         )
 
@@ -157,13 +167,22 @@ class Training(Run[Parser]):
     def digest(self) -> str:
         hashed = xxh3_64("\0".join(self.labels).encode("utf-8", "surrogatepass"))
         for array in (self.heads, self.numbers):
-            hashed.update(array.tobytes())
+            hashed.update(array.data)
         for some in (self.learned, self.held_out):
-            hashed.update(some.starts.tobytes())
+            hashed.update(some.starts.data)
             for data, offsets in some.arrays((FORM, self.settings.tags)):
-                hashed.update(offsets.tobytes())
-                hashed.update(data.tobytes())
+                hashed.update(offsets.data)
+                hashed.update(data.data)
         return hashed.hexdigest()
+
+
+def numbered_labels(sentences: Sentences, room: Room) -> tuple[list[str], NDArray[np.int32]]:
+    """The labels, in the order in which they are numbered, and that of each word."""
+    parts = (part.column(DEPREL).tolist() for part in sentences.parts())
+    labels, numbers = numbered(parts, sentences.words, room)
+    if len(labels) > MOST_LABELS:
+        raise DataError(f"there are {len(labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
+    return labels, numbers
 
 
 def gold_heads(sentences: Sentences) -> NDArray[np.int32]:

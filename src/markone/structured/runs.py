@@ -25,6 +25,10 @@ from markone.model.history import History, Pass, Stop
 
 BETWEEN_LOOKS = 1000
 """Sentences."""
+PIECE = 2**10
+"""Sentences that stand together ..."""
+WINDOW = 2**16
+"""... and those that are visited at random: of several pieces, if there are more than these."""
 MOST = 2**53
 OTHER_SENTENCES = (
     "the sentences are not those of the training that was interrupted; resume it with the same data, or start anew"
@@ -169,7 +173,7 @@ class Run(ABC, Generic[Model]):
         while not self.ended and len(self.history) < self.epochs:
             start = time.perf_counter()
             epoch = len(self.history) + 1
-            order = shuffled(np.arange(self.sentences, dtype=np.int64), self.seed, epoch - 1)
+            order = visiting_order(self.sentences, self.seed, epoch)
             while self.sums.visits < len(order):
                 progress.advance(self._visit(order, epoch))
                 if self.sums.visits < len(order):
@@ -275,6 +279,19 @@ class Run(ABC, Generic[Model]):
         self.history.passes = list(kept.history.passes)
         if kept.history.stopped not in MAY_GO_ON:
             self.history.stopped, self.ended = kept.history.stopped, True
+
+
+def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
+    """All sentences at random, but many in windows: of some random pieces of the corpus, so that a pass over a corpus
+    that does not fit into memory reads it in long runs."""
+    order = np.arange(sentences, dtype=np.int64)
+    if sentences <= WINDOW:
+        return shuffled(order, seed, epoch - 1)
+    first_ones = shuffled(np.arange(0, sentences, PIECE, dtype=np.int64), seed, epoch - 1)
+    order = np.concatenate([order[first : first + PIECE] for first in first_ones.tolist()])
+    for number, begin in enumerate(range(0, sentences, WINDOW)):
+        order[begin : begin + WINDOW] = shuffled(order[begin : begin + WINDOW], seed, epoch - 1, number)
+    return order
 
 
 def check_settings(kept: Any, now: Any) -> None:

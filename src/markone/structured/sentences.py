@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -10,14 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.chunks import Chunk
+from markone.data.room import Room
 from markone.errors import DataError, did_you_mean
+from markone.structured.passages import Lines, Passage
 
 FORM = "form"
 TAG = "tag"
 HEAD = "head"
 UNKNOWN_HEAD = -1
 LINE_END = ord("\n")
+AT_A_TIME = 2**14
+"""So many strings or sentences, where all at once would take too much memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +78,20 @@ class Strings:
         data = self.bytes.tobytes()
         return [text_of(data[begin:end]) for begin, end in pairwise(self.offsets.tolist())]
 
-    def chosen(self, which: NDArray[Any]) -> Strings:
-        """Some of them, in that order, each as often as it is named."""
-        sizes = np.diff(self.offsets)[which]
-        offsets = starts_of(sizes)
-        places = np.repeat(self.offsets[which] - offsets[:-1], sizes) + np.arange(offsets[-1])
-        return Strings(self.bytes[places], offsets)
+    def chosen(self, which: NDArray[Any], room: Room | None = None) -> Strings:
+        """Some of them, in that order, each as often as it is named; where there is room."""
+        make = np.empty if room is None else room.empty
+        offsets = make(len(which) + 1, np.int64)
+        offsets[0] = 0
+        np.cumsum(self.offsets[which + 1] - self.offsets[which], out=offsets[1:])
+        data = make(int(offsets[-1]), np.uint8)
+        for begin in range(0, len(which), AT_A_TIME):
+            end = min(begin + AT_A_TIME, len(which))
+            sizes = np.diff(offsets[begin : end + 1])
+            first, last = offsets[begin], offsets[end]
+            moved = np.repeat(self.offsets[which[begin:end]] - offsets[begin:end], sizes)
+            data[first:last] = self.bytes[moved + np.arange(first, last)]
+        return Strings(data, offsets)
 
     def some(self, begin: int, end: int) -> Strings:
         """Those from `begin` to before `end`; their bytes are not copied."""
@@ -95,42 +106,30 @@ def starts_of(sizes: Any) -> NDArray[np.int64]:
     return starts
 
 
+def numbered(parts: Iterable[Sequence[str]], size: int, room: Room) -> tuple[list[str], NDArray[np.int32]]:
+    """The strings of all parts, which are so many, each once and sorted; and which of these each is.
+
+    >>> numbered([["b", "a"], ["b"]], 3, Room(2**20))
+    (['a', 'b'], array([1, 0, 1], dtype=int32))
+    """
+    number_of: dict[str, int] = {}
+    numbers = room.empty(size, np.int32)
+    at = 0
+    for part in parts:
+        numbers[at : at + len(part)] = [number_of.setdefault(string, len(number_of)) for string in part]
+        at += len(part)
+    strings = sorted(number_of)
+    place = np.empty(len(strings), np.int32)
+    place[[number_of[string] for string in strings]] = np.arange(len(strings))
+    for begin in range(0, size, AT_A_TIME):
+        some = numbers[begin : begin + AT_A_TIME]
+        some[:] = place[some]
+    return strings, numbers
+
+
 def text_of(data: bytes) -> str:
     """For people; bytes that are no UTF-8 are shown as such."""
     return data.decode("utf-8", "backslashreplace")
-
-
-@dataclass(frozen=True, eq=False)
-class Passage:
-    """Where sentences stand in files, for errors and to write them back with all that stands between their words."""
-
-    format: str
-    chunks: tuple[Chunk, ...]
-    """Pieces of files, which end where sentences end."""
-    which: NDArray[np.int64]
-    """The chunk of each sentence."""
-    begins: NDArray[np.int64]
-    """Where in its chunk a sentence begins, with the comments before it ..."""
-    ends: NDArray[np.int64]
-    """... and where it ends."""
-    places: NDArray[np.int64]
-    """Where in its chunk the line of each word begins."""
-
-    @classmethod
-    def joined(cls, parts: Sequence[Passage]) -> Passage:
-        firsts = np.cumsum([0, *(len(part.chunks) for part in parts)])
-        return cls(
-            parts[0].format,
-            tuple(chunk for part in parts for chunk in part.chunks),
-            np.concatenate([part.which + first for part, first in zip(parts, firsts, strict=False)]),
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("begins", "ends", "places")),
-        )
-
-    def place_of(self, sentence: int, word: int | None = None) -> str:
-        """File and line of a word, which is counted in the whole batch, or of the first line of a sentence."""
-        chunk = self.chunks[int(self.which[sentence])]
-        at = int(self.begins[sentence] if word is None else self.places[word])
-        return chunk.place(1 + chunk.data.count(b"\n", 0, at))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +147,7 @@ class Sentences:
     """`form` always, and what else is known of each word."""
     heads: NDArray[np.int32] | None = None
     """The number of the word on which each depends, from 1 in its sentence; 0 for the root, -1 where it is unknown."""
-    source: Passage | None = None
+    source: Passage | Lines | None = None
     """Where they come from."""
 
     @classmethod
@@ -184,7 +183,7 @@ class Sentences:
         if len(parts) == 1:
             return parts[0]
         counts = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
-        sources = [part.source for part in parts if part.source is not None]
+        sources = [part.source for part in parts if isinstance(part.source, Passage)]
         heads = [part.heads for part in parts if part.heads is not None]
         return Sentences(
             np.cumsum(np.concatenate(counts)),
@@ -227,23 +226,34 @@ class Sentences:
         """The sentences from `begin` to before `end`."""
         starts = self.starts[begin : end + 1]
         first, last = int(starts[0]), int(starts[-1])
-        source = self.source
-        if source is not None:
-            of_sentences = {name: getattr(source, name)[begin:end] for name in ("which", "begins", "ends")}
-            source = replace(source, places=source.places[first:last], **of_sentences)
         return Sentences(
             starts - first,
             {name: strings.some(first, last) for name, strings in self.columns.items()},
             None if self.heads is None else self.heads[first:last],
-            source,
+            None if self.source is None else self.source.some(slice(begin, end), slice(first, last)),
         )
 
-    def chosen(self, which: NDArray[np.int64], columns: Sequence[str]) -> tuple[Sentences, NDArray[np.int64]]:
-        """Some of the sentences with some of their columns, and which words these are."""
+    def parts(self) -> Iterator[Sentences]:
+        """All of them, some at a time."""
+        for begin in range(0, len(self), AT_A_TIME):
+            yield self.some(begin, min(begin + AT_A_TIME, len(self)))
+
+    def words_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The words of some of the sentences."""
         sizes = np.diff(self.starts)[which]
         starts = starts_of(sizes)
-        words = np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
-        return Sentences(starts, {name: self.column(name).chosen(words) for name in columns}), words
+        return np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
+
+    def chosen(self, which: NDArray[np.int64], columns: Sequence[str], room: Room | None = None) -> Sentences:
+        """Some of the sentences, which go up, with some of their columns."""
+        if len(which) == len(self):
+            return Sentences(self.starts, {name: self.column(name) for name in columns}, self.heads)
+        words = self.words_of(which)
+        return Sentences(
+            starts_of(np.diff(self.starts)[which]),
+            {name: self.column(name).chosen(words, room) for name in columns},
+            None if self.heads is None else self.heads[words],
+        )
 
     def arrays(self, columns: Sequence[str]) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
         """Columns as the core takes them."""

@@ -212,10 +212,11 @@ def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
 def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
     """That a column's tags are valid in the scheme; else an error says where they are not."""
     check_scheme(scheme)
-    for start, tags in zip(sentences.starts.tolist(), sentences.lists(column), strict=False):
+    lists = (tags for part in sentences.parts() for tags in part.lists(column))
+    for sentence, tags in enumerate(lists):
         wrong = first_break(tags, scheme)
         if wrong is not None:
-            place = sentences.place_of(start + wrong)
+            place = sentences.place_of(int(sentences.starts[sentence]) + wrong)
             checked_at(place, tags[wrong], scheme)
             at_end = first_break([*tags, OUTSIDE], scheme) == len(tags)
             behind = f"behind {tags[wrong - 1]!r}" if wrong else "at the start of a sentence"

@@ -93,6 +93,7 @@ class Tagger:
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
+        memory: int | str | None = None,
         checkpoint: Any = None,
         resume: Any = False,
         callback: Callback | None = None,
@@ -139,6 +140,9 @@ class Tagger:
             The share of sentences that are held out.
         patience
             Stop when held-out accuracy has not got better for so many passes, and take the best weights.
+        memory
+            How much of it the sentences of files and what is made of them may take, as in `"500 MB"`; half of the
+            machine's by default. What does not fit goes through a temporary file; the tagger is the same.
         checkpoint
             The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
             or a `Checkpoints` that says how often.
@@ -169,7 +173,15 @@ class Tagger:
             "holdout": holdout,
             "patience": patience,
         }
-        return train_tagger(source, given, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+        return train_tagger(
+            source,
+            given,
+            memory=memory,
+            checkpoint=checkpoint,
+            resume=resume,
+            callback=callback,
+            progress=progress,
+        )
 
     def save(self, path: Path, *, final: bool = False) -> None:
         """Writes the tagger into a file, which is replaced when the new one is whole.

@@ -141,7 +141,7 @@ def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
     if given == "none":
         return None
     if given is None:
-        return guess_scheme(sentences.lists(column))
+        return guess_scheme(tags for part in sentences.parts() for tags in part.lists(column))
     check_spans(sentences, column, given)
     scheme: Scheme = given
     return scheme

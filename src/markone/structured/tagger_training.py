@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,16 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
+from markone.data.room import Room
 from markone.errors import DataError
 from markone.features.saved import Saved
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
-from markone.structured.corpora import read_sentences
+from markone.structured.holding import held_sentences
 from markone.structured.keyed import KeyedWeights, pack_state, set_state
 from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, split
-from markone.structured.sentences import Sentences
+from markone.structured.sentences import Sentences, numbered
 from markone.structured.spans import convert
 from markone.structured.tagger import Tagger
 from markone.structured.tagger_settings import TaggerSettings, settings_for
@@ -30,6 +32,7 @@ def train_tagger(
     source: Any,
     given: dict[str, Any],
     *,
+    memory: int | str | None,
     checkpoint: Any,
     resume: Any,
     callback: Callback | None,
@@ -37,14 +40,14 @@ def train_tagger(
 ) -> Tagger:
     """See `Tagger.train`."""
     wishes = Wishes.of(checkpoint, resume, callback, progress)
-    sentences = read_sentences(source)
+    sentences, room = held_sentences(source, memory)
     settings = settings_for(sentences, given)
     if sentences.words == 0:
         raise DataError("there is nothing to learn from: the sentences have no words")
     kept = None if wishes.resumed is None else Tagger.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)
-    training = Training(sentences, settings)
+    training = Training(sentences, settings, room)
     if kept is not None:
         training.go_on(kept)
     return training.finish(wishes)
@@ -55,29 +58,32 @@ class Training(Run[Tagger]):
 
     stays_resumable = True
 
-    def __init__(self, sentences: Sentences, settings: TaggerSettings) -> None:
+    def __init__(self, sentences: Sentences, settings: TaggerSettings, room: Room) -> None:
         self.settings = settings
         self.templates = settings.seen()
-        texts = tags_to_learn(sentences, settings)
         learned, held_out = split(len(sentences), settings.holdout, settings.seed)
         super().__init__(
             len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
         )
-        self.learned, words = sentences.chosen(learned, self.templates.columns)
-        met = [texts[word] for word in words.tolist()]
-        self.tags = sorted(set(met))
+        self.learned = sentences.chosen(learned, self.templates.columns, room)
+        self.held_out = sentences.chosen(held_out, self.templates.columns, room)
+        texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, room)
+        met = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
+        is_met = np.bincount(met, minlength=len(texts)) > 0
+        self.tags = [text for text, is_one in zip(texts, is_met.tolist(), strict=True) if is_one]
         """In the order in which they are numbered."""
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
-        self.labels = np.array([numbers[tag] for tag in met], np.int32)
-        self.held_out, words = sentences.chosen(held_out, self.templates.columns)
-        self.held_labels = np.array([numbers.get(texts[word], -1) for word in words.tolist()], np.int32)
+        numbers = np.where(is_met, np.cumsum(is_met) - 1, -1).astype(np.int32)
+        self.labels = met if is_met.all() else numbers[met]
+        self.held_labels = numbers[labels[sentences.words_of(held_out)]]
         self.core = self.templates.for_core(), settings.for_core(self.tags)
         looks_up = any(place.name == "known" for places in self.templates.places for place in places)
+        sizes = [self.learned.words * each for each in _core.TaggerLearner.features_of_token(self.core[0])]
         self.learner = _core.TaggerLearner(
             *self.core,
             self.learned.starts,
             self.learned.arrays(self.templates.columns),
             self.labels,
+            *(room.empty(size, kind) for size, kind in zip(sizes, (np.uint32, np.uint64), strict=True)),
             mira=settings.rule == "mira",
             C=1.0 if settings.C is None else float(settings.C),
             folds=FOLDS if looks_up else 0,
@@ -128,16 +134,18 @@ class Training(Run[Tagger]):
         """Of the sentences that are learned and held out, and their tags."""
         hashed = xxh3_64("\0".join(self.tags).encode("utf-8", "surrogatepass"))
         for sentences, labels in ((self.learned, self.labels), (self.held_out, self.held_labels)):
-            hashed.update(sentences.starts.tobytes())
-            hashed.update(labels.tobytes())
+            for array in (sentences.starts, labels):
+                hashed.update(array.data)
             for data, offsets in sentences.arrays(self.templates.columns):
-                hashed.update(offsets.tobytes())
-                hashed.update(data.tobytes())
+                hashed.update(offsets.data)
+                hashed.update(data.data)
         return hashed.hexdigest()
 
 
-def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> list[str]:
-    """The tags of all words; those of spans in the scheme that they are learned in."""
-    if settings.learn_as is None or settings.learn_as == settings.scheme:
-        return sentences.column(settings.column).tolist()
-    return [tag for tags in sentences.lists(settings.column) for tag in convert(tags, settings.learn_as)]
+def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> Iterator[list[str]]:
+    """The tags of all words, some at a time; those of spans in the scheme that they are learned in."""
+    for part in sentences.parts():
+        if settings.learn_as is None or settings.learn_as == settings.scheme:
+            yield part.column(settings.column).tolist()
+        else:
+            yield [tag for tags in part.lists(settings.column) for tag in convert(tags, settings.learn_as)]

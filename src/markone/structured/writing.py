@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.errors import DataError, did_you_mean
 from markone.structured.corpora import COLUMNS_OF_CONLLU
-from markone.structured.sentences import FORM, HEAD, TAG, Passage, Sentences, Strings
+from markone.structured.passages import Passage
+from markone.structured.sentences import FORM, HEAD, TAG, Sentences, Strings
 
 NAMES_IN_JSON = {FORM: "tokens", TAG: "tags", HEAD: "heads"}
 
@@ -35,7 +36,7 @@ def write_conllu(
     sentences = sentences.with_columns(columns, heads)
     source = sentences.source
     try:
-        if source is None or source.format != "conllu":
+        if not isinstance(source, Passage) or source.format != "conllu":
             known = {name: strings for name, strings in sentences.columns.items() if name in COLUMNS_OF_CONLLU}
             heads = sentences.heads
             return _core.write_conllu(sentences.starts, new_columns(known), whole(heads)).tobytes()
@@ -47,7 +48,7 @@ def write_conllu(
 def append_column(sentences: Sentences, column: Strings) -> bytes:
     """Files of columns as they were, with one column more."""
     source = sentences.source
-    if source is None or source.format != "columns":
+    if not isinstance(source, Passage) or source.format != "columns":
         raise DataError("a column can be added only to sentences from a file of columns")
     sentences = sentences.with_columns({"added": column})
     try:
