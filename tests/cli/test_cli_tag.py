@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
+from made_treebanks import conllu
 from markone import Tagger
+from markone.data.room import Room
 
 
 def test_a_tagger_is_learned_and_measured(run, folder):
@@ -138,3 +141,23 @@ def test_more_passes_give_the_same_bytes_as_all_at_once(run, folder):
     run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "2")
     run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "4", "--resume")
     assert (folder / "parts.tagger").read_bytes() == (folder / "whole.tagger").read_bytes()
+
+
+@pytest.mark.parametrize("command", [["tag", "train"], ["parse", "train", "--mode", "fast"]])
+def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypatch, command):
+    Path("large.conllu").write_text(conllu(2500, seed=3))
+    rooms = []
+
+    class Seen(Room):
+        def __init__(self, *given):
+            super().__init__(*given)
+            rooms.append(self)
+
+    monkeypatch.setattr("markone.structured.holding.Room", Seen)
+    learn = [*command, "large.conllu", "--epochs", "1"]
+    run(*learn, "-o", "one")
+    assert not any(room.on_disk for room in rooms)
+    assert "Read 2,500 sentences of " in run(*learn, "-o", "other", "--memory", "1 MiB")
+    assert any(room.on_disk for room in rooms)
+    assert Path("one").read_bytes() == Path("other").read_bytes()
+    assert "memory must be a number of bytes, or a text" in run(*learn, "--memory", "little", status=2)

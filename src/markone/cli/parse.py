@@ -15,6 +15,7 @@ from markone.cli.treebanks import (
     facts_of,
     library_options,
     open_files,
+    read_to_learn,
     tell_training,
 )
 from markone.structured.parser import DEPREL, Parser
@@ -82,10 +83,11 @@ def train(
     check_given(data, "markone parse train treebank.conllu")
     path = out or default_name(data, "parser")
     check_path(path, [*data, *filter(None, [test])])
-    sentences = open_files(data, given(reading)).read()
+    settings: dict[str, Any] = given(learning)
+    sentences = read_to_learn(data, given(reading), settings)
     parser = learn_and_save(
         lambda checkpoints, going_on: Parser.train(
-            sentences, tag=tag, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **given(learning)
+            sentences, tag=tag, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
         ),
         path,
         checkpoint=checkpoint,

@@ -16,6 +16,7 @@ from markone.cli.treebanks import (
     facts_of,
     library_options,
     open_files,
+    read_to_learn,
     tell_training,
     written,
 )
@@ -92,7 +93,7 @@ def train(
     settings: dict[str, Any] = given(learning)
     if templates is not None:
         settings["templates"] = lines_of(templates)
-    sentences = open_files(data, given(reading)).read()
+    sentences = read_to_learn(data, given(reading), settings)
     tagger = learn_and_save(
         lambda checkpoints, going_on: Tagger.train(
             sentences, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings

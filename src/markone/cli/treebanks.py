@@ -14,6 +14,7 @@ from markone.cli.report import counted, size_in_words
 from markone.cli.sentences import readable
 from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
+from markone.structured.holding import held_sentences
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.writing import append_column, write_columns, write_conllu, write_json
 
@@ -61,6 +62,13 @@ def open_files(data: Sequence[str], said: dict[str, Any], *, once: bool = False)
     """Files of one format, or standard input."""
     what: Any = data[0] if len(data) == 1 else [Path(name) for name in data]
     return open_corpus(what, once=once, **said)
+
+
+def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str, Any]) -> Sentences:
+    """All sentences of the files, in memory as far as they may be; the settings say what is left of that."""
+    sentences, room = held_sentences(open_files(data, said), settings.get("memory"))
+    settings["memory"] = room.left
+    return sentences
 
 
 def check_given(data: Sequence[str], example: str) -> None:
