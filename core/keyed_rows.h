@@ -45,6 +45,11 @@ class row_numbers {
         }
         return at.row;
     }
+    // Makes room for so many keys at once.
+    void reserve(std::size_t count) {
+        if (const std::size_t wanted = std::bit_ceil(2 * count); wanted > slots.size()) rehash(wanted);
+        keys_in_order.reserve(count);
+    }
 
   private:
     struct slot {

@@ -27,8 +27,12 @@ class scattered_rows {
     std::uint32_t find(std::uint64_t key) const { return numbers.find(key); }
 
     // The weights of a row in the order in which they first moved, and what averaging needs of each.
-    std::span<const entry> weights(std::uint32_t row) const { return {&entries[rows[row].begin], rows[row].size}; }
-    std::span<const double> sums(std::uint32_t row) const { return {&u[rows[row].begin], rows[row].size}; }
+    std::span<const entry> weights(std::uint32_t row) const {
+        return std::span<const entry>(entries).subspan(rows[row].begin, rows[row].size);
+    }
+    std::span<const double> sums(std::uint32_t row) const {
+        return std::span<const double>(u).subspan(rows[row].begin, rows[row].size);
+    }
 
     void add(std::uint32_t row, float* scores) const { add(extent_of(row), scores); }
 
@@ -39,7 +43,7 @@ class scattered_rows {
     };
     void expect(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
     extent extent_of(std::uint32_t row) const {
-        __builtin_prefetch(&entries[rows[row].begin]);
+        __builtin_prefetch(entries.data() + rows[row].begin);
         return rows[row];
     }
     void add(extent where, float* scores) const {
@@ -47,15 +51,18 @@ class scattered_rows {
         for (const entry* one = entries.data() + where.begin; one != end; ++one) scores[one->column] += one->w;
     }
 
-    // The row of a key, empty if there is none yet.
+    // The row of a key, empty if there is none yet. Those who can wait ask for its place first.
+    void expect_key(std::uint64_t key) const { numbers.expect(key); }
     std::uint32_t row_of(std::uint64_t key) {
         const std::uint32_t row = numbers.find_or_add(key);
-        if (row == rows.size()) {
-            rows.push_back({static_cast<std::uint32_t>(entries.size()), 0, first_room});
-            make_room(first_room);
-        }
+        if (row == rows.size()) rows.push_back({});
         return row;
     }
+    void reserve(std::size_t keys) {
+        numbers.reserve(keys);
+        rows.reserve(keys);
+    }
+    void expect_sums(std::uint32_t row) const { __builtin_prefetch(u.data() + rows[row].begin); }
     void move(std::uint32_t row, std::uint32_t column, float amount, double steps_before) {
         const std::size_t at = place(row, column);
         entries[at].w += amount;
@@ -69,7 +76,8 @@ class scattered_rows {
     }
 
   private:
-    static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake
+    static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake; columns are
+                                                    // far fewer than there can be room for
 
     void make_room(std::size_t count) {
         if (entries.size() + count >= nobody) throw std::length_error("too many weights");
@@ -82,7 +90,7 @@ class scattered_rows {
             if (entries[at].column == column) return at;
         if (where.size == where.room) {  // it moves to where there is more
             const auto to = static_cast<std::uint32_t>(entries.size());
-            const auto room = static_cast<std::uint16_t>(2 * where.room);  // columns are far fewer
+            const auto room = where.room == 0 ? first_room : static_cast<std::uint16_t>(2 * where.room);
             make_room(room);
             std::copy_n(entries.begin() + where.begin, where.size, entries.begin() + to);
             std::copy_n(u.begin() + where.begin, where.size, u.begin() + to);

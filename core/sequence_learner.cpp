@@ -33,7 +33,6 @@ class learner final : public tagger_learner {
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         if (by.folds > 0) learn_words();
         number();
-        lines.assign(numbers.size(), nobody);
     }
 
     sequence_tally learn(std::span<const std::int64_t> order) override {
@@ -67,7 +66,9 @@ class learner final : public tagger_learner {
                 found.columns.push_back(entries[i].column);
                 found.weights.push_back(weight);
             }
-            end_row(found, rows.keys()[row]);
+            if (found.columns.size() == static_cast<std::size_t>(found.indptr.back())) continue;
+            found.keys.push_back(rows.keys()[row]);
+            found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
         }
         return found;
     }
@@ -90,19 +91,20 @@ class learner final : public tagger_learner {
     }
 
     const lexicon& words() const override { return known; }
-    std::size_t features() const override { return numbers.size(); }
+    std::size_t features() const override { return count_of_features; }
 
     sequence_state state() const override {
         sequence_state now;
         now.steps = steps;
-        now.origins = origins;
         for (std::uint32_t row = 0; row < rows.size(); ++row) {
+            if (!came_up(row)) continue;
             for (const auto& one : rows.weights(row)) {
                 now.rows.columns.push_back(one.column);
                 now.rows.weights.push_back(one.w);
             }
             const auto sums = rows.sums(row);
             now.sums.insert(now.sums.end(), sums.begin(), sums.end());
+            now.origins.push_back(origins[row]);
             now.rows.keys.push_back(rows.keys()[row]);
             now.rows.indptr.push_back(static_cast<std::int64_t>(now.rows.columns.size()));
         }
@@ -111,28 +113,21 @@ class learner final : public tagger_learner {
 
     void set_state(const sequence_state& to) override {
         check(to);
-        rows = scattered_rows();
+        if (steps != 0 || rows.size() != count_of_features)
+            throw std::invalid_argument("it has learned something already");
         for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
             const std::uint32_t number = rows.row_of(to.rows.keys[row]);
-            if (number != row) throw std::invalid_argument("a feature stands twice in what was kept");
+            if (came_up(number)) throw std::invalid_argument("a feature stands twice in what was kept");
             for (auto at = static_cast<std::size_t>(to.rows.indptr[row]);
                  at < static_cast<std::size_t>(to.rows.indptr[row + 1]); ++at)
                 rows.put(number, to.rows.columns[at], to.rows.weights[at], to.sums[at]);
+            note_origin(number, to.origins[row]);
         }
-        origins = to.origins;
         steps = to.steps;
-        for (std::size_t feature = 0; feature < numbers.size(); ++feature)
-            lines[feature] = rows.find(numbers.keys()[feature]);
         moves_are_old = true;
     }
 
   private:
-    static void end_row(sparse_weights& found, std::uint64_t key) {
-        if (found.columns.size() == static_cast<std::size_t>(found.indptr.back())) return;
-        found.keys.push_back(key);
-        found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
-    }
-
     void check(const sequence_state& to) const {
         const std::size_t size = to.rows.keys.size(), stored = to.rows.columns.size();
         bool good = to.rows.indptr.size() == size + 1 && to.origins.size() == size &&
@@ -201,13 +196,15 @@ class learner final : public tagger_learner {
         }
     }
 
-    // Numbers the features of all tokens.
+    // Numbers the features of all tokens: each has a row, which stays empty until it takes part in a mistake.
     void number() {
         std::vector<std::size_t> all(how.patterns.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
         sentence_reader reader(how, known, all);
         auto next = seen.numbers.begin();
         auto next_base = seen.bases.begin();
+        rows.reserve(std::min(2 * from.batch.tokens(), most_reserved));
+        std::vector<std::uint64_t> keys;
         for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence) {
             reader.read(from.batch, sentence);
             const std::size_t begin = from.batch.begin(sentence);
@@ -215,14 +212,17 @@ class learner final : public tagger_learner {
                 if (how.atoms[atom].kind == atom_kind::known)
                     for (std::size_t i = 0; i < reader.length(); ++i)
                         reader.put(atom, i, lexicon::atom_of(sets[set_of_token[begin + i]]));
+            keys.clear();
             for (std::size_t i = 0; i < reader.length(); ++i) {
                 for (const std::size_t p : parts.local) {
-                    const std::uint64_t key = reader.key(p, i);
-                    *next++ = key == 0 ? nobody : numbers.find_or_add(key);
+                    keys.push_back(reader.key(p, i));
+                    rows.expect_key(keys.back());
                 }
                 for (const std::size_t p : parts.looking_back) *next_base++ = reader.key(p, i);
             }
+            for (const std::uint64_t key : keys) *next++ = key == 0 ? nobody : rows.row_of(key);
         }
+        count_of_features = rows.size();
     }
 
     // ---- a visit
@@ -328,10 +328,10 @@ class learner final : public tagger_learner {
             now.wrong_tokens += best != right_tag(i);
             wrong |= best != right_tag(i);
             if (rival == count || !may(right_tag(i)) || (!by.mira && best == right_tag(i))) continue;
-            difference.clear();
+            noted.clear();
             note_local(i, right_tag(i), rival);
-            note_looking_back(i, said, right_tag(i), 1);
-            note_looking_back(i, said, rival, -1);
+            note_looking_back(i, said, right_tag(i), true);
+            note_looking_back(i, said, rival, false);
             moved |= move(double{scores[rival]} - double{scores[right_tag(i)]}, 1, now);
         }
         now.mistakes += wrong;
@@ -365,18 +365,11 @@ class learner final : public tagger_learner {
     void add_local(std::size_t begin, std::size_t end, float* scores) {
         const std::size_t each = parts.local.size();
         const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
-        found_lines.resize(features.size());
         extents.resize(features.size());
-        for (std::size_t i = 0; i < features.size(); ++i) {
-            found_lines[i] = features[i];
-            if (features[i] != nobody) __builtin_prefetch(&lines[features[i]]);
-        }
-        for (std::uint32_t& line : found_lines) {
-            if (line != nobody) line = lines[line];
-            if (line != nobody) rows.expect(line);
-        }
+        for (const std::uint32_t row : features)
+            if (row != nobody) rows.expect(row);
         for (std::size_t i = 0; i < features.size(); ++i)
-            extents[i] = found_lines[i] == nobody ? scattered_rows::extent() : rows.extent_of(found_lines[i]);
+            extents[i] = features[i] == nobody ? scattered_rows::extent() : rows.extent_of(features[i]);
         for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
     }
     // 0 where the pattern sees nothing.
@@ -409,6 +402,10 @@ class learner final : public tagger_learner {
 
     // ---- steps
 
+    // One weight, up or down by 1, as a number that sorts by rows and columns.
+    static std::uint64_t change_of(std::uint32_t row, std::size_t column, bool up) {
+        return std::uint64_t{row} << 32 | column << 1 | std::uint64_t{up};
+    }
     struct change {
         std::uint32_t row, column;
         float amount;
@@ -419,14 +416,14 @@ class learner final : public tagger_learner {
         double cost = 0;
         for (std::size_t i = 0; i < length; ++i) cost += path[i] != right_tag(i);
         if (cost == 0 || (by.mira && lost + cost <= 0)) return;
-        difference.clear();
+        noted.clear();
         for (std::size_t i = 0; i < length; ++i) {
             const history found = history_at(path, i, count), right = history_at(at.tags, i, count);
             const bool differs = path[i] != right_tag(i);
             if (differs) note_local(i, right_tag(i), path[i]);
             if (differs || found != right) {
-                note_looking_back(i, right, right_tag(i), 1);
-                note_looking_back(i, found, path[i], -1);
+                note_looking_back(i, right, right_tag(i), true);
+                note_looking_back(i, found, path[i], false);
             }
         }
         now.updates += move(lost, cost, now);
@@ -435,55 +432,62 @@ class learner final : public tagger_learner {
     void note_local(std::size_t i, std::size_t right, std::size_t wrong) {
         const auto features = features_of(i);
         for (std::size_t number = 0; number < features.size(); ++number) {
-            if (features[number] == nobody) continue;
-            std::uint32_t& row = lines[features[number]];
-            if (row == nobody)
-                row = made(numbers.keys()[features[number]], i, parts.local[number], history::before_all(count));
-            difference.push_back({row, static_cast<std::uint32_t>(right), 1});
-            difference.push_back({row, static_cast<std::uint32_t>(wrong), -1});
+            const std::uint32_t row = features[number];
+            if (row == nobody) continue;
+            note(row, i, parts.local[number], history::before_all(count));
+            noted.push_back(change_of(row, right, true));
+            noted.push_back(change_of(row, wrong, false));
         }
     }
-    void note_looking_back(std::size_t i, const history& said, std::size_t tag, float amount) {
+    void note_looking_back(std::size_t i, const history& said, std::size_t tag, bool up) {
         for (std::size_t number = 0; number < parts.looking_back.size(); ++number) {
             const std::uint64_t key = key_looking_back(i, number, said);
             if (key == 0) continue;
-            const std::uint32_t row = made(key, i, parts.looking_back[number], said);
-            difference.push_back({row, static_cast<std::uint32_t>(tag), amount});
+            const std::uint32_t row = rows.row_of(key);
+            note(row, i, parts.looking_back[number], said);
+            noted.push_back(change_of(row, tag, up));
         }
     }
-    std::uint32_t made(std::uint64_t key, std::size_t i, std::size_t pattern, const history& said) {
-        const std::uint32_t row = rows.row_of(key);
-        if (row == origins.size())
-            origins.push_back({static_cast<std::uint32_t>(at.sentence), static_cast<std::uint32_t>(i),
-                               static_cast<std::uint32_t>(pattern), said.tags[0], said.tags[1]});
-        return row;
+    // Whether a row has taken part in a mistake.
+    bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != nobody; }
+    // Where it came up first.
+    void note(std::uint32_t row, std::size_t i, std::size_t pattern, const history& said) {
+        if (came_up(row)) return;
+        note_origin(row, {static_cast<std::uint32_t>(at.sentence), static_cast<std::uint32_t>(i),
+                          static_cast<std::uint32_t>(pattern), said.tags[0], said.tags[1]});
+    }
+    void note_origin(std::uint32_t row, const row_origin& origin) {
+        if (row >= origins.size()) origins.resize(rows.size(), {0, 0, nobody, 0, 0});
+        origins[row] = origin;
     }
 
     // The perceptron adds the difference of the features; MIRA as much of it as wins by the cost, and at most C.
     //   tau = min(C, (s_found + cost - s_right) / |difference|^2)
     bool move(double lost, double cost, sequence_tally& now) {
-        std::sort(difference.begin(), difference.end(), [](const change& one, const change& other) {
-            return std::pair(one.row, one.column) < std::pair(other.row, other.column);
-        });
-        std::size_t size = 0;
+        std::sort(noted.begin(), noted.end());
+        difference.clear();
         double norm2 = 0;
-        for (std::size_t i = 0; i < difference.size();) {
-            change sum = difference[i++];
-            for (; i < difference.size() && difference[i].row == sum.row && difference[i].column == sum.column; ++i)
-                sum.amount += difference[i].amount;
-            if (sum.amount == 0) continue;
-            norm2 += double{sum.amount} * double{sum.amount};
-            difference[size++] = sum;
+        for (std::size_t i = 0; i < noted.size();) {
+            const std::uint64_t which = noted[i] >> 1;
+            float amount = 0;
+            for (; i < noted.size() && noted[i] >> 1 == which; ++i) amount += (noted[i] & 1) != 0 ? 1.0f : -1.0f;
+            if (amount == 0) continue;
+            norm2 += double{amount} * double{amount};
+            difference.push_back(
+                {static_cast<std::uint32_t>(which >> 31), static_cast<std::uint32_t>(which & 0x7fffffff), amount});
+            rows.expect_sums(difference.back().row);
         }
         const double loss = by.mira ? lost + cost : lost;
         if (loss > 0) now.loss += loss;
         const double tau = !by.mira ? 1 : norm2 > 0 && loss > 0 ? std::min(by.C, loss / norm2) : 0;
-        if (tau == 0 || size == 0) return false;
-        for (const change& one : std::span(difference).first(size))
+        if (tau == 0 || difference.empty()) return false;
+        for (const change& one : difference)
             rows.move(one.row, one.column, static_cast<float>(tau * double{one.amount}), steps);
         moves_are_old = true;
         return true;
     }
+
+    static constexpr std::size_t most_reserved = std::size_t{1} << 19;
 
     struct place {
         std::size_t sentence = 0, begin = 0;
@@ -501,16 +505,16 @@ class learner final : public tagger_learner {
     lexicon known;
     std::vector<std::string> sets;            // of tags that are known of words in training
     std::vector<std::uint32_t> set_of_token;  // without its own fold
-    row_numbers numbers;                      // of features of tokens
-    table<std::uint32_t> lines;               // the row of each feature, once it has one
+    std::size_t count_of_features = 0;        // of tokens, which are the first rows
     scattered_rows rows;
-    std::vector<row_origin> origins;
+    std::vector<row_origin> origins;  // of rows that came up in a mistake
     double steps = 0;
 
     place at;
     std::vector<float> local, augmented, move_weights, moves, ends;
     bool moves_are_old = true;
-    std::vector<std::uint32_t> path, worst, found_lines;
+    std::vector<std::uint32_t> path, worst;
+    std::vector<std::uint64_t> noted;
     std::vector<scattered_rows::extent> extents;
     std::vector<change> difference;
     viterbi search;

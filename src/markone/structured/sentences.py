@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -116,7 +116,9 @@ def numbered(parts: Iterable[Sequence[str]], size: int, room: Room) -> tuple[lis
     numbers = room.empty(size, np.int32)
     at = 0
     for part in parts:
-        numbers[at : at + len(part)] = [number_of.setdefault(string, len(number_of)) for string in part]
+        for string in set(part):
+            number_of.setdefault(string, len(number_of))
+        numbers[at : at + len(part)] = list(map(number_of.__getitem__, part))
         at += len(part)
     strings = sorted(number_of)
     place = np.empty(len(strings), np.int32)
@@ -161,15 +163,18 @@ class Sentences:
         given = list_of(sentences)
         if given and all(isinstance(one, str) for one in given):
             given = [given]
-        rows = [fields_of(sentence, columns, number) for number, sentence in enumerate(given, 1)]
-        names = list(dict.fromkeys(name for row in rows for name in row)) or [FORM]
-        for number, row in enumerate(rows, 1):
-            try:
-                check_row(row, names)
-            except DataError as error:
-                raise DataError(f"sentence {number}: {error}") from None
-        starts = starts_of([len(row[FORM]) for row in rows])
-        found = {name: [field for row in rows for field in row[name]] for name in names}
+        found = columns_at_once(given, columns)
+        if found is None:
+            rows = [fields_of(sentence, columns, number) for number, sentence in enumerate(given, 1)]
+            names = list(dict.fromkeys(name for row in rows for name in row)) or [FORM]
+            for number, row in enumerate(rows, 1):
+                try:
+                    check_row(row, names)
+                except DataError as error:
+                    raise DataError(f"sentence {number}: {error}") from None
+            given = [row[FORM] for row in rows]
+            found = {name: [field for row in rows for field in row[name]] for name in names}
+        starts = starts_of([len(sentence) for sentence in given])
         heads = found.pop(HEAD, None)
         return cls(
             starts,
@@ -288,6 +293,27 @@ def list_of(sentences: Any) -> list[Any]:
     return list(sentences)
 
 
+def columns_at_once(sentences: list[Any], columns: Sequence[str] | None) -> dict[str, list[Any]] | None:
+    """The columns of all sentences, where all words are strings, or all are tuples of as many; else it takes longer."""
+    if not set(map(type, sentences)) <= {list, tuple}:
+        return None
+    words = list(chain.from_iterable(sentences))
+    kinds = set(map(type, words))
+    if kinds == {str} and columns is None:
+        return {FORM: words}
+    if kinds != {tuple} or len(widths := set(map(len, words))) > 1:
+        return None
+    names = names_for(widths.pop(), columns)
+    found = dict(zip(names, map(list, zip(*words, strict=True)), strict=False))
+    fits = len(found) == len(names) == len(words[0]) and FORM in found and HEAD not in found
+    return found if fits and all(set(map(type, fields)) == {str} for fields in found.values()) else None
+
+
+def names_for(width: int, columns: Sequence[str] | None) -> list[str]:
+    """The names of the columns of words with so many fields."""
+    return list(columns) if columns is not None else [FORM, TAG] if width == 2 else names_of(width)
+
+
 def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict[str, list[Any]]:
     """The columns of one sentence."""
     if isinstance(sentence, Mapping):
@@ -302,7 +328,7 @@ def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict
     if len(widths) > 1:
         raise DataError(f"sentence {number} has words with {min(widths)} and with {max(widths)} fields")
     width = widths.pop()
-    names = list(columns) if columns is not None else [FORM, TAG] if width == 2 else names_of(width)
+    names = names_for(width, columns)
     if len(names) != width:
         raise DataError(f"the words of sentence {number} have {width} fields, but there are {len(names)} columns")
     return dict(zip(names, map(list, zip(*words, strict=True)), strict=True))

@@ -211,8 +211,11 @@ class Tagger:
             Lists of words, one list of words, a dict of columns for each sentence, the path of a file, or `Sentences`.
         """
         batch = self._read(sentences)
-        numbers = self._numbers(batch).tolist()
-        return [self._said(numbers[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
+        numbers, ends = self._numbers(batch).tolist(), batch.starts.tolist()
+        if self._in_scheme is None:
+            return [self._said(numbers[begin:end]) for begin, end in pairwise(ends)]
+        tags = [self._in_scheme[number] for number in numbers]
+        return [tags[begin:end] for begin, end in pairwise(ends)]
 
     def tag_columns(self, sentences: Sentences) -> Strings:
         """The tags of all words as a column."""
