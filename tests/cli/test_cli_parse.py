@@ -124,3 +124,19 @@ def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypa
     run("parse", "train", "treebank.conllu", "--mode", "fast", "-o", "parts.parser", "--resume")
     assert (folder / "parts.parser").read_bytes() == (folder / "whole.parser").read_bytes()
     assert not (folder / "parts.parser.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--beam", "3", "--mode", "fast"), "--beam is the width of --mode accurate, not of 'fast'; leave it out"),
+        (("--beam", "1"), "--beam must be a whole number of at least 2 and at most 1024, not 1"),
+        (("--C", "1"), "--C belongs to --mode exact, not to 'accurate'; leave it out"),
+        (("--round", "0"), "--round must be a whole number of at least 1, not 0"),
+        (("--tags", "form"), "--tags must be the name of a column of tags, not 'form'"),
+        (("--features", "0"), "--features must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_settings_are_called_as_on_the_command_line(run, folder, options, sentence):
+    assert run("parse", "train", "treebank.conllu", "-o", "new.parser", *options, status=2) == sentence
+    assert not (folder / "new.parser").exists()

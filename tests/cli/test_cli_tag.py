@@ -138,3 +138,24 @@ def test_more_passes_give_the_same_bytes_as_all_at_once(run, folder):
     run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "2")
     run("tag", "train", "treebank.conllu", "-o", "parts.tagger", "--epochs", "4", "--resume")
     assert (folder / "parts.tagger").read_bytes() == (folder / "whole.tagger").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--beam", "3"), "--beam is the width of --decode beam, not of 'viterbi'; leave it out"),
+        (
+            ("--decode", "beam", "--beam", "1"),
+            "--beam must be a whole number of at least 2 and at most 1024, not 1",
+        ),
+        (("--epochs", "0"), "--epochs must be a whole number of at least 1, not 0"),
+        (("--C", "1", "--rule", "perceptron"), "--C belongs to the rule 'mira', not to 'perceptron'; leave it out"),
+        (("--learn-as", "IOB2"), "--learn-as is how spans are learned, and there are none; leave it out"),
+        (("--patience", "2"), "--patience waits for held-out accuracy; set holdout, too"),
+        (("--inputs", "upos"), "--inputs must be other columns than the words, and than the one that is learned"),
+        (("--separator", ";"), "--separator must be a tab or a blank, not ';'"),
+    ],
+)
+def test_settings_are_called_as_on_the_command_line(run, folder, options, sentence):
+    assert run("tag", "train", "treebank.conllu", "-o", "new.tagger", *options, status=2) == sentence
+    assert not (folder / "new.tagger").exists()
