@@ -181,14 +181,18 @@ def negative(name: str, kind: Any) -> str | None:
     return option("no_" + name) if kind in (bool, bool | None) and name != "skip_bad" else ""
 
 
-def read_options() -> Any:
+def read_options(more_formats: Sequence[str] = ()) -> Any:
+    """Those of `markone.read`; for commands that also take models of another kind, with the formats of their data."""
     types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
     helps = {}
     for name, text in parameter_docs(read).items():
         for library, command in IN_PYTHON:
             text = text.replace(library, command)
         helps[name] = text + WRITTEN.get(name, "")
-    return options("Reading", types | {"format": Literal[FORMATS]}, helps, "Reading")
+    if more_formats:
+        helps["format"] += f" Of sentences: {', '.join(more_formats)}."
+    formats = tuple(dict.fromkeys((*FORMATS, *more_formats)))
+    return options("Reading", types | {"format": Literal[formats]}, helps, "Reading")
 
 
 def settings_options() -> Any:

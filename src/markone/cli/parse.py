@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from markone.cli.models import check_kind
 from markone.cli.options import FileName, Flag, Number, given
 from markone.cli.training import check_path, default_name, learn_and_save, progress
 from markone.cli.treebanks import (
     ReadingSentences,
     check_given,
+    check_tags,
     facts_of,
     library_options,
     open_files,
@@ -156,12 +158,14 @@ def run(
     from markone.cli.output import check_not_read, opened
 
     check_not_read(out, model, data)
+    check_kind(model, "parser", "use", data)
     parser = Parser.load(model)
     corpus = open_files([data], given(reading), once=True)
     with opened(out) as write:
         if output == "html":
             write(PAGE_BEGINS)
         for batch in corpus:
+            check_tags(parser, batch)
             write(written(parser.parsed(batch), parser.settings.tags, output))
         if output == "html":
             write(PAGE_ENDS)
@@ -197,6 +201,7 @@ def evaluate(
     from markone.cli.report import print_json
 
     check_given(data, "markone parse evaluate treebank.parser test.conllu")
+    check_kind(model, "parser", "measure", *data)
     evaluation = Parser.load(model).evaluate(open_files(data, given(reading)).read())
     if json:
         print_json(evaluation.as_dict())

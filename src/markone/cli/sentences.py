@@ -14,8 +14,10 @@ from typing import Any
 from markone.errors import SettingsError
 from markone.model.grids import shortened, visible
 
-OURS = ("minutes", "top", "output", "probabilities", "row", "text", "method", "folds", "repeats", "share", "rules")
+OURS = ("minutes", "top", "output", "probabilities", "row", "word", "text")
 """Options that the library does not have."""
+OF_EXPERIMENTS = ("method", "folds", "repeats", "share", "rules")
+"""Those that other functions of it have."""
 NAMES = {"from_model": "--from"}
 """Those that are called otherwise than in the library."""
 NOT_OPTIONS = ("what", "source", "settings", "progress", "callback", "functions")
@@ -65,7 +67,7 @@ def sentence(error: Exception) -> str:
     names = [*option_names(), *options_of_sentences()]
     if isinstance(error, SettingsError):
         name, bracket, column = error.name.partition("[")
-        if name in (*names, *OURS):
+        if name in (*names, *OURS, *OF_EXPERIMENTS):
             said = f" {ast.literal_eval(column[:-1])}" if bracket else ""
             return f"{as_option(name)}{said} {with_options(error.problem, names)}"
     return with_options(str(error), names)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from markone.cli.models import check_kind
 from markone.cli.options import FileName, Flag, Number, given
 from markone.cli.training import check_path, default_name, learn_and_save, progress
 from markone.cli.treebanks import (
@@ -151,6 +152,7 @@ def run(
     from markone.cli.output import check_not_read, opened
 
     check_not_read(out, model, data)
+    check_kind(model, "tagger", "use", data)
     tagger = Tagger.load(model)
     corpus = open_files([data], given(reading), once=True)
     with opened(out) as write:
@@ -187,6 +189,7 @@ def evaluate(
     from markone.cli.report import print_json
 
     check_given(data, "markone tag evaluate treebank.tagger test.conllu")
+    check_kind(model, "tagger", "measure", *data)
     evaluation = Tagger.load(model).evaluate(open_files(data, given(reading)).read())
     if json:
         print_json(evaluation.as_dict())

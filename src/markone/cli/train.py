@@ -96,6 +96,7 @@ def train(
     quiet
         No progress and no report.
     """
+    from markone.cli.models import check_kind
     from markone.learning.training import train as learn
     from markone.model.file import load
 
@@ -107,6 +108,8 @@ def train(
         raise DataError(
             "--tune chooses settings for a training from the start; leave out --from and --resume, or --tune"
         )
+    if from_model is not None:
+        check_kind(from_model, "classifier", "learn on")
     base = None if from_model is None else load(from_model)
     source = open_source(data, base, given(reading), target=target, importance=importance, threads=threads)
     spec: Any = features

@@ -14,12 +14,14 @@ from markone.cli.report import counted, size_in_words
 from markone.cli.sentences import readable
 from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
+from markone.structured.parser import with_tags
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.writing import append_column, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
     from markone.model.history import History
     from markone.structured.corpora import Corpus
+    from markone.structured.parser import Parser
 
 Output = Literal["conllu", "columns", "jsonl"]
 WRITTEN = {
@@ -66,6 +68,16 @@ def open_files(data: Sequence[str], said: dict[str, Any], *, once: bool = False)
 def check_given(data: Sequence[str], example: str) -> None:
     if not data:
         raise DataError(f"there are no sentences; name a file of them, as in: {example}")
+
+
+def check_tags(parser: Parser, batch: Sentences) -> None:
+    """That a parser which does not tag words itself is given their tags."""
+    tags = parser.settings.tags
+    if parser.tagger is None and tags not in with_tags(batch, tags).columns:
+        raise DataError(
+            f"the words have no {tags}, by which this parser goes; tag them first with markone tag run, or train a "
+            "parser with --tag, which does so itself"
+        )
 
 
 # ---- saying
