@@ -18,6 +18,7 @@ from markone.cli.treebanks import (
     library_options,
     open_files,
     tell_training,
+    write_all,
 )
 from markone.structured.parser import DEPREL, Parser
 from markone.structured.sentences import Sentences
@@ -128,7 +129,7 @@ def run(
     /,
     *,
     out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
-    output: Literal["conllu", "jsonl", "tree", "html"] | None = None,
+    output: Literal["conllu", "jsonl", "tree", "html"] = "conllu",
     reading: ReadingSentences | None = None,
 ) -> None:
     """Parse the sentences of files, or of plain text, with a parser that `markone parse train` has saved.
@@ -153,22 +154,21 @@ def run(
     out
         The file to write. It appears when all is written.
     output
-        How to write: conllu, by default; jsonl; tree, drawn in characters; or html, a page of pictures.
+        How to write: conllu; jsonl; tree, drawn in characters; or html, a page of pictures.
     """
-    from markone.cli.output import check_not_read, opened
+    from markone.cli.output import check_not_read
 
     check_not_read(out, model, data)
     check_kind(model, "parser", "use", data)
     parser = Parser.load(model)
     corpus = open_files([data], given(reading), once=True)
-    with opened(out) as write:
-        if output == "html":
-            write(PAGE_BEGINS)
-        for batch in corpus:
-            check_tags(parser, batch)
-            write(written(parser.parsed(batch), parser.settings.tags, output))
-        if output == "html":
-            write(PAGE_ENDS)
+
+    def found(batch: Sentences) -> bytes:
+        check_tags(parser, batch)
+        return written(parser.parsed(batch), parser.settings.tags, output)
+
+    page = {"begin": PAGE_BEGINS, "end": PAGE_ENDS} if output == "html" else {}
+    write_all(corpus, out, output, found, **page)
 
 
 def evaluate(
@@ -220,14 +220,14 @@ PAGE_BEGINS = b"""<!doctype html>
 PAGE_ENDS = b"</html>\n"
 
 
-def written(parsed: Sentences, tags: str, output: str | None) -> bytes:
+def written(parsed: Sentences, tags: str, output: str) -> bytes:
     """A batch with its trees, in the format that was asked for."""
     from markone.structured.corpora import COLUMNS_OF_CONLLU
     from markone.structured.drawing import tree_svg, tree_text
     from markone.structured.sentences import FORM, HEAD
     from markone.structured.writing import write_conllu, write_json
 
-    if output in (None, "conllu"):
+    if output == "conllu":
         new = [DEPREL, *({tags} & COLUMNS_OF_CONLLU.keys())]
         return write_conllu(parsed, {name: parsed.column(name) for name in new}, parsed.heads)
     if output == "jsonl":

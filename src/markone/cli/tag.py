@@ -18,6 +18,8 @@ from markone.cli.treebanks import (
     library_options,
     open_files,
     tell_training,
+    usual_output,
+    write_all,
     written,
 )
 from markone.errors import DataError
@@ -149,15 +151,16 @@ def run(
     output
         How to write: conllu, columns or jsonl; as it was read by default.
     """
-    from markone.cli.output import check_not_read, opened
+    from markone.cli.output import check_not_read
 
     check_not_read(out, model, data)
     check_kind(model, "tagger", "use", data)
     tagger = Tagger.load(model)
     corpus = open_files([data], given(reading), once=True)
-    with opened(out) as write:
-        for batch in corpus:
-            write(written(batch, tagger.settings.column, tagger.tag_columns(batch), output))
+    format = output or usual_output(corpus)
+    write_all(
+        corpus, out, format, lambda batch: written(batch, tagger.settings.column, tagger.tag_columns(batch), format)
+    )
 
 
 def evaluate(

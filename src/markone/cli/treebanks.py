@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from markone.cli.options import options, parameter_docs
 from markone.cli.report import counted, size_in_words
@@ -16,7 +16,7 @@ from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
 from markone.structured.parser import with_tags
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
-from markone.structured.writing import append_column, write_columns, write_conllu, write_json
+from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
     from markone.model.history import History
@@ -135,11 +135,38 @@ def facts_of(
 # ---- writing
 
 
-def written(batch: Sentences, column: str, found: Strings, output: Output | None) -> bytes:
-    """A batch with a column that was found, in the format that was asked for, or in its own."""
-    own = None if batch.source is None else batch.source.format
-    format = output or (own if own in ("conllu", "columns", "jsonl") else "columns")
-    if format == "columns" and own == "columns":
+def write_all(
+    corpus: Corpus,
+    out: str | None,
+    format: str,
+    found: Callable[[Sentences], bytes],
+    *,
+    begin: bytes = b"",
+    end: bytes = b"",
+) -> None:
+    """Writes what is found of the sentences, a batch at a time, with what begins and ends a page around it."""
+    from markone.cli.output import opened
+
+    empty = True
+    pieces = map(found, corpus)
+    with opened(out) as write:
+        for piece in in_a_row(pieces) if format in ("conllu", "columns") else pieces:
+            write(begin + piece if empty else piece)
+            empty = False
+        if empty:
+            raise DataError(f"{corpus.name} has no sentences")
+        write(end)
+
+
+def usual_output(corpus: Corpus) -> Output:
+    """The format that sentences are in, if they can be written so."""
+    formats: dict[str, Output] = {one: one for one in get_args(Output)}
+    return formats.get(corpus.format, "columns")
+
+
+def written(batch: Sentences, column: str, found: Strings, format: Output) -> bytes:
+    """A batch with a column that was found."""
+    if format == "columns" and batch.source is not None and batch.source.format == "columns":
         return append_column(batch, found)
     if format == "conllu":
         if column not in COLUMNS_OF_CONLLU:
