@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markone
-from forging import ODD, Forged, damaged, places, put
+from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, StructuredPerceptron, reference
 from markone.model.container import read_file, write_file
 from markone.model.history import Pass
@@ -515,15 +515,7 @@ def test_forged_files_of_checkpoints_are_refused_or_harmless(
     kept_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     forged = Forged(kept_file)
-    name = data.draw(st.sampled_from(sorted(forged.told["tensors"])))
-    what = data.draw(st.sampled_from(["fact", "array", "size"]))
-    if what == "fact":
-        put(forged.told["facts"], data.draw(st.sampled_from(places(forged.told["facts"]))), data.draw(ODD))
-    elif what == "size":
-        forged.resize(name, data.draw(st.integers(-2, 2)))
-    else:
-        with forged.array(name) as array:
-            array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.integers(0, 255))
+    forge(data.draw, forged)
     path = tmp_path_factory.getbasetemp() / "forged.model"
     path.write_bytes(forged.assembled())
     try:

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 from cyclopts import Parameter, Token
 
@@ -145,7 +145,7 @@ def option(name: str) -> str:
 
 def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group: str) -> Any:
     """A dictionary whose keys are options. Those that are not given are not in it."""
-    helps = {key: in_options(text, types) for key, text in helps.items()}
+    helps = {key: in_options(text, types.keys() - {*get_args(types.get(key))}) for key, text in helps.items()}
     annotated = {
         key: Annotated[
             option_type(key, kind),
@@ -160,7 +160,7 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
 
 
 def in_options(text: str, names: Iterable[str]) -> str:
-    """Help in which settings are called as on the command line.
+    """Help in which settings are called as on the command line, if they are among these names.
 
     >>> in_options("With `tol`, the `loss`.", ["tol"])
     'With `--tol`, the `loss`.'

@@ -8,14 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from markone.cli.models import check_kind
-from markone.cli.options import FileName, Flag, Number, given
-from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.options import FileName, Flag, given
+from markone.cli.training import (
+    Checkpoint,
+    Json,
+    Minutes,
+    Quiet,
+    check_path,
+    default_name,
+    learn_and_save,
+    progress,
+)
 from markone.cli.treebanks import (
+    File,
+    Files,
+    Out,
     ReadingSentences,
+    Test,
     check_given,
     check_tags,
     facts_of,
     library_options,
+    measure,
     open_files,
     tell_training,
     write_all,
@@ -32,15 +46,15 @@ else:
 
 
 def train(
-    *data: FileName,
+    *data: Files,
     out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
     tag: Flag = False,
-    test: FileName | None = None,
-    checkpoint: Flag = False,
-    minutes: Number | None = None,
+    test: Test = None,
+    checkpoint: Checkpoint = False,
+    minutes: Minutes = None,
     resume: Flag = False,
-    json: Flag = False,
-    quiet: Flag = False,
+    json: Json = False,
+    quiet: Quiet = False,
     learning: Parsing | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -59,26 +73,13 @@ def train(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, or - for standard input.
     out
         The file of the parser: named like the data, with the ending .parser, by default.
     tag
         Learn a tagger as well, which becomes part of the parser, so that it can parse words without tags and plain
         text. The parser learns from tags that are as good as those will be.
-    test
-        A file of the same make: the parser is measured on it when everything else is done.
-    checkpoint
-        Keep the training in a file beside the parser's, with the ending .checkpoint, after every pass; it is always
-        kept when it is interrupted.
-    minutes
-        Keep it whenever so many minutes have gone by.
     resume
         Go on with a training that was interrupted, to the same parser, bit for bit.
-    json
-        Print one JSON object instead of the report.
-    quiet
-        No progress and no report.
     """
     from markone.cli.report import print_json
 
@@ -125,10 +126,10 @@ def about_parser(parser: Parser) -> Iterator[str]:
 
 def run(
     model: FileName,
-    data: FileName,
+    data: File,
     /,
     *,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    out: Out = None,
     output: Literal["conllu", "jsonl", "tree", "html"] = "conllu",
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -149,10 +150,6 @@ def run(
     ----------
     model
         The file of the parser.
-    data
-        A file, a pattern, or - for standard input.
-    out
-        The file to write. It appears when all is written.
     output
         How to write: conllu; jsonl; tree, drawn in characters; or html, a page of pictures.
     """
@@ -173,7 +170,8 @@ def run(
 
 def evaluate(
     model: FileName,
-    *data: FileName,
+    /,
+    *data: Files,
     json: Flag = False,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -193,20 +191,10 @@ def evaluate(
     ----------
     model
         The file of the parser.
-    data
-        Files of one format, a pattern, or - for standard input.
     json
         Print one JSON object instead of the lines.
     """
-    from markone.cli.report import print_json
-
-    check_given(data, "markone parse evaluate treebank.parser test.conllu")
-    check_kind(model, "parser", "measure", *data)
-    evaluation = Parser.load(model).evaluate(open_files(data, given(reading)).read())
-    if json:
-        print_json(evaluation.as_dict())
-    else:
-        print(evaluation)
+    measure(Parser.load, "parser", model, data, given(reading), json=json)
 
 
 # ---- writing

@@ -7,10 +7,13 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
-from markone.cli.options import options, parameter_docs
-from markone.cli.report import counted, size_in_words
+from cyclopts import Parameter
+
+from markone.cli.models import COMMANDS_FOR, check_kind
+from markone.cli.options import FileName, options, parameter_docs
+from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.sentences import readable
 from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from markone.model.history import History
     from markone.structured.corpora import Corpus
     from markone.structured.parser import Parser
+    from markone.structured.tagger import Tagger
 
 Output = Literal["conllu", "columns", "jsonl"]
 WRITTEN = {
@@ -32,6 +36,16 @@ WRITTEN = {
 
 
 # ---- options
+
+Files = Annotated[FileName, Parameter(help="Files of one format, a pattern, or - for standard input.")]
+File = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
+Test = Annotated[
+    FileName | None,
+    Parameter(help="A file of the same make: the model is measured on it when everything else is done."),
+]
+Out = Annotated[
+    FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when all is written.")
+]
 
 
 def reading_options() -> Any:
@@ -130,6 +144,25 @@ def facts_of(
         **learned,
         **({} if evaluation is None else {"test": evaluation.as_dict()}),
     }
+
+
+def measure(
+    load: Callable[[str], Tagger | Parser],
+    kind: str,
+    path: str,
+    data: Sequence[str],
+    said: dict[str, Any],
+    *,
+    json: bool,
+) -> None:
+    """Measures a tagger or a parser, and tells people or machines."""
+    check_given(data, f"markone {COMMANDS_FOR[kind].measure} treebank.{kind} test.conllu")
+    check_kind(path, kind, "measure", *data)
+    evaluation = load(path).evaluate(open_files(data, said).read())
+    if json:
+        print_json(evaluation.as_dict())
+    else:
+        print(evaluation)
 
 
 # ---- writing
