@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # The tests have a process for each core: threads of the numerical libraries would only wait for each other.
@@ -14,3 +17,11 @@ settings.register_profile("quick", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("fuzz", deadline=None, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Whoever starts the tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -101,3 +102,17 @@ def put(what: Any, place: tuple[Any, ...], value: Any) -> None:
     for key in place[:-1]:
         what = what[key]
     what[place[-1]] = value
+
+
+def forge(draw: Callable[[st.SearchStrategy[Any]], Any], forged: Forged) -> None:
+    """Changes a fact, a number of an array, or the size of one."""
+    what = draw(st.sampled_from(["fact", "array", "size"]))
+    name = draw(st.sampled_from(sorted(forged.told["tensors"])))
+    if what == "fact":
+        put(forged.told["facts"], draw(st.sampled_from(places(forged.told["facts"]))), draw(ODD))
+    elif what == "size":
+        forged.resize(name, draw(st.integers(-2, 2)))
+    else:
+        with forged.array(name) as array:
+            if len(array):
+                array[draw(st.integers(0, len(array) - 1))] = draw(st.integers(0, 255))

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,9 @@ from markone.learning.checkpoints import Checkpoints
 from markone.learning.interruption import Interruption
 from markone.learning.progress import Silence
 from markone.model.model import Model
+from stopping import Stopping
 
+pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
 WORDS = [
     "red",
     "green",
@@ -49,27 +50,6 @@ def texts(count: int, seed: int = 0, classes: int = 2) -> dict[str, list[Any]]:
     labels = [chance.randrange(classes) for _ in range(count)]
     said = [" ".join(chance.choices(WORDS[3 * label : 3 * label + 9], k=8)) for label in labels]
     return {"text": said, "size": [chance.random() for _ in labels], "label": [f"c{label}" for label in labels]}
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c_is_heard() -> Iterator[None]:
-    """Whoever starts the tests in the background may have it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-class Stopping(Silence):
-    """Sends a signal to ourselves at a look."""
-
-    def __init__(self, look: int, number: signal.Signals = signal.SIGINT) -> None:
-        self.left = look
-        self.number = number
-
-    def advance(self, rows: int) -> None:
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), self.number)
 
 
 def saved(model: Model, folder: Path) -> bytes:

@@ -184,6 +184,19 @@ def test_sentences_of_other_files_become_conllu() -> None:
         write_conllu(batch, {"ups": batch.form})
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_files_that_do_not_end_stay_apart_when_written(tmp_path: Path, missing: int, end: str) -> None:
+    without = DOGS.removesuffix("\n" * missing).replace("\n", end)
+    paths = [Path(write(tmp_path, name, without)) for name in ("a.conllu", "b.conllu")]
+    assert write_conllu(read_sentences(paths)).decode() == DOGS.replace("\n", end) + without
+    without = "dogs NNS\n\nbark VB\n\n".removesuffix("\n" * missing).replace("\n", end)
+    paths = [Path(write(tmp_path, name, without)) for name in ("a.iob", "b.iob")]
+    whole, tail = ("dogs NNS x\n\nbark VB x" + "\n" * count for count in (2, 2 - missing))
+    found = append_column(read_sentences(paths), Strings.of(["x"] * 4)).decode()
+    assert found == (whole + tail).replace("\n", end)
+
+
 @pytest.mark.parametrize(
     ("change", "line", "problem"),
     [

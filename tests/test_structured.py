@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import signal
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markone
+from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, StructuredPerceptron, reference
 from markone.model.container import read_file, write_file
 from markone.model.history import Pass
 from markone.structured.perceptron import Weights
+from stopping import Stopping
 
 # ---- a small structure: a tag for each word, with the pairs of tags that follow each other
 
@@ -283,6 +286,7 @@ def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_learned() -> None:
     visits = 0
 
@@ -343,6 +347,182 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
     markone.train(["a", "b"], target=["x", "y"]).save(path)
     with pytest.raises(DataError, match="it holds 'classifier', no structured perceptron"):
         StructuredPerceptron.load(path, features, viterbi)
+
+
+# ---- going on
+
+
+def noisy(count: int = 30, seed: int = 0) -> list[tuple[Words, Words]]:
+    """What no weights separate."""
+    chance = random.Random(seed)
+    lengths = [chance.randint(1, 4) for _ in range(count)]
+    return [(tuple(chance.choices("abc", k=n)), tuple(chance.choices(TAGS, k=n))) for n in lengths]
+
+
+def content(found: StructuredPerceptron, folder: Path) -> bytes:
+    found.save(folder / "content.model")
+    return (folder / "content.model").read_bytes()
+
+
+RUNS: list[dict[str, Any]] = [
+    {},
+    {"average": False, "order": "given"},
+    {"rule": "mira", "cost": hamming, "order": "once"},
+    {"holdout": 0.3, "patience": 2, "epochs": 9},
+    {"rule": "mira", "C": 0.05, "holdout": 0.3, "patience": 3},
+    {"answers": None, "argmax": viterbi, "cost": hamming, "seed": 5},
+]
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+@pytest.mark.parametrize("how", RUNS, ids=lambda how: "-".join(how) or "usual")
+def test_a_training_that_was_interrupted_ends_with_the_same_bytes(how: dict[str, Any], tmp_path: Path) -> None:
+    options = {"epochs": 4, "order": "each", **how}
+    corpus, kept = noisy(), tmp_path / "kept.model"
+    whole = learner(**options).train(corpus)
+    chance, stops, within = random.Random(str(sorted(how))), 0, 0
+    while True:
+        found = learner(**options).train(
+            corpus, checkpoint=kept, resume=True, progress=Stopping(chance.randint(2, len(corpus)))
+        )
+        if found.history.stopped != "interrupted":
+            break
+        stops += 1
+        resume = StructuredPerceptron.load(kept, features, answers=answers).resume
+        assert resume is not None
+        within += resume.facts["sums"]["visits"] > 0
+        assert stops < 100
+    assert stops > 2 and within > 1
+    assert content(found, tmp_path) == content(whole, tmp_path)
+    assert found.weights == whole.weights and list(found.weights) == list(whole.weights)
+    assert [str(one.loss) for one in found.history] == [str(one.loss) for one in whole.history]
+
+
+def test_a_checkpoint_predicts_and_can_be_made_final(tmp_path: Path) -> None:
+    corpus, kept = noisy(), tmp_path / "kept.model"
+    found = learner(epochs=2).train(corpus, checkpoint=kept)
+    assert found.resume is None
+    again = StructuredPerceptron.load(kept, features, answers=answers)
+    assert again.weights == found.weights and again.predict(corpus[0][0]) == found.predict(corpus[0][0])
+    assert content(again, tmp_path) == kept.read_bytes()
+    again.save(tmp_path / "final.model", final=True)
+    assert (tmp_path / "final.model").read_bytes() == content(found, tmp_path)
+    assert (tmp_path / "final.model").stat().st_size < kept.stat().st_size
+
+
+def test_more_passes_can_be_made_later(tmp_path: Path) -> None:
+    corpus, kept = noisy(), tmp_path / "kept.model"
+    learner(epochs=2).train(corpus, checkpoint=kept)
+    more = learner(epochs=5).train(corpus, checkpoint=kept, resume=True)
+    assert content(more, tmp_path) == content(learner(epochs=5).train(corpus), tmp_path) and len(more.history) == 5
+    usual = learner(rule="mira").train(corpus, checkpoint=kept)
+    same = learner(rule="mira", C=0.3, epochs=10).train(corpus, resume=kept)  # only that it is said is new
+    assert same.weights == usual.weights and len(same.history) == len(usual.history)
+
+
+def test_what_ended_by_itself_stays_ended(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.model"
+    done = learner(epochs=50).train(CORPUS, checkpoint=kept)
+    assert done.history.stopped == "converged"
+    again = learner(epochs=90).train(CORPUS, resume=kept)
+    assert again.history.stopped == "converged" and len(again.history) == len(done.history)
+    assert again.weights == done.weights
+    stopped = learner(epochs=9).train(noisy(), checkpoint=kept, callback=lambda one: one.epoch == 2)
+    assert stopped.history.stopped == "callback"
+    assert len(learner(epochs=9).train(noisy(), resume=kept).history) == 9
+
+
+def test_sigterm_keeps_the_training(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.model"
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        progress = Stopping(40, signal.SIGTERM)
+        stopped = learner(epochs=3).train(noisy(), checkpoint=kept, progress=progress)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert came == [signal.SIGTERM] and stopped.history.stopped == "interrupted"
+    again = learner(epochs=3).train(noisy(), checkpoint=kept, resume=True)
+    assert content(again, tmp_path) == content(learner(epochs=3).train(noisy()), tmp_path)
+
+
+def test_only_the_same_training_is_taken_up(tmp_path: Path) -> None:
+    kept, final = tmp_path / "kept.model", tmp_path / "final.model"
+    corpus = noisy()
+    learner(epochs=2).train(corpus, held_out=CORPUS, checkpoint=kept).save(final)
+    others: list[tuple[Any, Any]] = [
+        (noisy(seed=1), CORPUS),
+        (corpus[:-1], CORPUS),
+        (corpus[::-1], CORPUS),
+        (corpus, CORPUS[:-1]),
+        (corpus, None),
+        ([*corpus, *CORPUS], []),
+    ]
+    for examples, held_out in others:
+        with pytest.raises(DataError, match="the examples are not those of the training that was interrupted"):
+            learner(epochs=3).train(examples, held_out=held_out, resume=kept)
+    for change, problem in (
+        ({"seed": 1}, "seed is 1 now and was 0"),
+        ({"rule": "mira"}, "rule is 'mira' now and was 'perceptron'"),
+        ({"order": "each"}, "order is 'each' now and was 'given'"),
+    ):
+        with pytest.raises(SettingsError, match=problem):
+            learner(**change).train(corpus, held_out=CORPUS, resume=kept)
+    with pytest.raises(DataError, match="has not kept its training"):
+        learner().train(corpus, held_out=CORPUS, resume=final)
+    with pytest.raises(SettingsError, match="resume needs the file"):
+        learner().train(corpus, resume=True)
+    with pytest.raises(SettingsError, match="callback must be a function"):
+        learner().train(corpus, callback=7)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="there is no folder"):
+        learner().train(corpus, checkpoint=tmp_path / "nowhere" / "kept")
+    assert len(learner(epochs=1).train(corpus, resume=tmp_path / "nothing").history) == 1
+
+
+def test_what_tells_examples_apart_does_not_depend_on_the_order_of_names(tmp_path: Path) -> None:
+    """A set of names comes in another order in each process."""
+
+    def backwards(words: Words, tags: Words) -> dict[str, float]:
+        return dict(reversed(features(words, tags).items()))
+
+    kept = tmp_path / "kept.model"
+    learner(epochs=2).train(noisy(), checkpoint=kept)
+    again = StructuredPerceptron(backwards, answers=answers, order="given", epochs=4).train(noisy(), resume=kept)
+    assert content(again, tmp_path) == content(learner(epochs=4).train(noisy()), tmp_path)
+
+
+@pytest.fixture(scope="module")
+def kept_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("structured") / "kept"
+    learner(epochs=2, patience=2).train(CORPUS, held_out=CORPUS[:2], checkpoint=path)
+    return path.read_bytes()
+
+
+@given(st.data())
+def test_damaged_files_of_checkpoints_are_refused(
+    kept_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "damaged.model"
+    path.write_bytes(data.draw(damaged(kept_file)))
+    if path.read_bytes() != kept_file:
+        with pytest.raises(DataError):
+            learner(patience=2).train(CORPUS, held_out=CORPUS[:2], resume=path)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_forged_files_of_checkpoints_are_refused_or_harmless(
+    kept_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    forged = Forged(kept_file)
+    forge(data.draw, forged)
+    path = tmp_path_factory.getbasetemp() / "forged.model"
+    path.write_bytes(forged.assembled())
+    try:
+        found = learner(epochs=3, patience=2).train(CORPUS, held_out=CORPUS[:2], resume=path)
+    except (DataError, SettingsError):
+        return
+    assert all(math.isfinite(value) for value in found.weights.values())
 
 
 # ---- what is refused

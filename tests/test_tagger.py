@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forging import ODD, Forged, damaged, places, put
+from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, Tagger
 from markone.learning.checkpoints import Checkpoints
 from markone.model.history import Pass
@@ -434,16 +434,7 @@ def test_forged_files_are_refused_or_harmless(tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("forged")
     forged = Forged(content(SMALL, folder))
     for _ in range(data.draw(st.integers(1, 2))):
-        what = data.draw(st.sampled_from(["fact", "array", "size"]))
-        name = data.draw(st.sampled_from(sorted(forged.told["tensors"])))
-        if what == "fact":
-            put(forged.told["facts"], data.draw(st.sampled_from(places(forged.told["facts"]))), data.draw(ODD))
-        elif what == "size":
-            forged.resize(name, data.draw(st.integers(-2, 2)))
-        else:
-            with forged.array(name) as array:
-                if len(array):
-                    array[data.draw(st.integers(0, len(array) - 1))] = data.draw(st.integers(0, 255))
+        forge(data.draw, forged)
     path = folder / "x.tagger"
     path.write_bytes(forged.assembled())
     try:

@@ -8,6 +8,8 @@ import pytest
 
 import markone
 from commands import rows_in
+from markone import Parser, Tagger
+from markone.structured.explaining import explain_sentence, explain_tagger
 
 
 def test_explain_shows_a_model_and_an_example(run, folder):
@@ -70,3 +72,91 @@ def test_off_a_terminal_names_are_not_cut(run, folder, monkeypatch):
     assert name not in run("explain", "a.model")
     monkeypatch.delenv("COLUMNS")
     assert name in run("explain", "a.model")
+
+
+# ---- taggers and parsers
+
+SENTENCE = "the old dog sees a walk"
+
+
+def test_a_text_may_stand_where_data_would(run, folder):
+    assert run("explain", "reviews.model", "not a clean room") == run(
+        "explain", "reviews.model", "--text", "not a clean room"
+    )
+    (folder / "two words").write_text("a clean room\n")
+    assert "--row needs the data" in run("explain", "reviews.model", "two words", status=2)
+    assert run("explain", "reviews.model", "--row", "1", "two words", "--format", "lines") == run(
+        "explain", "reviews.model", "a clean room"
+    )
+
+
+@pytest.mark.parametrize(("kind", "file"), [(Tagger, "treebank.tagger"), (Parser, "text.parser")])
+def test_explain_shows_why_words_are_what_they_are(run, folder, kind, file):
+    model = kind.load(file)
+    words = SENTENCE.split()
+    facts = json.loads(run("explain", file, SENTENCE, "--json"))
+    assert facts == json.loads(json.dumps(explain_sentence(model, words).as_dict()))
+    assert [word["word"] for word in facts["words"]] == words
+    shown = run("explain", file, "--text", SENTENCE)
+    for number, word in enumerate(words, 1):
+        assert f"{number} {word}" in shown
+    facts = json.loads(run("explain", file, SENTENCE, "--word", "3", "--json"))
+    assert facts == json.loads(json.dumps(model.explain(words, 2).as_dict()))
+    whole, few = (run("explain", file, SENTENCE, "--word", "3", "--top", top) for top in ("50", "2"))
+    assert whole.startswith("'dog' ") and len(few) < len(whole) and " more " in few
+    assert run("explain", file, SENTENCE, "--html", "page.html") == ""
+    assert "sees" in (folder / "page.html").read_text()
+
+
+def test_a_line_says_what_was_decided_and_by_how_much(run, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    why = Tagger.load("treebank.tagger").explain(SENTENCE.split(), 2)
+    [line] = [line for line in run("explain", "treebank.tagger", SENTENCE).splitlines() if line.startswith("3 dog")]
+    strongest = max(why.terms, key=lambda term: term.difference)
+    weakest = min(why.terms, key=lambda term: term.difference)
+    assert line.split()[2:5] == [why.chosen, why.against, f"{why.margin:.4g}"]
+    assert strongest.feature in line and weakest.feature in line and strongest.difference > 0 > weakest.difference
+    arc, label = run("explain", "text.parser", SENTENCE).splitlines()[5:7]
+    assert arc.startswith("3 dog ") and " of sees, left " in arc and label.split()[0] == "nsubj"
+    monkeypatch.setenv("COLUMNS", "50")  # features give way where there is no room
+    assert strongest.feature not in run("explain", "treebank.tagger", SENTENCE)
+
+
+def test_explain_shows_what_a_tagger_goes_by(run, folder):
+    tagger = Tagger.load("treebank.tagger")
+    facts = json.loads(run("explain", "treebank.tagger", "--json", "--top", "3"))
+    assert facts == json.loads(json.dumps(explain_tagger(tagger, 3).as_dict()))
+    assert list(facts["tags"]) == tagger.tags and all(len(found) == 3 for found in facts["tags"].values())
+    assert "what speaks for NOUN" in run("explain", "treebank.tagger")
+
+
+@pytest.mark.parametrize("file", ["treebank.tagger", "treebank.parser"])
+def test_explain_finds_a_sentence(run, folder, file):
+    said = run("explain", file, "--row", "7", "test.conllu")
+    assert said == run("explain", file, "--row", "7", "test.conllu", "--format", "conllu")
+    sentence = markone.structured.corpora.read_sentences("test.conllu").some(6, 7)
+    kind = Tagger if file.endswith("tagger") else Parser
+    assert json.loads(run("explain", file, "--row", "7", "test.conllu", "--json")) == json.loads(
+        json.dumps(explain_sentence(kind.load(file), sentence).as_dict())
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("treebank.tagger", SENTENCE, "--word", "7"), "--word must be the number of one of the 6 words, not 7"),
+        (("treebank.tagger", SENTENCE, "--word", "0"), "--word must be the number of one of the 6 words, not 0"),
+        (("treebank.tagger", "--word", "1"), "--word needs the sentence that the word is in"),
+        (("treebank.tagger", "A dog. A cat."), "--text must be one sentence, and is 2; give one after the other"),
+        (("treebank.tagger", "--text", " "), "--text must be one sentence, and is 0"),
+        (("treebank.tagger", SENTENCE, "--top", "0"), "--top must be a whole number of at least 1, not 0"),
+        (("treebank.tagger", "--row", "0", "test.conllu"), "--row must be at least 1, not 0"),
+        (("treebank.tagger", "--row", "99", "test.conllu"), "there is no sentence 99 in test.conllu, which has 20"),
+        (("treebank.tagger", "--row", "1", "test.conllu", "--quote", "x"), "--quote means nothing for sentences"),
+        (("treebank.parser",), "--text must be given to explain a parser, for instance --text 'The dog barks.'"),
+        (("treebank.parser", SENTENCE), "the words have no upos, by which this parser goes; tag them first with"),
+        (("reviews.model", "a clean room", "--word", "2"), "--word is for taggers and parsers; leave it out"),
+    ],
+)
+def test_explain_says_what_is_wrong_with_sentences(arguments, sentence, run):
+    assert run("explain", *arguments, status=2).startswith(sentence)

@@ -95,7 +95,9 @@ def test_text_is_tagged_and_parsed(run, folder):
     page = run("parse", "run", "text.parser", "-", "--output", "html", given=text)
     assert page.startswith("<!doctype html>") and page.count("<svg") == 1 and ">nsubj<" in page
     assert run("parse", "run", "text.parser", "-", given=text).startswith("1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n")
-    assert "no column 'upos'" in run("parse", "run", "treebank.parser", "-", given=text, status=2)
+    assert "the words have no upos, by which this parser goes" in run(
+        "parse", "run", "treebank.parser", "-", given=text, status=2
+    )
 
 
 def test_evaluation(run, folder):
@@ -108,7 +110,6 @@ def test_mistakes_are_told(run, folder):
     assert "as in: markone parse evaluate" in run("parse", "evaluate", "treebank.parser", status=2)
     (folder / "two.conllu").write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
     assert "two.conllu, line 2" in run("parse", "train", "two.conllu", status=2)
-    assert "no parser but 'tagger'" in run("parse", "run", "treebank.tagger", "test.conllu", status=2)
 
 
 def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypatch):
@@ -124,3 +125,19 @@ def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypa
     run("parse", "train", "treebank.conllu", "--mode", "fast", "-o", "parts.parser", "--resume")
     assert (folder / "parts.parser").read_bytes() == (folder / "whole.parser").read_bytes()
     assert not (folder / "parts.parser.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--beam", "3", "--mode", "fast"), "--beam is the width of --mode accurate, not of 'fast'; leave it out"),
+        (("--beam", "1"), "--beam must be a whole number of at least 2 and at most 1024, not 1"),
+        (("--C", "1"), "--C belongs to --mode exact, not to 'accurate'; leave it out"),
+        (("--round", "0"), "--round must be a whole number of at least 1, not 0"),
+        (("--tags", "form"), "--tags must be the name of a column of tags, not 'form'"),
+        (("--features", "0"), "--features must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_settings_are_called_as_on_the_command_line(run, folder, options, sentence):
+    assert run("parse", "train", "treebank.conllu", "-o", "new.parser", *options, status=2) == sentence
+    assert not (folder / "new.parser").exists()

@@ -160,4 +160,25 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
     assert "Read 2,500 sentences of " in run(*learn, "-o", "other", "--memory", "1 MiB")
     assert any(room.on_disk for room in rooms)
     assert Path("one").read_bytes() == Path("other").read_bytes()
-    assert "memory must be a number of bytes, or a text" in run(*learn, "--memory", "little", status=2)
+    assert "--memory must be a number of bytes, or a text" in run(*learn, "--memory", "little", status=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--beam", "3"), "--beam is the width of --decode beam, not of 'viterbi'; leave it out"),
+        (
+            ("--decode", "beam", "--beam", "1"),
+            "--beam must be a whole number of at least 2 and at most 1024, not 1",
+        ),
+        (("--epochs", "0"), "--epochs must be a whole number of at least 1, not 0"),
+        (("--C", "1", "--rule", "perceptron"), "--C belongs to the rule 'mira', not to 'perceptron'; leave it out"),
+        (("--learn-as", "IOB2"), "--learn-as is how spans are learned, and there are none; leave it out"),
+        (("--patience", "2"), "--patience waits for held-out accuracy; set holdout, too"),
+        (("--inputs", "upos"), "--inputs must be other columns than the words, and than the one that is learned"),
+        (("--separator", ";"), "--separator must be a tab or a blank, not ';'"),
+    ],
+)
+def test_settings_are_called_as_on_the_command_line(run, folder, options, sentence):
+    assert run("tag", "train", "treebank.conllu", "-o", "new.tagger", *options, status=2) == sentence
+    assert not (folder / "new.tagger").exists()

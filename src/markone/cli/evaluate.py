@@ -50,12 +50,14 @@ def evaluate(
     quiet
         No progress.
     """
+    from markone.cli.models import check_kind
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import Terminal
     from markone.model.file import load
 
+    check_kind(model, "classifier", "measure", data)
     predictor = load(model)
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:

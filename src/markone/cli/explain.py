@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,13 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Reading, WholeNumber, given
+from markone.cli.options import FileName, Flag, WholeNumber, given, read_options
 from markone.data.source import Batch, GivenRows, Source
 from markone.data.texts import Texts
 from markone.errors import DataError, SettingsError
+from markone.structured.corpora import FORMATS as FORMATS_OF_SENTENCES
 
 if TYPE_CHECKING:
+    from markone.model.explaining import Shown
     from markone.model.model import Model
+
+    Reading = dict[str, Any]
+else:
+    Reading = read_options(FORMATS_OF_SENTENCES)
 
 
 def explain(
@@ -25,6 +32,7 @@ def explain(
     *,
     text: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     row: WholeNumber | None = None,
+    word: WholeNumber | None = None,
     top: WholeNumber = 20,
     html: FileName | None = None,
     json: Flag = False,
@@ -35,6 +43,10 @@ def explain(
     Of a model: the features with the largest weights for each class, how often they occur, and their odds. Of an
     example: each feature with its value, its weight and their product; the products sum to the score.
 
+    Of a tagger or a parser an example is a sentence: what each word is, what it would be else, by how much the one wins
+    over the other, and what speaks most for it and against it; with --word, all that speaks for one word's tag, or for
+    its head and its label.
+
     Examples:
 
     `markone explain reviews.model`
@@ -43,16 +55,24 @@ def explain(
 
     `markone explain reviews.model --row 3 new.csv --html row3.html`
 
+    `markone explain treebank.tagger "The dog barks."`
+
+    `markone explain text.parser "The dog barks." --word 2`
+
+    `markone explain treebank.parser --row 3 test.conllu`
+
     Parameters
     ----------
     model
-        The file of the model.
+        The file of the model, tagger or parser.
     data
-        Where the example is, with --row.
+        Where the example is, with --row; or a text of more than one word, which is the example, as with --text.
     text
-        The example, for a model of texts.
+        The example, for a model of texts; for taggers and parsers, a sentence.
     row
-        The number of the example in the data, from 1.
+        The number of the example in the data, from 1; for taggers and parsers, that of the sentence.
+    word
+        The number of a word in the sentence, from 1.
     top
         How many features to show.
     html
@@ -62,22 +82,28 @@ def explain(
     """
     from markone.cli.output import check_not_read
     from markone.cli.report import print_json
-    from markone.model.file import load
+    from markone.model.container import kind_of
 
+    if text is None and row is None and data is not None and is_text(data):
+        text, data = data, None
     if text is not None and (row is not None or data is not None):
         raise SettingsError("text", "is an example of its own; leave out --row and its data")
     if (row is None) != (data is None):
         raise SettingsError("row", "needs the data that the row is in, and data need a row: --row 3 new.csv")
-    check_not_read(html, model, data)
-    predictor = load(model)
-    if text is not None:
-        found = predictor.explain(check_text(text, predictor), top=top)
-    elif row is not None and data is not None:
-        found = next(predictor.explain(one_row(data, row, predictor, given(reading)), top=top))
-    elif reading:
+    if reading and data is None:
         raise SettingsError(next(iter(reading)), "is for data; leave it out, or say --row and the data that it is in")
+    if row is not None and row < 1:
+        raise SettingsError("row", f"must be at least 1, not {row}")
+    check_not_read(html, model, data)
+    example = None if row is None or data is None else (data, row)
+    if kind_of(model) in ("tagger", "parser"):
+        from markone.cli.explain_words import explain_words
+
+        found = explain_words(model, text, example, given(reading), word=word, top=top)
+    elif word is not None:
+        raise SettingsError("word", "is for taggers and parsers; leave it out")
     else:
-        found = predictor.explain(top=top)
+        found = explain_example(model, text, example, given(reading), top=top)
     if html is not None:
         from markone.model.atomic import writing
 
@@ -89,6 +115,27 @@ def explain(
         from markone.cli.terminal import WIDE, Terminal, knows_width
 
         Terminal(highlight=False, width=None if knows_width() else WIDE).print(found)
+
+
+def is_text(data: str) -> bool:
+    """Whether it is an example rather than where one is: it has blanks, and no file is called so."""
+    return len(data.split()) > 1 and not os.path.exists(data)
+
+
+def explain_example(
+    model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int
+) -> Shown:
+    from markone.model.file import load
+
+    predictor = load(model)
+    found: Shown
+    if text is not None:
+        found = predictor.explain(check_text(text, predictor), top=top)
+    elif example is not None:
+        found = next(predictor.explain(one_row(*example, predictor, said), top=top))
+    else:
+        found = predictor.explain(top=top)
+    return found
 
 
 def check_text(text: str, model: Model) -> str:
@@ -103,8 +150,6 @@ def check_text(text: str, model: Model) -> str:
 def one_row(data: str, number: int, model: Model, said: dict[str, Any]) -> Source:
     from markone.cli.reading import open_data
 
-    if number < 1:
-        raise SettingsError("row", f"must be at least 1, not {number}")
     source = open_data(data, model, said, once=True)
     before = 0
     for batch in source.batches():

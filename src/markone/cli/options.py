@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_args, get_type_hints
 
 from cyclopts import Parameter, Token
 
@@ -145,7 +145,7 @@ def option(name: str) -> str:
 
 def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group: str) -> Any:
     """A dictionary whose keys are options. Those that are not given are not in it."""
-    helps = {key: in_options(text, types) for key, text in helps.items()}
+    helps = {key: in_options(text, types.keys() - {*get_args(types.get(key))}) for key, text in helps.items()}
     annotated = {
         key: Annotated[
             option_type(key, kind),
@@ -160,7 +160,7 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
 
 
 def in_options(text: str, names: Iterable[str]) -> str:
-    """Help in which settings are called as on the command line.
+    """Help in which settings are called as on the command line, if they are among these names.
 
     >>> in_options("With `tol`, the `loss`.", ["tol"])
     'With `--tol`, the `loss`.'
@@ -181,14 +181,18 @@ def negative(name: str, kind: Any) -> str | None:
     return option("no_" + name) if kind in (bool, bool | None) and name != "skip_bad" else ""
 
 
-def read_options() -> Any:
+def read_options(more_formats: Sequence[str] = ()) -> Any:
+    """Those of `markone.read`; for commands that also take models of another kind, with the formats of their data."""
     types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
     helps = {}
     for name, text in parameter_docs(read).items():
         for library, command in IN_PYTHON:
             text = text.replace(library, command)
         helps[name] = text + WRITTEN.get(name, "")
-    return options("Reading", types | {"format": Literal[FORMATS]}, helps, "Reading")
+    if more_formats:
+        helps["format"] += f" Of sentences: {', '.join(more_formats)}."
+    formats = tuple(dict.fromkeys((*FORMATS, *more_formats)))
+    return options("Reading", types | {"format": Literal[formats]}, helps, "Reading")
 
 
 def settings_options() -> Any:

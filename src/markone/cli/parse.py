@@ -7,16 +7,33 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Number, given
-from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.models import check_kind
+from markone.cli.options import FileName, Flag, given
+from markone.cli.training import (
+    Checkpoint,
+    Json,
+    Minutes,
+    Quiet,
+    check_path,
+    default_name,
+    learn_and_save,
+    progress,
+)
 from markone.cli.treebanks import (
+    File,
+    Files,
+    Out,
     ReadingSentences,
+    Test,
     check_given,
+    check_tags,
     facts_of,
     library_options,
+    measure,
     open_files,
     read_to_learn,
     tell_training,
+    write_all,
 )
 from markone.structured.parser import DEPREL, Parser
 from markone.structured.sentences import Sentences
@@ -30,15 +47,15 @@ else:
 
 
 def train(
-    *data: FileName,
+    *data: Files,
     out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
     tag: Flag = False,
-    test: FileName | None = None,
-    checkpoint: Flag = False,
-    minutes: Number | None = None,
+    test: Test = None,
+    checkpoint: Checkpoint = False,
+    minutes: Minutes = None,
     resume: Flag = False,
-    json: Flag = False,
-    quiet: Flag = False,
+    json: Json = False,
+    quiet: Quiet = False,
     learning: Parsing | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -57,26 +74,13 @@ def train(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, or - for standard input.
     out
         The file of the parser: named like the data, with the ending .parser, by default.
     tag
         Learn a tagger as well, which becomes part of the parser, so that it can parse words without tags and plain
         text. The parser learns from tags that are as good as those will be.
-    test
-        A file of the same make: the parser is measured on it when everything else is done.
-    checkpoint
-        Keep the training in a file beside the parser's, with the ending .checkpoint, after every pass; it is always
-        kept when it is interrupted.
-    minutes
-        Keep it whenever so many minutes have gone by.
     resume
         Go on with a training that was interrupted, to the same parser, bit for bit.
-    json
-        Print one JSON object instead of the report.
-    quiet
-        No progress and no report.
     """
     from markone.cli.report import print_json
 
@@ -124,11 +128,11 @@ def about_parser(parser: Parser) -> Iterator[str]:
 
 def run(
     model: FileName,
-    data: FileName,
+    data: File,
     /,
     *,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
-    output: Literal["conllu", "jsonl", "tree", "html"] | None = None,
+    out: Out = None,
+    output: Literal["conllu", "jsonl", "tree", "html"] = "conllu",
     reading: ReadingSentences | None = None,
 ) -> None:
     """Parse the sentences of files, or of plain text, with a parser that `markone parse train` has saved.
@@ -148,30 +152,28 @@ def run(
     ----------
     model
         The file of the parser.
-    data
-        A file, a pattern, or - for standard input.
-    out
-        The file to write. It appears when all is written.
     output
-        How to write: conllu, by default; jsonl; tree, drawn in characters; or html, a page of pictures.
+        How to write: conllu; jsonl; tree, drawn in characters; or html, a page of pictures.
     """
-    from markone.cli.output import check_not_read, opened
+    from markone.cli.output import check_not_read
 
     check_not_read(out, model, data)
+    check_kind(model, "parser", "use", data)
     parser = Parser.load(model)
     corpus = open_files([data], given(reading), once=True)
-    with opened(out) as write:
-        if output == "html":
-            write(PAGE_BEGINS)
-        for batch in corpus:
-            write(written(parser.parsed(batch), parser.settings.tags, output))
-        if output == "html":
-            write(PAGE_ENDS)
+
+    def found(batch: Sentences) -> bytes:
+        check_tags(parser, batch)
+        return written(parser.parsed(batch), parser.settings.tags, output)
+
+    page = {"begin": PAGE_BEGINS, "end": PAGE_ENDS} if output == "html" else {}
+    write_all(corpus, out, output, found, **page)
 
 
 def evaluate(
     model: FileName,
-    *data: FileName,
+    /,
+    *data: Files,
     json: Flag = False,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -191,19 +193,10 @@ def evaluate(
     ----------
     model
         The file of the parser.
-    data
-        Files of one format, a pattern, or - for standard input.
     json
         Print one JSON object instead of the lines.
     """
-    from markone.cli.report import print_json
-
-    check_given(data, "markone parse evaluate treebank.parser test.conllu")
-    evaluation = Parser.load(model).evaluate(open_files(data, given(reading)).read())
-    if json:
-        print_json(evaluation.as_dict())
-    else:
-        print(evaluation)
+    measure(Parser.load, "parser", model, data, given(reading), json=json)
 
 
 # ---- writing
@@ -217,14 +210,14 @@ PAGE_BEGINS = b"""<!doctype html>
 PAGE_ENDS = b"</html>\n"
 
 
-def written(parsed: Sentences, tags: str, output: str | None) -> bytes:
+def written(parsed: Sentences, tags: str, output: str) -> bytes:
     """A batch with its trees, in the format that was asked for."""
     from markone.structured.corpora import COLUMNS_OF_CONLLU
     from markone.structured.drawing import tree_svg, tree_text
     from markone.structured.sentences import FORM, HEAD
     from markone.structured.writing import write_conllu, write_json
 
-    if output in (None, "conllu"):
+    if output == "conllu":
         new = [DEPREL, *({tags} & COLUMNS_OF_CONLLU.keys())]
         return write_conllu(parsed, {name: parsed.column(name) for name in new}, parsed.heads)
     if output == "jsonl":

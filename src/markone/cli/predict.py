@@ -63,6 +63,7 @@ def predict(
     quiet
         No progress.
     """
+    from markone.cli.models import check_kind
     from markone.cli.output import check_not_read, make_writer, opened, output_format
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
@@ -74,6 +75,7 @@ def predict(
     format = output_format(output, out, more=bool(kept) or scores or probabilities)
     if threads is None and data == STANDARD_INPUT:
         threads = 1
+    check_kind(model, "classifier", "use", data)
     predictor = load(model)
     if probabilities and not predictor.scorer.has_probabilities:
         rule = predictor.settings.rule

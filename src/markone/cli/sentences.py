@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from markone.errors import SettingsError
 from markone.model.grids import shortened, visible
 
-OURS = ("minutes", "top", "output", "probabilities", "row", "text", "method", "folds", "repeats", "share", "rules")
+OURS = ("minutes", "top", "output", "probabilities", "row", "word", "text")
 """Options that the library does not have."""
+OF_EXPERIMENTS = ("method", "folds", "repeats", "share", "rules")
+"""Those that other functions of it have."""
 NAMES = {"from_model": "--from"}
 """Those that are called otherwise than in the library."""
 NOT_OPTIONS = ("what", "source", "settings", "progress", "callback", "functions")
@@ -59,20 +64,22 @@ def sentence(error: Exception) -> str:
     if isinstance(error, OSError):
         what = error.strerror or str(error)
         return what if error.filename is None else f"{error.filename}: {what}"
+    names = [*option_names(), *options_of_sentences()]
     if isinstance(error, SettingsError):
         name, bracket, column = error.name.partition("[")
-        if name in (*option_names(), *OURS):
+        if name in (*names, *OURS, *OF_EXPERIMENTS):
             said = f" {ast.literal_eval(column[:-1])}" if bracket else ""
-            return f"{as_option(name)}{said} {with_options(error.problem)}"
-    return with_options(str(error))
+            return f"{as_option(name)}{said} {with_options(error.problem, names)}"
+    return with_options(str(error), names)
 
 
-def with_options(text: str) -> str:
-    """
+def with_options(text: str, names: Sequence[str] | None = None) -> str:
+    """What the library says, with its settings as options: those of these names or, by default, of `markone train`.
+
     >>> with_options("say header=False, or kinds={'zip': 'text'}; skip_bad=True passes over such rows")
     'say --no-header, or --kinds zip=text; --skip-bad passes over such rows'
     """
-    names = option_names()
+    names = option_names() if names is None else names
     settings = re.compile(rf"(?<![\w.\-])({'|'.join(map(re.escape, names))})=({LITERAL})")
     text = settings.sub(lambda found: as_said(found[1], found[2]), text)
     longer = [name for name in names if "_" in name]  # which are no words of ours or of the user's
@@ -106,12 +113,22 @@ def as_option(name: str) -> str:
 def option_names() -> list[str]:
     """The names that settings have in the library, and options on the command line."""
     from dataclasses import fields
-    from inspect import signature
 
     from markone.data.read import read
     from markone.learning.training import train
     from markone.model.settings import Settings
 
-    parameters = [*signature(read).parameters, *signature(train).parameters]
-    names = [*parameters, *(field.name for field in fields(Settings))]
-    return [name for name in dict.fromkeys(names) if name not in NOT_OPTIONS]
+    return [*parameters(read), *parameters(train), *(field.name for field in fields(Settings))]
+
+
+def options_of_sentences() -> list[str]:
+    """Those of taggers and parsers."""
+    from markone.structured.corpora import open_corpus
+    from markone.structured.parser import Parser
+    from markone.structured.tagger import Tagger
+
+    return [*parameters(open_corpus), *parameters(Tagger.train), *parameters(Parser.train)]
+
+
+def parameters(function: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name not in NOT_OPTIONS]

@@ -7,17 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Number, given
-from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.models import check_kind
+from markone.cli.options import FileName, Flag, given
+from markone.cli.training import (
+    Checkpoint,
+    Json,
+    Minutes,
+    Quiet,
+    Resume,
+    check_path,
+    default_name,
+    learn_and_save,
+    progress,
+)
 from markone.cli.treebanks import (
+    File,
+    Files,
+    Out,
     Output,
     ReadingSentences,
+    Test,
     check_given,
     facts_of,
     library_options,
+    measure,
     open_files,
     read_to_learn,
     tell_training,
+    usual_output,
+    write_all,
     written,
 )
 from markone.errors import DataError
@@ -32,16 +50,16 @@ else:
 
 
 def train(
-    *data: FileName,
+    *data: Files,
     out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
     templates: FileName | None = None,
-    test: FileName | None = None,
-    checkpoint: Flag = False,
-    minutes: Number | None = None,
-    resume: Flag = False,
+    test: Test = None,
+    checkpoint: Checkpoint = False,
+    minutes: Minutes = None,
+    resume: Resume = False,
     final: Flag = False,
-    json: Flag = False,
-    quiet: Flag = False,
+    json: Json = False,
+    quiet: Quiet = False,
     learning: Tagging | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -61,29 +79,13 @@ def train(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, or - for standard input.
     out
         The file of the tagger: named like the data, with the ending .tagger, by default.
     templates
         A file that says what is looked at, a template on each line, such as "lower[-1] lower[0]". A line "usual" stands
         for those that are taken by default; lines that begin with # are passed over.
-    test
-        A file of the same make: the tagger is measured on it when everything else is done.
-    checkpoint
-        Keep the training in a file beside the tagger's, with the ending .checkpoint, after every pass; it is always
-        kept when it is interrupted.
-    minutes
-        Keep it whenever so many minutes have gone by.
-    resume
-        Go on with a training that was interrupted, to the same tagger, bit for bit; or with one that has ended, for
-        more passes.
     final
         Leave out of the file what is needed only to make more passes.
-    json
-        Print one JSON object instead of the report.
-    quiet
-        No progress and no report.
     """
     from markone.cli.report import print_json
 
@@ -117,10 +119,10 @@ def train(
 
 def run(
     model: FileName,
-    data: FileName,
+    data: File,
     /,
     *,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    out: Out = None,
     output: Output | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -142,26 +144,25 @@ def run(
     ----------
     model
         The file of the tagger.
-    data
-        A file, a pattern, or - for standard input.
-    out
-        The file to write. It appears when all is written.
     output
         How to write: conllu, columns or jsonl; as it was read by default.
     """
-    from markone.cli.output import check_not_read, opened
+    from markone.cli.output import check_not_read
 
     check_not_read(out, model, data)
+    check_kind(model, "tagger", "use", data)
     tagger = Tagger.load(model)
     corpus = open_files([data], given(reading), once=True)
-    with opened(out) as write:
-        for batch in corpus:
-            write(written(batch, tagger.settings.column, tagger.tag_columns(batch), output))
+    format = output or usual_output(corpus)
+    write_all(
+        corpus, out, format, lambda batch: written(batch, tagger.settings.column, tagger.tag_columns(batch), format)
+    )
 
 
 def evaluate(
     model: FileName,
-    *data: FileName,
+    /,
+    *data: Files,
     json: Flag = False,
     reading: ReadingSentences | None = None,
 ) -> None:
@@ -180,19 +181,10 @@ def evaluate(
     ----------
     model
         The file of the tagger.
-    data
-        Files of one format, a pattern, or - for standard input.
     json
         Print one JSON object instead of the lines.
     """
-    from markone.cli.report import print_json
-
-    check_given(data, "markone tag evaluate treebank.tagger test.conllu")
-    evaluation = Tagger.load(model).evaluate(open_files(data, given(reading)).read())
-    if json:
-        print_json(evaluation.as_dict())
-    else:
-        print(evaluation)
+    measure(Tagger.load, "tagger", model, data, given(reading), json=json)
 
 
 def lines_of(path: str) -> list[str]:

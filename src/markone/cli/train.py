@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Learning, Number, Reading, WholeNumber, given
-from markone.cli.training import check_path, default_name, learn_and_save, progress
+from markone.cli.options import FileName, Flag, Learning, Reading, WholeNumber, given
+from markone.cli.training import (
+    Checkpoint,
+    Json,
+    Minutes,
+    Quiet,
+    Resume,
+    check_path,
+    default_name,
+    learn_and_save,
+    progress,
+)
 from markone.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,16 +36,16 @@ def train(
     tune: Flag = False,
     test: FileName | None = None,
     from_model: Annotated[FileName | None, Parameter(name="--from")] = None,
-    checkpoint: Flag = False,
-    minutes: Number | None = None,
-    resume: Flag = False,
+    checkpoint: Checkpoint = False,
+    minutes: Minutes = None,
+    resume: Resume = False,
     final: Flag = False,
     bounds: Flag = False,
     importance: str | None = None,
     threads: WholeNumber | None = None,
     memory: str | None = None,
-    json: Flag = False,
-    quiet: Flag = False,
+    json: Json = False,
+    quiet: Quiet = False,
     learning: Learning | None = None,
     reading: Reading | None = None,
 ) -> None:
@@ -73,14 +83,6 @@ def train(
         A file of the same make, with labels: the model is measured on it, once, when everything else is done.
     from_model
         Learn on from a model: with its features and settings, and with new features and classes as the data have them.
-    checkpoint
-        Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is always kept
-        when it is interrupted.
-    minutes
-        Keep it whenever so many minutes have gone by.
-    resume
-        Go on with a training that was interrupted, to the same model, bit for bit; or with one that has ended, for more
-        passes.
     final
         Leave out of the file what is needed only to make more passes, and features without weight.
     bounds
@@ -91,11 +93,8 @@ def train(
         How many threads read and count; as many as there are cores by default. The model is the same.
     memory
         Rows that need more go to a temporary file: "2 GB"; half of the machine's by default. The model is the same.
-    json
-        Print one JSON object instead of the report.
-    quiet
-        No progress and no report.
     """
+    from markone.cli.models import check_kind
     from markone.learning.training import train as learn
     from markone.model.file import load
 
@@ -107,6 +106,8 @@ def train(
         raise DataError(
             "--tune chooses settings for a training from the start; leave out --from and --resume, or --tune"
         )
+    if from_model is not None:
+        check_kind(from_model, "classifier", "learn on")
     base = None if from_model is None else load(from_model)
     source = open_source(data, base, given(reading), target=target, importance=importance, threads=threads)
     spec: Any = features

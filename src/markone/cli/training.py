@@ -8,8 +8,11 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
+from cyclopts import Parameter
+
+from markone.cli.options import Flag, Number
 from markone.cli.sentences import tell, typed
 from markone.errors import DataError
 
@@ -17,6 +20,25 @@ if TYPE_CHECKING:
     from markone.learning.checkpoints import Checkpoints
     from markone.learning.progress import Progress
     from markone.model.history import History
+
+
+Checkpoint = Annotated[
+    Flag,
+    Parameter(
+        help="Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is "
+        "always kept when it is interrupted."
+    ),
+]
+Minutes = Annotated[Number | None, Parameter(help="Keep it whenever so many minutes have gone by.")]
+Resume = Annotated[
+    Flag,
+    Parameter(
+        help="Go on with a training that was interrupted, to the same model, bit for bit; or with one that has ended, "
+        "for more passes."
+    ),
+]
+Json = Annotated[Flag, Parameter(help="Print one JSON object instead of the report.")]
+Quiet = Annotated[Flag, Parameter(help="No progress and no report.")]
 
 
 class Learned(Protocol):

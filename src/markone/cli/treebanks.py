@@ -7,20 +7,26 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
-from markone.cli.options import options, parameter_docs
-from markone.cli.report import counted, size_in_words
+from cyclopts import Parameter
+
+from markone.cli.models import COMMANDS_FOR, check_kind
+from markone.cli.options import FileName, options, parameter_docs
+from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.sentences import readable
 from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
 from markone.structured.holding import held_sentences
+from markone.structured.parser import with_tags
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
-from markone.structured.writing import append_column, write_columns, write_conllu, write_json
+from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
     from markone.model.history import History
     from markone.structured.corpora import Corpus
+    from markone.structured.parser import Parser
+    from markone.structured.tagger import Tagger
 
 Output = Literal["conllu", "columns", "jsonl"]
 WRITTEN = {
@@ -31,6 +37,16 @@ WRITTEN = {
 
 
 # ---- options
+
+Files = Annotated[FileName, Parameter(help="Files of one format, a pattern, or - for standard input.")]
+File = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
+Test = Annotated[
+    FileName | None,
+    Parameter(help="A file of the same make: the model is measured on it when everything else is done."),
+]
+Out = Annotated[
+    FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when all is written.")
+]
 
 
 def reading_options() -> Any:
@@ -74,6 +90,16 @@ def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str,
 def check_given(data: Sequence[str], example: str) -> None:
     if not data:
         raise DataError(f"there are no sentences; name a file of them, as in: {example}")
+
+
+def check_tags(parser: Parser, batch: Sentences) -> None:
+    """That a parser which does not tag words itself is given their tags."""
+    tags = parser.settings.tags
+    if parser.tagger is None and tags not in with_tags(batch, tags).columns:
+        raise DataError(
+            f"the words have no {tags}, by which this parser goes; tag them first with markone tag run, or train a "
+            "parser with --tag, which does so itself"
+        )
 
 
 # ---- saying
@@ -128,14 +154,60 @@ def facts_of(
     }
 
 
+def measure(
+    load: Callable[[str], Tagger | Parser],
+    kind: str,
+    path: str,
+    data: Sequence[str],
+    said: dict[str, Any],
+    *,
+    json: bool,
+) -> None:
+    """Measures a tagger or a parser, and tells people or machines."""
+    check_given(data, f"markone {COMMANDS_FOR[kind].measure} treebank.{kind} test.conllu")
+    check_kind(path, kind, "measure", *data)
+    evaluation = load(path).evaluate(open_files(data, said).read())
+    if json:
+        print_json(evaluation.as_dict())
+    else:
+        print(evaluation)
+
+
 # ---- writing
 
 
-def written(batch: Sentences, column: str, found: Strings, output: Output | None) -> bytes:
-    """A batch with a column that was found, in the format that was asked for, or in its own."""
-    own = None if batch.source is None else batch.source.format
-    format = output or (own if own in ("conllu", "columns", "jsonl") else "columns")
-    if format == "columns" and own == "columns":
+def write_all(
+    corpus: Corpus,
+    out: str | None,
+    format: str,
+    found: Callable[[Sentences], bytes],
+    *,
+    begin: bytes = b"",
+    end: bytes = b"",
+) -> None:
+    """Writes what is found of the sentences, a batch at a time, with what begins and ends a page around it."""
+    from markone.cli.output import opened
+
+    empty = True
+    pieces = map(found, corpus)
+    with opened(out) as write:
+        for piece in in_a_row(pieces) if format in ("conllu", "columns") else pieces:
+            write(begin + piece if empty else piece)
+            empty = False
+        if empty:
+            raise DataError(f"{corpus.name} has no sentences")
+        write(end)
+
+
+def usual_output(corpus: Corpus) -> Output:
+    """The format that sentences are in, if they can be written so."""
+    formats: dict[str, Output] = {one: one for one in get_args(Output)}
+    return formats.get(corpus.format, "columns")
+
+
+def written(batch: Sentences, column: str, found: Strings, format: Output) -> bytes:
+    """A batch with a column that was found."""
+    if format == "columns" and batch.source is not None and batch.source.format == "columns":
         return append_column(batch, found)
     if format == "conllu":
         if column not in COLUMNS_OF_CONLLU:

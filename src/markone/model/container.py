@@ -11,7 +11,8 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import BufferedReader
 from typing import Any
 
@@ -113,14 +114,33 @@ def read_file(path: Path) -> Saved:
     The content is what somebody wrote: nothing is known about it but that it is JSON and arrays of known types.
     """
     path = checked(path)
+    with reading(path), opened(path) as file:
+        told = read_told(path, file)
+        return Saved(told["facts"], read_arrays(path, file, told["tensors"]))
+
+
+def kind_of(path: Path) -> Any:
+    """What a file says that it holds: `classifier`, `tagger` and so on. Of its arrays nothing is read."""
+    path = checked(path)
+    with reading(path), opened(path) as file:
+        return read_told(path, file)["facts"].get("kind")
+
+
+def read_told(path: str, file: BufferedReader) -> dict[str, Any]:
+    """What the header says, which fits the arrays."""
+    # The file that is open, whatever is saved under its name meanwhile.
+    same = f"/proc/self/fd/{file.fileno()}"
+    with safe_open(same if os.path.exists(same) else path, framework="numpy") as seen:
+        told = read_header(path, seen.metadata())
+        check_arrays(path, seen, told["tensors"])
+    return told
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Says what is wrong with a file that cannot be read."""
     try:
-        with opened(path) as file:
-            # The file that is open, whatever is saved under its name meanwhile.
-            same = f"/proc/self/fd/{file.fileno()}"
-            with safe_open(same if os.path.exists(same) else path, framework="numpy") as seen:
-                told = read_header(path, seen.metadata())
-                check_arrays(path, seen, told["tensors"])
-            return Saved(told["facts"], read_arrays(path, file, told["tensors"]))
+        yield
     except MarkoneError:
         raise
     except SafetensorError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ class Choice:
     """None where there was nothing to choose."""
     terms: list[Term]
     """Those with the largest differences first."""
+    top: int = field(default=ROWS_SHOWN, kw_only=True)
+    """How many of them a table shows."""
 
     @property
     def margin(self) -> float:
@@ -49,7 +51,7 @@ class Choice:
         }
 
     def grid(self) -> Grid:
-        shown, rest = self.terms[:ROWS_SHOWN], self.terms[ROWS_SHOWN:]
+        shown, rest = self.terms[: self.top], self.terms[self.top :]
         if rest:
             left = Term(f"{len(rest)} more", sum(one.chosen for one in rest), sum(one.against for one in rest))
             shown = [*shown, left]

@@ -5,26 +5,24 @@ from __future__ import annotations
 
 import inspect
 import math
-import signal
-import time
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Contents, Saved, blob, check_finite
+from markone.features.saved import Contents, Saved, blob, check_finite, joined
 from markone.features.texts import Texts
-from markone.learning.examples import epoch_of_order, shuffled
-from markone.learning.holdout import split
-from markone.learning.interruption import Interruption
-from markone.learning.progress import Progress, Silence, visible_progress
+from markone.learning.passes import Callback
+from markone.learning.progress import Progress
 from markone.model.container import Path, read_file, write_file
 from markone.model.explaining import Row
-from markone.model.file import check_keys, history_of, in_json, row_of, settings_of
-from markone.model.history import History, Pass, Stop
+from markone.model.file import check_keys, history_of, in_json, making, row_of, settings_of
+from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import Order, Settings
 from markone.structured.deciding import Decision, StructuredMargins
@@ -33,9 +31,8 @@ KIND = "structured"
 RULES: tuple[Rule, ...] = ("perceptron", "mira")
 SETTINGS = ("rule", "C", "epochs", "average", "order", "seed", "holdout", "patience")
 """Those of `markone.Settings` that mean something here."""
-ROUNDING = 1e-13
+LARGEST = sys.float_info.max
 Example = tuple[Any, Any]
-Callback = Callable[[Pass], bool | None]
 
 
 class Weights(dict[str, float]):
@@ -67,7 +64,7 @@ def checked(features: Mapping[str, float]) -> Mapping[str, float]:
     for name, value in features.items():
         if not isinstance(name, str):
             raise DataError(f"the name of a feature must be a string, not {name!r:.80}")
-        if not isinstance(value, int | float) or not math.isfinite(value):
+        if not isinstance(value, int | float) or not abs(value) <= LARGEST:
             raise DataError(f"the value of the feature {name!r:.80} must be a finite number, not {value!r:.80}")
     return features
 
@@ -78,43 +75,6 @@ def difference(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str
     for name, value in checked(other).items():
         found[name] = found.get(name, 0) - value
     return {name: float(value) for name, value in found.items() if value != 0}
-
-
-@dataclass
-class State:
-    """Weights while they are learned.
-
-    The average of the weights after each of t visits is w - late / t: a step at visit i is missing from the i - 1
-    vectors before it, and `late` is the sum of the steps, each as often as it is missing.
-    """
-
-    w: Weights = field(default_factory=Weights)
-    late: dict[str, float] = field(default_factory=dict)
-    visits: int = 0
-
-    def step(self, by: Mapping[str, float], tau: float) -> None:
-        """Takes a step at the visit that is being made."""
-        for name, value in by.items():
-            self.w[name] = self.w[name] + tau * value
-            self.late[name] = self.late.get(name, 0.0) + (self.visits - 1) * tau * value
-
-    def copy(self) -> State:
-        return State(Weights(self.w), dict(self.late), self.visits)
-
-    def average(self) -> Weights:
-        return Weights({name: value - self.late[name] / self.visits for name, value in self.w.items()})
-
-    def norm2(self) -> float:
-        return math.fsum(value * value for value in self.w.values())
-
-
-@dataclass
-class Sums:
-    """What the visits of a pass come to."""
-
-    mistakes: int = 0
-    updates: int = 0
-    loss: float = 0.0
 
 
 class StructuredPerceptron:
@@ -212,17 +172,18 @@ class StructuredPerceptron:
         self.answers = answers
         self.cost = cost
         self.best_other = best_other
-        self._longest = self.settings.spelled_out().C or math.inf
         self.weights = Weights()
         """By names of features, once it has learned."""
         self.history = History()
         """How the training went, pass by pass."""
+        self.resume: Saved | None = None
+        """What is needed to go on with the training, in what is loaded from a file of checkpoints."""
 
     # ---- using it
 
     def predict(self, x: Any) -> Any:
         """The best answer."""
-        return self._search(x, self.weights)
+        return self.search(x, self.weights)
 
     def score(self, x: Any, y: Any) -> float:
         """The score of an answer."""
@@ -230,7 +191,7 @@ class StructuredPerceptron:
 
     def accuracy(self, examples: Iterable[Example]) -> float:
         """The share of examples whose answer is all right."""
-        return share_right(self._search, self.weights, list_of(examples))
+        return share_right(self.search, self.weights, list_of(examples))
 
     def strongest(self, few: int = 20) -> list[tuple[str, float]]:
         """The features of largest weight, be it positive or negative."""
@@ -272,17 +233,17 @@ class StructuredPerceptron:
 
     # ---- searching
 
-    def _search(self, x: Any, w: Weights) -> Any:
-        """The best answer."""
+    def search(self, x: Any, w: Weights) -> Any:
+        """The best answer by these weights."""
         if self.argmax is not None:
             return self.argmax(x, w)
         return best_of(self._all(x), lambda z: w.score(self.features(x, z)))
 
-    def _search_with_cost(self, x: Any, w: Weights, y: Any) -> Any:
+    def rival(self, x: Any, w: Weights, y: Any) -> Any:
         """The answer that the right one must win against: with a cost, the best after it is added."""
         cost = self.cost
         if cost is None:
-            return self._search(x, w)
+            return self.search(x, w)
         if self.argmax is not None:
             return self.argmax(x, w, y)
         return best_of(self._all(x), lambda z: w.score(self.features(x, z)) + cost(y, z))
@@ -309,10 +270,12 @@ class StructuredPerceptron:
         examples: Iterable[Example],
         *,
         held_out: Iterable[Example] | None = None,
+        checkpoint: Any = None,
+        resume: Any = False,
         callback: Callback | None = None,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Learns from pairs of x and the right answer y, from the start.
+        """Learns from pairs of x and the right answer y, from the start or from where it was interrupted.
 
         Parameters
         ----------
@@ -320,121 +283,46 @@ class StructuredPerceptron:
             The pairs.
         held_out
             Pairs to measure accuracy on after each pass, instead of a share of the examples.
+        checkpoint
+            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
+            or a `Checkpoints` that says how often.
+        resume
+            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
+            weights will be, to the bit, what they would have been without the interruption. Examples and settings must
+            be the same; `epochs` may be more. Examples are taken for the same if their right answers have the same
+            features, in the same order. That the functions are the same cannot be checked.
         callback
             Called with each pass; training ends when it returns True.
         progress
             True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
         """
-        learned, apart = self._divide(list_of(examples), held_out)
-        if not learned:
-            raise DataError("there are no examples to learn from")
-        if isinstance(progress, bool):
-            progress = visible_progress() if progress else None
-        progress = progress or Silence()
-        self.history = History(rows=len(learned), held_out=len(apart))
-        state, watch = State(), Watch(self.settings)
-        progress.start(len(learned), epochs_of(self.settings))
-        with Interruption((signal.SIGINT,)) as interruption:
-            try:
-                for result in self._passes(state, learned, apart, interruption, progress):
-                    self.history.passes.append(result)
-                    self.history.best_epoch = watch.look(result, state)
-                    progress.finish_pass(result)
-                    reason = watch.reason(result, bool(callback and callback(result)))
-                    if reason is not None:
-                        self.history.stopped = reason
-                        break
-            except KeyboardInterrupt:
-                self.history.stopped = "interrupted"
-            finally:
-                progress.close()
-        state = watch.best or state
-        found = state.average() if self.settings.average and state.visits else state.w
-        self.weights = Weights({name: value for name, value in found.items() if value != 0})
-        return self
+        from markone.structured.perceptron_training import train_perceptron
 
-    def _passes(
-        self,
-        state: State,
-        learned: list[Example],
-        apart: list[Example],
-        interruption: Interruption,
-        progress: Progress,
-    ) -> Iterator[Pass]:
-        for epoch in range(1, epochs_of(self.settings) + 1):
-            start = time.perf_counter()
-            sums = Sums()
-            for i in self._order(len(learned), epoch):
-                if interruption.signal is not None:
-                    raise KeyboardInterrupt
-                self._visit(state, *learned[i], sums)
-                progress.advance(1)
-            yield self._result(state, sums, epoch, len(learned), apart, start)
-
-    def _order(self, rows: int, epoch: int) -> list[int]:
-        order = np.arange(rows)
-        if self.settings.order != "given":
-            order = shuffled(order, self.settings.seed, epoch_of_order(self.settings, epoch))
-        return order.tolist()
-
-    def _divide(self, pairs: list[Example], held_out: Iterable[Example] | None) -> tuple[list[Example], list[Example]]:
-        share = self.settings.holdout
-        if held_out is not None:
-            if share:
-                raise SettingsError("holdout", "must be 0 where the held-out examples are given")
-            return pairs, list_of(held_out)
-        if share == 0:
-            return pairs, []
-        learned, apart = split(np.zeros(len(pairs), np.int32), share, self.settings.seed)
-        return [pairs[i] for i in learned.tolist()], [pairs[i] for i in apart.tolist()]
-
-    def _visit(self, state: State, x: Any, y: Any, sums: Sums) -> None:
-        """THE step: search, compare, move the weights."""
-        state.visits += 1
-        guess = self._search_with_cost(x, state.w, y)
-        if guess == y:  # with a cost too: then nothing scores more than it
-            return
-        sums.mistakes += self.cost is None or self._search(x, state.w) != y
-        mira = self.settings.rule == "mira"
-        right, wrong = named(self.features(x, y)), named(self.features(x, guess))
-        by = difference(right, wrong)
-        owed = checked_cost(self.cost(y, guess)) if self.cost is not None else 1.0 if mira else 0.0
-        loss = excess(owed, state.w.score(wrong), state.w.score(right))
-        sums.loss += loss
-        norm2 = norm2_of(by)
-        if norm2 > 0 and (loss > 0 or not mira):
-            tau = min(self._longest, loss / norm2) if mira else 1.0
-            sums.updates += 1
-            state.step(by, tau)
-
-    def _result(self, state: State, sums: Sums, epoch: int, rows: int, apart: list[Example], start: float) -> Pass:
-        norm2 = state.norm2()
-        if not (math.isfinite(sums.loss) and math.isfinite(norm2)):
-            raise DataError(f"the weights grew beyond all numbers in pass {epoch}: the features are too large")
-        averaged = apart and self.settings.average
-        return Pass(
-            epoch=epoch,
-            mistakes=sums.mistakes,
-            updates=sums.updates,
-            loss=sums.loss / rows,
-            norm2=norm2,
-            seconds=time.perf_counter() - start,
-            holdout_last=share_right(self._search, state.w, apart) if apart else None,
-            holdout_averaged=share_right(self._search, state.average(), apart) if averaged else None,
+        train_perceptron(
+            self, examples, held_out, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress
         )
+        return self
 
     # ---- files
 
-    def save(self, path: Path) -> None:
-        """Writes weights, settings and history into a file. The functions are code, and no file has them."""
-        names = sorted(self.weights)
+    def save(self, path: Path, *, final: bool = False) -> None:
+        """Writes weights, settings and history into a file. The functions are code, and no file has them.
+
+        Parameters
+        ----------
+        path
+            The name of the file.
+        final
+            Leave out what is needed only to go on with the training.
+        """
         facts = {
             "kind": KIND,
             "settings": {name: in_json(getattr(self.settings, name)) for name in SETTINGS},
             "history": {**asdict(self.history), "passes": [row_of(one) for one in self.history], "bounds": None},
         }
-        weights = np.array([self.weights[name] for name in names], np.float64)
-        write_file(path, facts, {**blob("names", Texts.of(names)), "weights": weights})
+        parts = {} if final or self.resume is None else {"resume": self.resume}
+        saved = joined(parts, facts)
+        write_file(path, saved.facts, {**save_numbers(sorted(self.weights), weights=self.weights), **saved.arrays})
 
     @classmethod
     def load(
@@ -449,17 +337,15 @@ class StructuredPerceptron:
     ) -> Self:
         """What `save` has written, with the functions that it learned with."""
         saved = read_file(path)
-        try:
-            settings, history, weights = contents_of(saved)
-        except DataError as error:
-            raise DataError(f"cannot load the model {path}: {error}") from error
+        with making("model", path):
+            settings, history, weights, resume = contents_of(saved)
         own = {name: getattr(settings, name) for name in SETTINGS}
         learner = cls(features, argmax, answers=answers, cost=cost, best_other=best_other, **own)
-        learner.history, learner.weights = history, weights
+        learner.history, learner.weights, learner.resume = history, weights, resume
         return learner
 
 
-def contents_of(saved: Saved) -> tuple[Settings, History, Weights]:
+def contents_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]:
     kind = saved.facts.get("kind")
     if kind != KIND:
         raise DataError(f"it holds {kind!r:.50}, no structured perceptron")
@@ -471,39 +357,28 @@ def contents_of(saved: Saved) -> tuple[Settings, History, Weights]:
     if settings.rule not in RULES:
         raise DataError(f"its rule is {settings.rule!r:.50}, which is none for answers made of parts")
     history = history_of({"history": contents.fact("history", dict)})
-    names = contents.names("names")
-    weights = contents.array("weights", np.float64, len(names))
-    check_finite("weights", weights)
+    resume = contents.saved("resume") if "resume" in saved.facts else None
+    return settings, history, weights_in(contents), resume
+
+
+def save_numbers(names: list[str], **columns: Mapping[str, float]) -> dict[str, NDArray[Any]]:
+    """Numbers by names as arrays."""
+    numbers = {key: np.array([by[name] for name in names], np.float64) for key, by in columns.items()}
+    return {**blob("names", Texts.of(names)), **numbers}
+
+
+def numbers_of(contents: Contents, key: str, names: list[str]) -> dict[str, float]:
+    """One of the columns that `save_numbers` gave."""
+    numbers = contents.array(key, np.float64, len(names))
+    check_finite(key, numbers)
+    return dict(zip(names, numbers.tolist(), strict=True))
+
+
+def weights_in(contents: Contents) -> Weights:
+    """The weights, which are all that is left."""
+    weights = Weights(numbers_of(contents, "weights", contents.names("names")))
     contents.close()
-    return settings, history, Weights(zip(names, weights.tolist(), strict=True))
-
-
-class Watch:
-    """Decides when to stop, and remembers the best weights."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.best: State | None = None
-        self.best_epoch: int | None = None
-        self.best_accuracy = -math.inf
-        self.passes_without_gain = 0
-
-    def look(self, result: Pass, state: State) -> int | None:
-        if result.holdout is None:
-            return None
-        self.passes_without_gain += 1
-        if result.holdout > self.best_accuracy:
-            self.best_accuracy, self.best_epoch, self.passes_without_gain = result.holdout, result.epoch, 0
-            self.best = state.copy() if self.settings.patience is not None else None
-        return self.best_epoch
-
-    def reason(self, result: Pass, asked: bool) -> Stop | None:
-        if asked:
-            return "callback"
-        if result.updates == 0:
-            return "converged"
-        patience = self.settings.patience
-        return "held-out" if patience is not None and self.passes_without_gain >= patience else None
+    return weights
 
 
 def check_functions(features: Any, argmax: Any, answers: Any, cost: Any) -> None:
@@ -542,27 +417,8 @@ def share_right(search: Callable[[Any, Weights], Any], w: Weights, pairs: Sequen
     return sum(bool(search(x, w) == y) for x, y in pairs) / len(pairs) if pairs else 0.0
 
 
-def excess(owed: float, wrong: float, right: float) -> float:
-    """By how much the wrong answer scores too high; 0 where that is below what rounding does to the numbers, lest a
-    step that made it just right be followed by others that change nothing."""
-    found = owed + wrong - right
-    return found if found > ROUNDING * (owed + abs(wrong) + abs(right)) else 0.0
-
-
 def norm2_of(features: Mapping[str, float]) -> float:
     return math.fsum(value * value for value in features.values())
-
-
-def checked_cost(cost: float) -> float:
-    if not cost >= 0 or math.isinf(cost):
-        raise DataError(f"a cost must be at least 0 and finite, not {cost!r}")
-    return float(cost)
-
-
-def epochs_of(settings: Settings) -> int:
-    epochs = settings.spelled_out().epochs
-    assert epochs is not None
-    return epochs
 
 
 def list_of(examples: Iterable[Any]) -> list[Example]:

@@ -30,9 +30,6 @@ PIECE = 2**10
 WINDOW = 2**16
 """... and those that are visited at random: of several pieces, if there are more than these."""
 MOST = 2**53
-OTHER_SENTENCES = (
-    "the sentences are not those of the training that was interrupted; resume it with the same data, or start anew"
-)
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -94,6 +91,8 @@ class Run(ABC, Generic[Model]):
 
     stays_resumable = False
     """Whether what it ends with can be taken up again for more passes; else only what was kept before."""
+    visited = "sentences"
+    """What it learns from, in messages."""
 
     def __init__(self, sentences: int, held_out: int, *, epochs: int, seed: int, patience: int | None) -> None:
         self.sentences = sentences
@@ -115,7 +114,7 @@ class Run(ABC, Generic[Model]):
 
     @abstractmethod
     def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
-        """Visits these sentences in turn."""
+        """Visits these sentences in turn, or only the first of them, and says how many."""
 
     @abstractmethod
     def accuracies(self) -> tuple[float | None, float | None]:
@@ -145,6 +144,10 @@ class Run(ABC, Generic[Model]):
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Model:
         """What predicts."""
 
+    def order(self, epoch: int) -> NDArray[np.int64]:
+        """In which a pass visits the sentences: another in each, unless a learner wants it otherwise."""
+        return visiting_order(self.sentences, self.seed, epoch)
+
     # ---- passes
 
     def finish(self, wishes: Wishes) -> Model:
@@ -173,7 +176,7 @@ class Run(ABC, Generic[Model]):
         while not self.ended and len(self.history) < self.epochs:
             start = time.perf_counter()
             epoch = len(self.history) + 1
-            order = visiting_order(self.sentences, self.seed, epoch)
+            order = self.order(epoch)
             while self.sums.visits < len(order):
                 progress.advance(self._visit(order, epoch))
                 if self.sums.visits < len(order):
@@ -266,10 +269,13 @@ class Run(ABC, Generic[Model]):
         facts, arrays = kept.resume.facts, kept.resume.arrays
         check_facts(facts)
         if facts["digest"] != self.digest():
-            raise DataError(OTHER_SENTENCES)
+            raise DataError(
+                f"the {self.visited} are not those of the training that was interrupted; resume it with the same data, "
+                "or start anew"
+            )
         sums = Sums(**facts["sums"])
         if sums.visits > self.sentences:
-            raise damaged("it has made more visits than there are sentences")
+            raise damaged(f"it has made more visits than there are {self.visited}")
         self.set_state(without_prefix("state.", arrays))
         self.sums, self.passes_without_gain = sums, facts["passes_without_gain"]
         if "best" in facts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -40,7 +40,7 @@ def write_conllu(
             known = {name: strings for name, strings in sentences.columns.items() if name in COLUMNS_OF_CONLLU}
             heads = sentences.heads
             return _core.write_conllu(sentences.starts, new_columns(known), whole(heads)).tobytes()
-        return b"".join(rewritten(sentences, source, list(columns), heads is not None))
+        return b"".join(in_a_row(rewritten(sentences, source, list(columns), heads is not None)))
     except ValueError as error:
         raise DataError(f"this cannot be written as CoNLL-U: {error}") from None
 
@@ -52,12 +52,13 @@ def append_column(sentences: Sentences, column: Strings) -> bytes:
         raise DataError("a column can be added only to sentences from a file of columns")
     sentences = sentences.with_columns({"added": column})
     try:
-        return b"".join(
+        found = (
             _core.append_column(
                 data, places, *arrays(part.columns["added"]), b"\t" in data[places[0] :].split(b"\n", 1)[0]
             ).tobytes()
             for data, places, part in pieces(sentences, source)
         )
+        return b"".join(in_a_row(found))
     except ValueError as error:
         raise DataError(f"this cannot be written as columns: {error}") from None
 
@@ -67,6 +68,23 @@ def rewritten(sentences: Sentences, source: Passage, names: Sequence[str], with_
     for data, places, part in pieces(sentences, source):
         new = new_columns({name: part.columns[name] for name in names})
         yield _core.rewrite_conllu(data, places, new, whole(part.heads) if with_heads else None).tobytes()
+
+
+def in_a_row(found: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces of CoNLL-U or of columns, one after the other. The last line of a file may have no end, and the last
+    sentence no blank line behind it; they get them where another file follows.
+
+    >>> b"".join(in_a_row([b"a\\tDET", b"dog\\tNOUN\\n", b"barks\\tVERB"]))
+    b'a\\tDET\\n\\ndog\\tNOUN\\n\\nbarks\\tVERB'
+    """
+    before, line_end = b"", b"\n"
+    for piece in found:
+        if before and not before.endswith((b"\n\n", b"\n\r\n")):
+            yield line_end if before.endswith(b"\n") else line_end * 2
+        yield piece
+        before = piece
+        if b"\n" in piece:
+            line_end = b"\r\n" if b"\r\n" in piece else b"\n"
 
 
 def pieces(sentences: Sentences, source: Passage) -> Iterator[tuple[bytes, NDArray[np.int64], Sentences]]:

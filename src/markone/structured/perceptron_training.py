@@ -1,0 +1,220 @@
+"""How a structured perceptron is trained."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64
+
+from markone.errors import DataError, SettingsError
+from markone.features.saved import Contents, Saved
+from markone.learning.examples import epoch_of_order
+from markone.learning.holdout import split
+from markone.learning.passes import Callback
+from markone.learning.progress import Progress
+from markone.model.history import History
+from markone.structured.perceptron import (
+    Example,
+    StructuredPerceptron,
+    Weights,
+    checked,
+    difference,
+    list_of,
+    named,
+    norm2_of,
+    numbers_of,
+    save_numbers,
+    share_right,
+    weights_in,
+)
+from markone.structured.runs import MOST, Arrays, Run, Sums, Wishes, check_settings, damaged
+
+ROUNDING = 1e-13
+
+
+def train_perceptron(
+    learner: StructuredPerceptron,
+    examples: Iterable[Example],
+    held_out: Iterable[Example] | None,
+    *,
+    checkpoint: Any,
+    resume: Any,
+    callback: Callback | None,
+    progress: Progress | bool | None,
+) -> None:
+    """See `StructuredPerceptron.train`."""
+    wishes = Wishes.of(checkpoint, resume, callback, progress)
+    kept = None
+    if wishes.resumed is not None:
+        kept = type(learner).load(
+            wishes.resumed,
+            learner.features,
+            learner.argmax,
+            answers=learner.answers,
+            cost=learner.cost,
+            best_other=learner.best_other,
+        )
+        check_settings(kept.settings.spelled_out(), learner.settings.spelled_out())
+    training = Training(learner, *divide(learner, list_of(examples), held_out))
+    if kept is not None:
+        training.go_on(kept)
+    learner.history, learner.resume = training.history, None
+    learner.weights = training.finish(wishes).weights
+
+
+def divide(
+    learner: StructuredPerceptron, pairs: list[Example], held_out: Iterable[Example] | None
+) -> tuple[list[Example], list[Example]]:
+    """Examples to learn from, and those that are held out."""
+    share = learner.settings.holdout
+    if held_out is not None and share:
+        raise SettingsError("holdout", "must be 0 where the held-out examples are given")
+    if not pairs:
+        raise DataError("there are no examples to learn from")
+    if share == 0:
+        return pairs, list_of(held_out or [])
+    learned, apart = split(np.zeros(len(pairs), np.int32), share, learner.settings.seed)
+    return [pairs[i] for i in learned.tolist()], [pairs[i] for i in apart.tolist()]
+
+
+@dataclass
+class State:
+    """Weights while they are learned.
+
+    The average of the weights after each of t visits is w - late / t: a step at visit i is missing from the i - 1
+    vectors before it, and `late` is the sum of the steps, each as often as it is missing.
+    """
+
+    w: Weights = field(default_factory=Weights)
+    late: dict[str, float] = field(default_factory=dict)
+    visits: int = 0
+
+    def step(self, by: Mapping[str, float], tau: float) -> None:
+        """Takes a step at the visit that is being made."""
+        for name, value in by.items():
+            self.w[name] = self.w[name] + tau * value
+            self.late[name] = self.late.get(name, 0.0) + (self.visits - 1) * tau * value
+
+    def average(self) -> Weights:
+        return Weights({name: value - self.late[name] / self.visits for name, value in self.w.items()})
+
+
+class Training(Run[StructuredPerceptron]):
+    """The training of a structured perceptron."""
+
+    visited = "examples"
+
+    def __init__(self, learner: StructuredPerceptron, learned: list[Example], held_out: list[Example]) -> None:
+        how = learner.settings.spelled_out()
+        assert how.epochs is not None  # it is spelled out
+        super().__init__(len(learned), len(held_out), epochs=how.epochs, seed=how.seed, patience=how.patience)
+        self.learner = learner
+        self.settings = how
+        self.learned = learned
+        self.held_out = held_out
+        self.now = State()
+        self._digest: str | None = None
+
+    def order(self, epoch: int) -> NDArray[np.int64]:
+        if self.settings.order == "given":
+            return np.arange(self.sentences, dtype=np.int64)
+        return super().order(1 + epoch_of_order(self.settings, epoch))
+
+    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+        """One visit: a search may take long, and after each there is a look."""
+        return self.visit(*self.learned[some[0]])
+
+    def visit(self, x: Any, y: Any) -> Sums:
+        """THE step: search, compare, move the weights."""
+        learner, state = self.learner, self.now
+        mira, cost = self.settings.rule == "mira", learner.cost
+        state.visits += 1
+        sums = Sums(visits=1, decisions=1)
+        guess = learner.rival(x, state.w, y)
+        if guess == y:  # with a cost too: then nothing scores more than it
+            return sums
+        sums.mistakes = int(cost is None or learner.search(x, state.w) != y)
+        right, wrong = named(learner.features(x, y)), named(learner.features(x, guess))
+        by = difference(right, wrong)
+        owed = checked_cost(cost(y, guess)) if cost is not None else 1.0 if mira else 0.0
+        sums.loss = excess(owed, state.w.score(wrong), state.w.score(right))
+        norm2 = norm2_of(by)
+        if norm2 > 0 and (sums.loss > 0 or not mira):
+            sums.updates = 1
+            state.step(by, min(self.settings.C or math.inf, sums.loss / norm2) if mira else 1.0)
+        return sums
+
+    def accuracies(self) -> tuple[float | None, float | None]:
+        """The shares of held-out examples whose answer is all right."""
+        if not (math.isfinite(self.sums.loss) and math.isfinite(self.norm2())):
+            epoch = len(self.history) + 1
+            raise DataError(f"the weights grew beyond all numbers in pass {epoch}: the features are too large")
+        if not self.held_out:
+            return None, None
+        averaged = (
+            share_right(self.learner.search, self.now.average(), self.held_out) if self.settings.average else None
+        )
+        return share_right(self.learner.search, self.now.w, self.held_out), averaged
+
+    def norm2(self) -> float:
+        return norm2_of(self.now.w)
+
+    def weights(self) -> Saved:
+        found = self.now.average() if self.settings.average and self.now.visits else self.now.w
+        used = {name: value for name, value in found.items() if value != 0}
+        return Saved({}, save_numbers(sorted(used), weights=used))
+
+    def model(self, weights: Saved, history: History, resume: Saved | None) -> StructuredPerceptron:
+        found = copy(self.learner)
+        found.weights, found.history, found.resume = weights_in(Contents(weights)), history, resume
+        return found
+
+    def state(self) -> Arrays:
+        state = self.now
+        names = sorted(state.w)
+        return {**save_numbers(names, w=state.w, late=state.late), "visits": np.array([state.visits], np.int64)}
+
+    def set_state(self, state: Arrays) -> None:
+        try:
+            contents = Contents(Saved({}, state))
+            names = contents.names("names")
+            w, late = (numbers_of(contents, name, names) for name in ("w", "late"))
+            [visits] = contents.array("visits", np.int64, 1).tolist()
+            contents.close()
+        except DataError as error:
+            raise damaged(str(error)) from None
+        if not 0 <= visits <= MOST:
+            raise damaged(f"it has made {visits} visits")
+        self.now = State(Weights(w), late, visits)
+
+    def digest(self) -> str:
+        """Of the features of all right answers. An example may be anything, but that is what of it is learned."""
+        if self._digest is None:
+            hashed = xxh3_64()
+            for pairs in (self.learned, self.held_out):
+                hashed.update(f"{len(pairs)} ".encode())
+                for x, y in pairs:
+                    found = checked(named(self.learner.features(x, y)))
+                    hashed.update(json.dumps([(name, float(found[name])) for name in sorted(found)]).encode())
+            self._digest = hashed.hexdigest()
+        return self._digest
+
+
+def excess(owed: float, wrong: float, right: float) -> float:
+    """By how much the wrong answer scores too high; 0 where that is below what rounding does to the numbers, lest a
+    step that made it just right be followed by others that change nothing."""
+    found = owed + wrong - right
+    return found if found > ROUNDING * (owed + abs(wrong) + abs(right)) else 0.0
+
+
+def checked_cost(cost: float) -> float:
+    if not cost >= 0 or math.isinf(cost):
+        raise DataError(f"a cost must be at least 0 and finite, not {cost!r}")
+    return float(cost)
