@@ -177,8 +177,8 @@ std::string text_of_signs(std::uint64_t signs) {
     return {};
 }
 
-std::string text_of_atom(const atom_source& source, std::string_view word) {
-    word_reader reader;
+std::string text_of_atom(word_reader& reader, const atom_source& source, std::string_view word) {
+    if (source.kind == atom_kind::form) return std::string(word);
     const word_atoms atoms = reader.read(word);
     switch (source.kind) {
         case atom_kind::lower: return std::string(reader.lower_text());
@@ -192,7 +192,7 @@ std::string text_of_atom(const atom_source& source, std::string_view word) {
 
 }  // namespace
 
-std::string text_of(const templates& how, const tag_settings& what, const tell_known& known,
+std::string text_of(word_reader& reader, const templates& how, const tag_settings& what, const tell_known& known,
                     const sentence_batch& batch, std::size_t sentence, std::size_t token, std::size_t pattern,
                     std::span<const std::uint32_t> before) {
     std::string text;
@@ -213,7 +213,7 @@ std::string text_of(const templates& how, const tag_settings& what, const tell_k
             const std::string_view tags = known(place);
             add(tags.empty() ? "nothing" : tags);
         } else {
-            add(text_of_atom(source, batch.columns[source.column][place]));
+            add(text_of_atom(reader, source, batch.columns[source.column][place]));
         }
     }
     for (const std::size_t back : how.patterns[pattern].tags)

@@ -210,7 +210,7 @@ class sentence_reader {
 // the last. What is known of a token, which is counted in the whole batch, others tell.
 constexpr char between = '\x1f';
 using tell_known = std::function<std::string_view(std::size_t token)>;
-std::string text_of(const templates& how, const tag_settings& what, const tell_known& known,
+std::string text_of(word_reader& reader, const templates& how, const tag_settings& what, const tell_known& known,
                     const sentence_batch& batch, std::size_t sentence, std::size_t token, std::size_t pattern,
                     std::span<const std::uint32_t> before);
 

@@ -241,6 +241,15 @@ templates templates_of(std::size_t columns, const atoms_from_python& atoms, cons
 }  // namespace
 
 void bind_sequences(nb::module_& m) {
+    m.def(
+        "word_shape",
+        [](const nb::bytes& word) {
+            word_reader reader;
+            reader.read({word.c_str(), word.size()});
+            const std::string_view shape = reader.shape_text();
+            return nb::bytes(shape.data(), shape.size());
+        },
+        "word"_a);
     nb::class_<templates>(m, "TagTemplates")
         .def(
             "__init__",

@@ -78,12 +78,14 @@ class learner final : public tagger_learner {
         const tell_known tell = [&](std::size_t token) -> std::string_view {
             return set_of_token.empty() ? std::string_view() : sets[set_of_token[token]];
         };
+        word_reader reader;
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
             if (row == nobody) throw std::out_of_range("no such feature");
             const row_origin& origin = origins[row];
             const std::array<std::uint32_t, 2> before{origin.tag1, origin.tag2};
-            found.write(text_of(how, what, tell, from.batch, origin.sentence, origin.token, origin.pattern, before));
+            found.write(
+                text_of(reader, how, what, tell, from.batch, origin.sentence, origin.token, origin.pattern, before));
             found.end_name();
             patterns.push_back(origin.pattern);
         }

@@ -183,7 +183,8 @@ class frozen_tagging final : public tagging {
         for (const std::size_t p : all) {
             const std::uint64_t key = reader.key(p, token);
             if (key == 0) continue;
-            seen_feature one{p, text_of(how, what, tell, batch, 0, token, p, said.tags), std::vector<float>(count)};
+            seen_feature one{p, text_of(letters, how, what, tell, batch, 0, token, p, said.tags),
+                             std::vector<float>(count)};
             rows.add(with_tags(key, how.patterns[p], said), one.weights.data());
             found.push_back(std::move(one));
         }

@@ -30,11 +30,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_demo(folder: Path, *options: str, columns: int = 80) -> str:
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as output:
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
         patch.chdir(folder)
         patch.setenv("COLUMNS", str(columns))
         assert main(["demo", *options]) == 0
-    return output.getvalue()
+    output.seek(0)
+    return output.read()
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +52,24 @@ def untimed(output: str) -> str:
 
 def test_it_trains_evaluates_explains_compares_and_certifies_from_files(usual: str, folder: Path) -> None:
     commands = [shlex.split(line)[2] for line in usual.splitlines() if line.startswith("$ markone ")]
-    assert commands == ["train", "evaluate", "explain", "compare", "certify", "train", "evaluate"]
+    of_reviews, of_sentences = ["train", "evaluate", "explain", "compare", "certify"], ["parse", "parse", "explain"]
+    assert commands == [*of_reviews, *of_sentences, "train", "evaluate"]
     assert "9 ways to learn from 2,000 rows of 2 classes" in usual and "\nUse " in usual
     reviews, digits = (float(found) for found in re.findall(r"accuracy +([\d.]+)%", untimed(usual)))
     assert reviews > 90 and digits > 90
     assert "prediction: " in usual and "lovely" in usual
     assert "separable: 500 rows" in usual and "a perceptron makes at most" in usual
+    [heads_right] = re.findall(r"UAS ([\d.]+) %", usual)
+    assert float(heads_right) > 95 and "┴─► guest   NOUN   nsubj" in usual
+    assert "'light' depends on 'green' as 'amod'" in usual
     assert {path.name for path in (folder / "markone-demo").iterdir()} == {
         "reviews.csv",
         "new-reviews.csv",
         "reviews.model",
+        "sentences.conllu",
+        "new-sentences.conllu",
+        "sentences.parser",
+        "story.txt",
         "digits-images-idx3-ubyte",
         "digits-labels-idx1-ubyte",
         "new-digits-images-idx3-ubyte",

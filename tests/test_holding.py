@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_treebanks import conllu
 from markone import DataError, Parser, SettingsError, Tagger
+from markone.cli.stories import write_stories
 from markone.data import room as room_module
 from markone.data.budget import LEAST
 from markone.data.room import Growing, Room
@@ -29,7 +29,7 @@ LARGE = 10**9
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("treebank") / "made.conllu"
-    path.write_text(conllu(1500, seed=4))
+    write_stories(path, 1500, seed=4)
     return str(path)
 
 
@@ -89,7 +89,9 @@ def test_files_have_no_names_and_are_where_they_should_be(tmp_path: Path, monkey
 
 def test_held_sentences_are_those_of_the_files(tmp_path: Path, treebank: str) -> None:
     second = tmp_path / "second.conllu"
-    second.write_text(conllu(3, seed=9) + "# the end")
+    write_stories(second, 3, seed=9)
+    with second.open("a") as file:
+        file.write("# the end")
     source = [Path(treebank), second]
     whole = read_sentences(source)
     for memory in (LARGE, LEAST, 0):
@@ -187,7 +189,9 @@ def test_how_much_memory_there_is_changes_nothing(
 
 def test_errors_say_where_they_are_though_files_are_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "bad.conllu"
-    path.write_text(conllu(2, seed=1) + "1\ta\t_\tX\t_\t_\t1\tdep\t_\t_\n\n")
+    write_stories(path, 2, seed=1)
+    with path.open("a") as file:
+        file.write("1\ta\t_\tX\t_\t_\t1\tdep\t_\t_\n\n")
     line = len(path.read_text().splitlines()) - 1
     with pytest.raises(DataError, match=rf"bad\.conllu, line {line}: "):
         Parser.train(path)

@@ -311,6 +311,7 @@ def test_an_explanation_adds_up_and_names_what_was_seen(how: dict[str, Any]) -> 
     assert ("c side=left, h tag=VERB, c tag=NOUN" if exact else "s0 tag=NOUN, b0 tag=VERB") in features
     assert any(("c word=dog" if exact else "s0 word=dog") in name for name in features)
     assert exact or any("left labels=det" in term.feature for term in (*dog.arc.terms, *dog.label.terms))
+    assert "c shape=xxx, c tag=NOUN" in [term.feature for term in dog.label.terms]
     assert "'dog' depends on 'sees' as 'nsubj'" in str(dog)
     assert dog.as_dict()["label"]["chosen"] == "nsubj"
     with pytest.raises(SettingsError, match="from 0"):

@@ -666,6 +666,8 @@ class SequenceTally:
     @property
     def loss(self) -> float: ...
 
+def word_shape(word: bytes) -> bytes: ...
+
 class TaggerLearner:
     def __init__(
         self,

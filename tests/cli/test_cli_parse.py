@@ -33,8 +33,8 @@ def without(text: str, *places: int) -> str:
 
 def test_a_parser_is_learned_and_measured(run, folder):
     said = run("parse", "train", "treebank.conllu", "--test", "test.conllu", "-o", "new.parser", "--holdout", "0.2")
-    assert said.startswith("Read 60 sentences of ")
-    assert "Learned trees of 7 labels (accurate, " in said and " in the last." in said and "held-out" in said
+    assert said.startswith("Read 150 sentences of ")
+    assert "Learned trees of 10 labels (accurate, " in said and " in the last." in said and "held-out" in said
     assert "On test.conllu:\n  UAS 100.00 %, LAS 100.00 %" in said and "Saved new.parser, " in said
     assert Parser.load("new.parser").settings.holdout == 0.2
 
@@ -45,7 +45,7 @@ def test_it_says_so_to_machines(run, folder):
     )
     assert facts["model"] == "treebank.parser" and facts["bytes"] == os.path.getsize("treebank.parser")
     assert facts["tagger"] is True and facts["mode"] == "fast" and "nsubj" in facts["labels"]
-    assert facts["sentences"] == 60 and facts["passes"][-1]["mistakes"] == 0 and facts["test"]["las"] == 1
+    assert facts["sentences"] == 150 and facts["passes"][-1]["mistakes"] == 0 and facts["test"]["las"] == 1
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from made_treebanks import conllu
 from markone import Tagger
+from markone.cli.stories import write_stories
 from markone.data.room import Room
 
 
 def test_a_tagger_is_learned_and_measured(run, folder):
     said = run("tag", "train", "treebank.conllu", "--test", "test.conllu", "-o", "new.tagger", "--holdout", "0.2")
-    assert said.startswith("Read 60 sentences of ")
-    assert "Learned 6 tags of upos (mira, " in said and " in the last." in said and " right on 12 held-out " in said
+    assert said.startswith("Read 150 sentences of ")
+    assert "Learned 7 tags of upos (mira, " in said and " in the last." in said and " right on 30 held-out " in said
     assert "On test.conllu:\n  accuracy 100.00 %" in said and "Saved new.tagger, " in said
     assert Tagger.load("new.tagger").settings.holdout == 0.2
 
@@ -24,8 +24,8 @@ def test_a_tagger_is_learned_and_measured(run, folder):
 def test_it_says_so_to_machines(run, folder):
     facts = json.loads(run("tag", "train", "treebank.conllu", "--test", "test.conllu", "--column", "xpos", "--json"))
     assert facts["model"] == "treebank.tagger" and facts["bytes"] == os.path.getsize("treebank.tagger")
-    assert sorted(facts["tags"]) == ["adj", "adv", "det", "noun", "punct", "verb"]
-    assert facts["sentences"] == 60 and len(facts["passes"]) == 10 and facts["test"]["tags"]["accuracy"] == 1
+    assert sorted(facts["tags"]) == ["adj", "adp", "adv", "det", "noun", "punct", "verb"]
+    assert facts["sentences"] == 150 and len(facts["passes"]) == 10 and facts["test"]["tags"]["accuracy"] == 1
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_more_passes_give_the_same_bytes_as_all_at_once(run, folder):
 
 @pytest.mark.parametrize("command", [["tag", "train"], ["parse", "train", "--mode", "fast"]])
 def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypatch, command):
-    Path("large.conllu").write_text(conllu(2500, seed=3))
+    write_stories(Path("large.conllu"), 2500, seed=3)
     rooms = []
 
     class Seen(Room):

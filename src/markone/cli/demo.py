@@ -1,4 +1,4 @@
-"""`markone demo`: the main job, from files to explained models, rules compared, a certificate, and averaging."""
+"""`markone demo`: the main job, from files to explained models, rules compared, a certificate, averaging and trees."""
 
 from __future__ import annotations
 
@@ -30,14 +30,18 @@ SHOWN_PASSES = (1, 2, 5)
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 16
 REVIEW = "The room was not clean, but what a lovely garden!"
+TRAINING_STORIES, TEST_STORIES = 300, 100
+STORY = "The old guest plays in the light green of the garden."
+STRANGE = 7
+"""The word of the story that is looked at: here light is no noun, though it may be one."""
 
 
 def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
-    """Train, evaluate, explain, compare and certify, on made-up reviews and handwritten digits.
+    """Train, evaluate, explain, compare and certify, on made-up reviews and sentences and handwritten digits.
 
-    Data are written to a folder: reviews of hotels that never were, and scikit-learn's digits. Then the commands that
-    you would type are run, one after the other. In the end four learners read the digits, and a table shows what
-    averaging the weights is good for.
+    Data are written to a folder: reviews of hotels that never were, sentences about their guests, and scikit-learn's
+    digits. Then the commands that you would type are run, one after the other: on the reviews; on the sentences, which
+    are parsed; and on the digits, which four learners read, and a table shows what averaging the weights is good for.
 
     Example: `markone demo --seed 7`
 
@@ -48,7 +52,7 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     epochs
         Passes over the digits in the comparison of learners.
     seed
-        Chooses the reviews, the digits that are held out, and the order in which the others are visited.
+        Chooses the reviews and sentences, the digits that are held out, and the order in which the others are visited.
     """
     from markone.model.settings import Settings
 
@@ -57,7 +61,7 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     place = Path(folder)
     pixels, labels = load_digits()
     write_data(place, pixels, labels, seed)
-    where = f"Reviews and handwritten digits are in {readable(folder)}. First the reviews."
+    where = f"Reviews, sentences and digits are in {readable(folder)}. First the reviews."
     terminal.print(where, soft_wrap=True, markup=False)
     show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
     show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
@@ -66,6 +70,13 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     show(terminal, "compare", place / "reviews.csv", "--target", "guest", "--method", "holdout", "--no-contrasts")
     terminal.print("\nAnd what can be proved? Of the new reviews, whether a plane separates the two kinds of guests.")
     show(terminal, "certify", place / "new-reviews.csv", "--target", "guest")
+    terminal.print(
+        "\nNot every answer is one of a few: the parser's are trees. It also learns to tell nouns from verbs."
+    )
+    known, new, parser = place / "sentences.conllu", place / "new-sentences.conllu", place / "sentences.parser"
+    show(terminal, "parse", "train", known, "--tag", "--mode", "fast", "--test", new, "-o", parser)
+    show(terminal, "parse", "run", parser, place / "story.txt", "--output", "tree")
+    show(terminal, "explain", parser, "--word", STRANGE, "--top", 5, STORY)
     terminal.print("\nNow the digits.")
     show(terminal, "train", place / "digits-images-idx3-ubyte", "-o", place / "digits.model")
     show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")
@@ -114,12 +125,16 @@ def load_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 def write_data(place: Path, pixels: NDArray[np.float64], labels: NDArray[np.int64], seed: int) -> None:
     from markone.cli.reviews import write_reviews
+    from markone.cli.stories import write_stories
     from markone.errors import DataError
 
     try:
         place.mkdir(parents=True, exist_ok=True)
         write_reviews(place / "reviews.csv", TRAINING_REVIEWS, seed)
         write_reviews(place / "new-reviews.csv", TEST_REVIEWS, seed + 1)
+        write_stories(place / "sentences.conllu", TRAINING_STORIES, seed)
+        write_stories(place / "new-sentences.conllu", TEST_STORIES, seed + 1)
+        (place / "story.txt").write_text(STORY + "\n", encoding="utf-8")
         images = (pixels * (255 / BRIGHTEST)).astype("uint8").reshape(-1, 8, 8)
         for name, rows in (("digits", slice(TRAINING_DIGITS)), ("new-digits", slice(TRAINING_DIGITS, None))):
             write_idx(place / f"{name}-images-idx3-ubyte", images[rows])

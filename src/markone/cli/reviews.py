@@ -58,8 +58,4 @@ def opinion(chance: random.Random, good: bool) -> str:
     thing = chance.choice(THINGS)
     negated = chance.random() < NEGATED
     word = chance.choice(GOOD if good != negated else BAD)
-    if negated:
-        return chance.choice(("The {} was not {}.", "Not a {1} {0}!", "The {} was never {}.")).format(thing, word)
-    return chance.choice(("The {} was {}.", "What a {1} {0}!", "The {} was really {}.", "A {1} {0}.")).format(
-        thing, word
-    )
+    return chance.choice(DENIED if negated else SAID).format(thing, word)

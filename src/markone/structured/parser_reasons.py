@@ -14,6 +14,7 @@ from markone.model.explaining import Shown
 from markone.model.grids import Grid, plain_number
 from markone.model.marking import MarkedText
 from markone.structured.choosing import NOBODY, Choice
+from markone.structured.sentences import text_of
 
 MOVES = ("shift", "left", "right")
 SHIFT, LEFT, RIGHT = range(3)
@@ -112,5 +113,7 @@ class Replay:
             found = {self.label[child] for child in self.children[what.removesuffix(" labels")][word]}
             return "+".join(sorted(found)) or NOBODY
         form = self.forms[word]
-        known = {"word": form.lower(), "tag": self.tags[word], "label": self.label[word], "shape": form}
+        if what == "shape":
+            return text_of(_core.word_shape(form.encode("utf-8", "surrogatepass")))
+        known = {"word": form.lower(), "tag": self.tags[word], "label": self.label[word]}
         return known[what] if what in known else form.lower()[-3:]
