@@ -48,7 +48,7 @@ class frozen_rows {
     };
     run find(std::uint64_t key) const {
         const slot& here = slots[place(key)];
-        __builtin_prefetch(&entries[here.begin]);
+        __builtin_prefetch(entries.data() + here.begin);
         return {here.begin, here.end};
     }
     void add(run which, float* scores) const {

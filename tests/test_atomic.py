@@ -380,7 +380,7 @@ def savers():
     while True:
         save(random.choice(sorted(whole)))
 end, rounds, litter = time.monotonic() + 4, 0, 0
-while time.monotonic() < end:
+while rounds < 100 and time.monotonic() < end:
     child = fork(savers)
     time.sleep(random.random() * 0.02)
     os.kill(child, signal.SIGKILL)

@@ -159,11 +159,12 @@ def commands(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if commands(text)])
 def test_the_commands_exist(page: str) -> None:
+    app = make_app()
     for words in commands(PAGES[page]):
         named = [name.split() for name in (*COMMANDS, *cli.GROUPS)]
         if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *named]:
             words = [HYPHEN if word == "-" else word for word in words]
-            make_app().parse_args(words[1:], print_error=False, exit_on_error=False)
+            app.parse_args(words[1:], print_error=False, exit_on_error=False)
         if words[0] == "make":
             assert {word for word in words[1:] if "=" not in word} <= set(TARGETS)
 

@@ -442,7 +442,7 @@ def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
 ) -> None:
     import csv
 
-    data = texts(3000)
+    data = texts(1000)
     with (tmp_path / "data.csv").open("w", newline="") as file:
         csv.writer(file).writerows([list(data), *zip(*data.values(), strict=True)])
     markone.train(str(tmp_path / "data.csv"), target="label", epochs=40).save(tmp_path / "whole")
