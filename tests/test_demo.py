@@ -8,7 +8,6 @@ import io
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
