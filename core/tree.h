@@ -246,7 +246,7 @@ class greedy_learner {
                 ++tally.updates;
                 const std::array<std::int32_t, 2> amounts{(right == move::shift) - (guess == move::shift),
                                                           (right == move::left) - (guess == move::left)};
-                for (const std::uint64_t key : scorer.move_keys) w.moves.change(key, amounts, w.steps - 1);
+                w.moves.change(scorer.move_keys, amounts, w.steps - 1);
             }
             const move taken = explore && random.below(10) != 0 ? guess : right;
             if (taken == move::shift) {
@@ -369,7 +369,7 @@ class beam_learner {
                 for (const std::uint64_t key : keys) w.moves.expect(key);
                 const std::array<std::int32_t, 2> amounts{path[i].how == move::shift ? 2 * sign : -sign,
                                                           path[i].how == move::left ? 2 * sign : -sign};
-                for (const std::uint64_t key : keys) w.moves.change(key, amounts, w.steps - 1);
+                w.moves.change(keys, amounts, w.steps - 1);
             }
             state.make(path[i].how, path[i].label);
         }

@@ -11,12 +11,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include "keyed_rows.h"
 #include "memory.h"
 #include "transitions.h"
 
@@ -27,6 +25,15 @@ using move_scores = std::array<std::int64_t, move_count>;
 // Keys are well mixed, unless somebody wrote them who wants us to search for long.
 constexpr std::size_t longest_search = 1000;
 constexpr std::size_t most_templates = 64;  // of labels
+
+// A weight takes half of 32 bits, and none goes further than there is room for.
+constexpr std::int32_t largest_weight = 32767;
+constexpr std::uint32_t in_halves(std::int32_t lower, std::uint32_t upper) {
+    return static_cast<std::uint16_t>(lower) | upper << 16;
+}
+constexpr std::int16_t lower_half(std::uint32_t both) {
+    return static_cast<std::int16_t>(both & 0xffff);
+}
 
 // Of a key, its last byte is of no account: files do not keep it. The four before it tell keys apart that meet.
 constexpr std::uint64_t kept_bits = ~std::uint64_t{0xff};
@@ -103,13 +110,15 @@ class move_table {
             at = at + 1 == buckets.size() ? 0 : at + 1;
         }
     }
+    bool is_taken(std::size_t place) const {
+        return buckets[place / room].checks[place % room / 4][place % room % 4] != 0;
+    }
     pair get(std::size_t place) const {
         const auto both = static_cast<std::uint32_t>(buckets[place / room].weights[place % room / 4][place % room % 4]);
         return {static_cast<std::int16_t>(both & 0xffff), static_cast<std::int16_t>(both >> 16)};
     }
     void set(std::size_t place, pair weights) {
-        const std::uint32_t both = static_cast<std::uint16_t>(weights[0]) |
-                                   static_cast<std::uint32_t>(static_cast<std::uint16_t>(weights[1])) << 16;
+        const std::uint32_t both = in_halves(weights[0], static_cast<std::uint16_t>(weights[1]));
         buckets[place / room].weights[place % room / 4][place % room % 4] = static_cast<std::int32_t>(both);
     }
 
@@ -129,55 +138,64 @@ class move_table {
 };
 
 // Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
-// the number of steps before it.
+// the number of steps before it. What scoring does not need lies apart, at the same places.
 class learned_moves {
   public:
     using pair = move_table::pair;
     using sums = std::array<std::int64_t, 2>;
 
     learned_moves() { grow(std::size_t{1} << 12); }
-    std::size_t size() const { return keys.size(); }
+    std::size_t size() const { return count; }
     void expect(std::uint64_t key) const { w.expect(key); }
     move_scores score(std::span<const std::uint64_t> some) const { return w.score(some); }
 
-    // Moves the weights of shift and left, none of them further than there is room for.
-    void change(std::uint64_t key, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
-        const std::size_t at = place_of_key(key);
-        pair weights = w.get(at);
-        std::int64_t* const sum = u[rows[at]];
-        for (std::size_t i = 0; i < 2; ++i) {
-            const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest, largest);
-            sum[i] += (moved - weights[i]) * steps_before;
-            weights[i] = static_cast<std::int16_t>(moved);
+    // Moves the weights of shift and left for some features.
+    void change(std::span<const std::uint64_t> some, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
+        make_room(some.size());
+        std::array<std::size_t, move_table::most_keys> places;
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            places[i] = place_of_key(some[i]);
+            __builtin_prefetch(&rows[places[i]], 1);
         }
-        w.set(at, weights);
+        for (const std::size_t at : std::span(places).first(some.size())) {
+            pair weights = w.get(at);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest_weight, largest_weight);
+                rows[at].u[i] += (moved - weights[i]) * steps_before;
+                weights[i] = static_cast<std::int16_t>(moved);
+            }
+            w.set(at, weights);
+        }
     }
     // All weights become 0, as after a change at this step; the averages keep what was before.
     void start_anew(std::int64_t steps) {
-        for (std::uint32_t row = 0; row < keys.size(); ++row) {
-            const std::size_t at = w.find(keys[row]);
+        for (std::size_t at = 0; at < rows.size(); ++at) {
             const pair weights = w.get(at);
-            for (std::size_t i = 0; i < 2; ++i) u[row][i] -= weights[i] * steps;
+            for (std::size_t i = 0; i < 2; ++i) rows[at].u[i] -= weights[i] * steps;
             w.set(at, {0, 0});
         }
     }
     void put(std::uint64_t key, pair weights, sums sum) {
+        make_room(1);
         const std::size_t at = place_of_key(key);
         w.set(at, weights);
-        std::ranges::copy(sum, u[rows[at]]);
+        rows[at].u = sum;
     }
-    // Calls use(weights, sums) for each, as they came.
+    // Calls use(weights, sums) for each, in any order.
     template <class Use>
     void walk(Use use) const {
-        for (std::uint32_t row = 0; row < keys.size(); ++row) use(w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
+        for (std::size_t at = 0; at < rows.size(); ++at)
+            if (w.is_taken(at)) use(w.get(at), rows[at].u);
     }
     // Calls use(key, weights, sums) for each, by key.
     template <class Use>
     void each(Use use) const {
-        std::vector<std::uint32_t> order(keys.size());
-        std::iota(order.begin(), order.end(), 0u);
-        std::ranges::sort(order, {}, [&](std::uint32_t row) { return keys[row]; });
-        for (const std::uint32_t row : order) use(keys[row], w.get(w.find(keys[row])), sums{u[row][0], u[row][1]});
+        std::vector<std::size_t> order;
+        order.reserve(count);
+        for (std::size_t at = 0; at < rows.size(); ++at)
+            if (w.is_taken(at)) order.push_back(at);
+        std::ranges::sort(order, {}, [&](std::size_t at) { return rows[at].key; });
+        for (const std::size_t at : order) use(rows[at].key, w.get(at), rows[at].u);
     }
 
     // The squared length of the weights, which are whole numbers.
@@ -191,38 +209,46 @@ class learned_moves {
     }
 
   private:
+    struct row {
+        std::uint64_t key = 0;
+        sums u{};
+    };
+
+    // For so many more, after which no place changes until there are as many.
+    void make_room(std::size_t more) {
+        if (count + more > w.size() * most_in_bucket) grow(w.size() + w.size() / 2);
+    }
     std::size_t place_of_key(std::uint64_t key) {
         const std::size_t found = w.find(key);
         if (found != move_table::nowhere) return found;
-        if (size() >= nobody) throw std::length_error("too many features");
-        if (size() + 1 > w.size() * most_in_bucket) grow(w.size() + w.size() / 3);
-        u.grow(size() + 1);
-        keys.push_back(key);
         const std::size_t at = w.add(key);
-        rows[at] = static_cast<std::uint32_t>(size() - 1);
+        rows[at].key = key;
+        ++count;
         return at;
     }
+    // Keys lie in ascending order, almost: both tables are walked from end to end.
     void grow(std::size_t buckets) {
         move_table wider;
         wider.make(buckets);
-        table<std::uint32_t>(buckets * move_table::room).swap(rows);
-        for (std::uint32_t row = 0; row < keys.size(); ++row) {
-            const std::size_t at = wider.add(keys[row]);
-            wider.set(at, w.get(w.find(keys[row])));
-            rows[at] = row;
+        table<row> wider_rows(buckets * move_table::room);
+        for (std::size_t at = 0; at < rows.size(); ++at) {
+            if (!w.is_taken(at)) continue;
+            const std::size_t to = wider.add(rows[at].key);
+            wider.set(to, w.get(at));
+            wider_rows[to] = rows[at];
         }
         std::swap(w, wider);
+        rows.swap(wider_rows);
     }
 
-    static constexpr std::int32_t largest = 32767;
     static constexpr std::size_t most_in_bucket = 4;  // on average
     move_table w;
-    table<std::uint32_t> rows;  // by place in the table
-    std::vector<std::uint64_t> keys;
-    pages<std::int64_t> u{2};
+    table<row> rows;  // by place in the table
+    std::size_t count = 0;
 };
 
-// Weights of labels while they are learned: of a feature only those that ever moved.
+// Weights of labels while they are learned: of a feature only those that ever moved. What scoring does not need lies
+// apart, at the same places.
 class learned_labels {
   public:
     struct entry {
@@ -246,29 +272,29 @@ class learned_labels {
             const slot& one = slots[place(key)];
             if (one.key == 0) continue;
             found[there++] = &one;
-            __builtin_prefetch(&entries[one.begin]);
+            __builtin_prefetch(&weights[one.begin]);
         }
         for (std::size_t i = 0; i < there; ++i)
-            for (std::uint32_t j = 0; j < found[i]->count; ++j) {
-                const entry& e = entries[found[i]->begin + j];
-                scores[e.label] += e.w;
-            }
+            for (const std::uint32_t one : std::span(weights).subspan(found[i]->begin, found[i]->count))
+                scores[one >> 16] += lower_half(one);
     }
     void change(std::uint64_t key, std::uint16_t label, std::int32_t amount, std::int64_t steps_before) {
-        entry& one = entry_of(key, label);
-        one.w += amount;
-        one.u += amount * steps_before;
+        const std::size_t at = entry_of(key, label);
+        const std::int32_t before = lower_half(weights[at]);
+        const std::int32_t moved = std::clamp(before + amount, -largest_weight, largest_weight);
+        weights[at] = in_halves(moved, label);
+        u[at] += (moved - before) * steps_before;
     }
     void start_anew(std::int64_t steps) {
-        for (entry& one : entries) {
-            one.u -= one.w * steps;
-            one.w = 0;
+        for (std::size_t at = 0; at < weights.size(); ++at) {
+            u[at] -= lower_half(weights[at]) * steps;
+            weights[at] = in_halves(0, weights[at] >> 16);
         }
     }
-    void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t u) {
-        entry& one = entry_of(key, label);
-        one.w = w;
-        one.u = u;
+    void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
+        const std::size_t at = entry_of(key, label);
+        weights[at] = in_halves(std::clamp(w, -largest_weight, largest_weight), label);
+        u[at] = sum;
     }
     // Calls use(key, entries by label) for each, by key.
     template <class Use>
@@ -280,7 +306,9 @@ class learned_labels {
         std::ranges::sort(order, {}, [](const slot* one) { return one->key; });
         std::vector<entry> sorted;
         for (const slot* one : order) {
-            sorted.assign(entries.begin() + one->begin, entries.begin() + one->begin + one->count);
+            sorted.clear();
+            for (std::uint32_t at = one->begin; at < one->begin + one->count; ++at)
+                sorted.push_back({u[at], lower_half(weights[at]), static_cast<std::uint16_t>(weights[at] >> 16)});
             std::ranges::sort(sorted, {}, &entry::label);
             use(one->key, std::span<const entry>(sorted));
         }
@@ -289,8 +317,8 @@ class learned_labels {
     double norm2() const {
         double sum = 0;
         for (const slot& one : slots)
-            for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
-                sum += static_cast<double>(entries[i].w) * entries[i].w;
+            for (const std::uint32_t both : std::span(weights).subspan(one.begin, one.count))
+                sum += static_cast<double>(lower_half(both)) * lower_half(both);
         return sum;
     }
 
@@ -306,7 +334,7 @@ class learned_labels {
         while (slots[at].key != key && slots[at].key != 0) at = at + 1 == slots.size() ? 0 : at + 1;
         return at;
     }
-    entry& entry_of(std::uint64_t key, std::uint16_t label) {
+    std::size_t entry_of(std::uint64_t key, std::uint16_t label) {
         if (slots.empty()) grow(std::size_t{1} << 16);
         std::size_t at = place(key);
         if (slots[at].key == 0) {
@@ -319,10 +347,11 @@ class learned_labels {
         }
         slot& one = slots[at];
         for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
-            if (entries[i].label == label) return entries[i];
+            if (weights[i] >> 16 == label) return i;
         if (one.count == one.room) make_room(one);
-        entry& made = entries[one.begin + one.count++];
-        made = {0, 0, label};
+        const std::size_t made = one.begin + one.count++;
+        weights[made] = in_halves(0, label);
+        u[made] = 0;
         return made;
     }
     // The old place stays empty until another row of its size wants it.
@@ -331,15 +360,17 @@ class learned_labels {
         std::uint32_t begin;
         std::vector<std::uint32_t>& free = empty_of(room);
         if (free.empty()) {
-            if (entries.size() + room > std::numeric_limits<std::uint32_t>::max())
+            if (weights.size() + room > std::numeric_limits<std::uint32_t>::max())
                 throw std::length_error("too many features");
-            begin = static_cast<std::uint32_t>(entries.size());
-            entries.resize(entries.size() + room);
+            begin = static_cast<std::uint32_t>(weights.size());
+            weights.resize(weights.size() + room);
+            u.resize(u.size() + room);
         } else {
             begin = free.back();
             free.pop_back();
         }
-        std::copy_n(entries.begin() + one.begin, one.count, entries.begin() + begin);
+        std::copy_n(weights.begin() + one.begin, one.count, weights.begin() + begin);
+        std::copy_n(u.begin() + one.begin, one.count, u.begin() + begin);
         if (one.room != 0) empty_of(one.room).push_back(one.begin);
         one.begin = begin;
         one.room = room;
@@ -357,7 +388,8 @@ class learned_labels {
 
     std::size_t count, rows = 0;
     table<slot> slots;
-    std::vector<entry> entries;
+    std::vector<std::uint32_t> weights;  // the weight in the lower half, its label in the upper one
+    std::vector<std::int64_t> u;
     std::vector<std::vector<std::uint32_t>> empty;  // by how many entries there is room for
 };
 
@@ -374,16 +406,9 @@ struct averaged_weights {
     std::vector<std::uint32_t> label_weights;    // the weight in the lower half, its label in the upper one
 };
 
-constexpr std::uint32_t in_halves(std::int32_t lower, std::uint32_t upper) {
-    return static_cast<std::uint16_t>(lower) | upper << 16;
-}
-constexpr std::int16_t lower_half(std::uint32_t both) {
-    return static_cast<std::int16_t>(both & 0xffff);
-}
-
 inline averaged_weights average(const learned_moves& moves, const learned_labels& labels, std::int64_t steps,
                                 std::size_t most_moves, double smallest) {
-    constexpr double most = 32767;
+    constexpr double most = largest_weight;
     const auto T = static_cast<double>(std::max<std::int64_t>(steps, 1));
     const auto averaged = [&](auto w, auto u) { return w - static_cast<double>(u) / T; };
     const auto size_of = [&](auto w, auto u) {

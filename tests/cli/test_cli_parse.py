@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
@@ -35,7 +36,8 @@ def test_a_parser_is_learned_and_measured(run, folder):
     said = run("parse", "train", "treebank.conllu", "--test", "test.conllu", "-o", "new.parser", "--holdout", "0.2")
     assert said.startswith("Read 150 sentences of ")
     assert "Learned trees of 10 labels (accurate, " in said and " in the last." in said and "held-out" in said
-    assert "On test.conllu:\n  UAS 100.00 %, LAS 100.00 %" in said and "Saved new.parser, " in said
+    [(heads, labels)] = re.findall(r"On test.conllu:\n  UAS ([\d.]+) %, LAS ([\d.]+) %", said)
+    assert 95 < float(labels) <= float(heads) <= 100 and "Saved new.parser, " in said
     assert Parser.load("new.parser").settings.holdout == 0.2
 
 

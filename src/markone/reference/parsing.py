@@ -137,16 +137,23 @@ class View:
     def of_moves(self, templates: Templates) -> list[Feature]:
         parse = self.parse
         nodes = {f"s{i}": parse.stack[-1 - i] if i < len(parse.stack) else NOBODY for i in range(3)}
-        nodes |= {f"b{i}": parse.next + i if parse.next + i <= parse.size else NOBODY for i in range(3)}
+        nodes |= {f"b{i}": self.beside(parse.next, i) for i in range(4)} | {"last": parse.size - 1}
         for node in ("s0", "s1", "b0"):
+            nodes |= {f"{node}-1": self.beside(nodes[node], -1), f"{node}+1": self.beside(nodes[node], 1)}
             nodes |= self.children(node, nodes[node])
         return self.features(templates, nodes)
 
     def of_labels(self, templates: Templates, move: int) -> list[Feature]:
         parse = self.parse
         h, c = parse.head_by(move), parse.stack[-1]
-        nodes = {"h": h, "c": c, "h-1": h - 1, "h+1": h + 1 if h < parse.size else NOBODY, "c-1": c - 1, "c+1": c + 1}
+        nodes = {"h": h, "c": c, "h-1": self.beside(h, -1), "h+1": self.beside(h, 1)}
+        nodes |= {f"c{far:+}": self.beside(c, far) for far in (-2, -1, 1, 2)}
+        nodes["n"] = self.beside(parse.next, int(move == LEFT))
         return self.features(templates, nodes | self.children("h", h) | self.children("c", c))
+
+    def beside(self, word: int, far: int) -> int:
+        """The word so far behind another; the root is behind the last."""
+        return word + far if word != NOBODY and 0 <= word + far <= self.parse.size else NOBODY
 
     def children(self, node: str, word: int) -> dict[str, int]:
         """The last child on each side, and the one before it."""
@@ -159,10 +166,12 @@ class View:
     def value(self, atom: str, nodes: dict[str, int]) -> str:
         node, what = atom.split(" ", 1)
         word = nodes[node]
-        if what in ("distance", "side"):
+        if what in ("distance", "side", "between"):
             other = nodes[{"b0": "s0", "s0": "s1", "c": "h"}[node]]
             if NOBODY in (word, other):
                 return "nobody"
+            if what == "between":
+                return str(sorted(set(self.tags[min(word, other) + 1 : max(word, other)])))
             far = abs(word - other)
             near = str(far) if far <= 4 else "5-7" if far < 8 else "8-15" if far < 16 else "more"
             return near if what == "distance" else str(word < other)
@@ -180,6 +189,7 @@ class View:
             return "root"
         form = self.words[word]
         known = {"word": form.lower(), "tag": self.tags[word], "suffix": form.lower()[-3:], "shape": shape(form)}
+        known["prefix"] = form.lower()[:3]
         return "=" + known[what]
 
 

@@ -100,10 +100,12 @@ class Replay:
     def _value(self, atom: str, at: dict[str, int]) -> str:
         node, what = atom.split(" ", 1)
         word = at[node]
-        if what in ("distance", "side"):
+        if what in ("distance", "side", "between"):
             other = at[{"b0": "s0", "s0": "s1", "c": "h"}[node]]
             if word < 0 or other < 0:
                 return NOBODY
+            if what == "between":
+                return "+".join(sorted(set(self.tags[min(word, other) + 1 : max(word, other)]))) or NOBODY
             return str(abs(word - other)) if what == "distance" else "left" if word < other else "right"
         if word < 0:
             return NOBODY
@@ -113,7 +115,12 @@ class Replay:
             found = {self.label[child] for child in self.children[what.removesuffix(" labels")][word]}
             return "+".join(sorted(found)) or NOBODY
         form = self.forms[word]
-        if what == "shape":
-            return text_of(_core.word_shape(form.encode("utf-8", "surrogatepass")))
-        known = {"word": form.lower(), "tag": self.tags[word], "label": self.label[word]}
-        return known[what] if what in known else form.lower()[-3:]
+        known = {
+            "word": form.lower(),
+            "tag": self.tags[word],
+            "label": self.label[word],
+            "shape": text_of(_core.word_shape(form.encode("utf-8", "surrogatepass"))),
+            "prefix": form.lower()[:3],
+            "suffix": form.lower()[-3:],
+        }
+        return known[what]
