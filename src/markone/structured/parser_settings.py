@@ -17,7 +17,7 @@ USUAL_ROUND = 8
 """Passes, where it is accurate."""
 USUAL_BEAM = 8
 USUAL_C = 0.01
-USUAL_FEATURES = 1_500_000
+USUAL_FEATURES = 1_000_000
 WIDEST_BEAM = 1024
 
 

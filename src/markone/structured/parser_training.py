@@ -32,7 +32,7 @@ from markone.structured.scoring import score_trees
 from markone.structured.sentences import FORM, Sentences, numbered
 from markone.structured.tagger import Tagger
 
-SMALLEST = 0.3
+SMALLEST = 0.5
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
 late, is hardly worth its place."""
 MOST_LABELS = 4096
