@@ -137,6 +137,30 @@ class move_table {
     table<bucket> buckets;
 };
 
+// A large array in blocks, which come when they are first used and can be given back one by one.
+template <class T>
+class blocks_of {
+  public:
+    static constexpr std::size_t in_block = std::size_t{1} << 20;
+
+    explicit blocks_of(std::size_t size = 0) : count(size), blocks((size + in_block - 1) / in_block) {}
+    std::size_t size() const { return count; }
+    T& operator[](std::size_t at) { return blocks[at / in_block][at % in_block]; }
+    const T& operator[](std::size_t at) const { return blocks[at / in_block][at % in_block]; }
+
+    void make(std::size_t block) {
+        if (blocks[block].empty()) blocks[block].resize(std::min(in_block, count - block * in_block));
+    }
+    void make_all() {
+        for (std::size_t block = 0; block < blocks.size(); ++block) make(block);
+    }
+    void give_back(std::size_t block) { table<T>().swap(blocks[block]); }
+
+  private:
+    std::size_t count;
+    std::vector<table<T>> blocks;
+};
+
 // Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
 // the number of steps before it. What scoring does not need lies apart, at the same places.
 class learned_moves {
@@ -226,24 +250,29 @@ class learned_moves {
         ++count;
         return at;
     }
-    // Keys lie in ascending order, almost: both tables are walked from end to end.
+    // Keys lie in ascending order, almost: both tables are walked from end to end, and what was walked is given back.
     void grow(std::size_t buckets) {
+        using rows_in_blocks = blocks_of<row>;
         move_table wider;
         wider.make(buckets);
-        table<row> wider_rows(buckets * move_table::room);
+        rows_in_blocks wider_rows(buckets * move_table::room);
         for (std::size_t at = 0; at < rows.size(); ++at) {
-            if (!w.is_taken(at)) continue;
-            const std::size_t to = wider.add(rows[at].key);
-            wider.set(to, w.get(at));
-            wider_rows[to] = rows[at];
+            if (w.is_taken(at)) {
+                const std::size_t to = wider.add(rows[at].key);
+                wider.set(to, w.get(at));
+                wider_rows.make(to / rows_in_blocks::in_block);
+                wider_rows[to] = rows[at];
+            }
+            if ((at + 1) % rows_in_blocks::in_block == 0) rows.give_back(at / rows_in_blocks::in_block);
         }
+        wider_rows.make_all();
         std::swap(w, wider);
-        rows.swap(wider_rows);
+        std::swap(rows, wider_rows);
     }
 
     static constexpr std::size_t most_in_bucket = 4;  // on average
     move_table w;
-    table<row> rows;  // by place in the table
+    blocks_of<row> rows;  // by place in the table
     std::size_t count = 0;
 };
 
