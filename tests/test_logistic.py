@@ -442,7 +442,7 @@ def test_each_shape_and_penalty_has_its_way() -> None:
 
 def test_many_features_are_preconditioned_by_the_diagonal() -> None:
     random = np.random.default_rng(0)
-    X = scipy.sparse.random_array((1400, 1300), density=0.01, rng=random, format="csr")
+    X = scipy.sparse.csr_array(scipy.sparse.random(1400, 1300, density=0.01, random_state=random))
     X.data *= np.exp(2 * random.normal(size=X.nnz))  # features of very different size
     y = random.integers(0, 3, 1400)
     model = LogisticRegression(tol=1e-8).fit(X, y)

@@ -221,6 +221,7 @@ def test_the_objective_is_liblinears(data: Any, multiclass: Any, loss: str, C: f
         assert ours.course().objective == pytest.approx(want, rel=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 def test_digits_as_liblinear_in_single_precision() -> None:
     X, y = load_digits(return_X_y=True)
     X = (X / 16).astype(np.float32)
@@ -617,6 +618,7 @@ def test_one_versus_rest_and_squared_losses_are_their_own() -> None:
     assert len(set(found.values())) == 4
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 def test_accuracy_as_liblinears() -> None:
     X, y = load_digits(return_X_y=True)
     for multi_class in ("crammer_singer", "ovr"):

@@ -108,7 +108,7 @@ class Search:
         if not 0 < len(corners) <= MOST_CORNERS or len(corners) * self.points.dimensions > MOST_VALUES:
             return None
         matrix = np.array([self.whole.z(corner) for corner in corners], object).T
-        weights = null_vector(matrix[matrix.any(axis=1)])
+        weights = null_vector(matrix[(matrix != 0).any(axis=1)])
         if weights is None or (weights < 0).any():
             return None
         return proof_of([(corner, weight) for corner, weight in zip(corners, weights, strict=True) if weight])

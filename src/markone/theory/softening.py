@@ -151,10 +151,13 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
     from scipy import optimize, sparse
 
     linprog: Any = optimize.linprog
-    stack: Any = sparse.block_array
+
+    def stack(blocks: Any) -> Any:
+        return sparse.csr_array(sparse.bmat(blocks))  # which the oldest SciPy has, too, and makes matrices
+
     matrix: Any = sparse.csr_array(points.matrix, dtype=np.float64)
     if points.bias:
-        matrix = stack([[matrix, np.ones((len(points), 1))]], format="csr")
+        matrix = stack([[matrix, np.ones((len(points), 1))]])
     columns, blocks = columns_of(points), []
     for rival in range(len(points.classes)):
         rows = np.flatnonzero(points.truth != rival)
@@ -166,7 +169,7 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
             signs[:, rival] = -1
         slack = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), (len(rows), len(points)))
         blocks.append([*(matrix[rows] * signs[:, [column]] for column in range(columns)), slack])
-    constraints = stack(blocks, format="csr")
+    constraints = stack(blocks)
     width = columns * matrix.shape[1]
     found: Any = linprog(
         np.append(np.zeros(width), np.ones(len(points))),
