@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 from markone.data.options import check_choice
 from markone.errors import SettingsError
+from markone.structured.checking import check_passes, is_number, whole
 from markone.structured.sentences import FORM
-from markone.structured.tagger_settings import is_number, whole
 
 Mode = Literal["fast", "accurate", "exact"]
 Crossing = Literal["lift", "skip"]
@@ -42,8 +42,7 @@ class ParserSettings:
         check_choice("crossing", self.crossing, get_args(Crossing))
         if not isinstance(self.tags, str) or self.tags == FORM:
             raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r:.80}")
-        whole("epochs", self.epochs, 1)
-        whole("seed", self.seed, 0)
+        check_passes(self.epochs, self.seed, self.holdout, self.patience)
         whole("features", self.features, 1)
         if self.round is not None:
             whole("round", self.round, 1)
@@ -55,12 +54,6 @@ class ParserSettings:
             whole("beam", self.beam, 2, WIDEST_BEAM)
         elif self.beam is not None:
             raise SettingsError("beam", f"is the width of mode='accurate', not of {self.mode!r}; leave it out")
-        if not is_number(self.holdout) or not 0 <= self.holdout < 1:
-            raise SettingsError("holdout", f"must be at least 0 and less than 1, not {self.holdout!r}")
-        if self.patience is not None:
-            whole("patience", self.patience, 1)
-            if self.holdout == 0:
-                raise SettingsError("patience", "waits for held-out accuracy; set holdout, too")
 
     @property
     def width(self) -> int:

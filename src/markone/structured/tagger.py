@@ -20,6 +20,7 @@ from markone.model.explaining import Shown, check_top
 from markone.model.grids import Grid, label_in_words, plain_number
 from markone.model.history import History
 from markone.model.marking import MarkedText
+from markone.structured.checking import whole
 from markone.structured.choosing import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.corpora import read_sentences
 from markone.structured.keyed import KeyedWeights
@@ -27,7 +28,7 @@ from markone.structured.scoring import SpanScore, TagScore, score_spans, score_t
 from markone.structured.sentences import Sentences, Strings
 from markone.structured.spans import convert
 from markone.structured.tagger_file import load_tagger, save_tagger
-from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule, whole
+from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
 
 NEXT = " of the next word"
 AFTER_NEXT = " of the word after the next"

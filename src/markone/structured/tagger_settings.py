@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -12,6 +11,7 @@ import numpy as np
 from markone import _core
 from markone.data.options import check_choice
 from markone.errors import DataError, SettingsError
+from markone.structured.checking import check_passes, is_number, whole
 from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.spans import SCHEMES, Scheme, check_spans, guess_scheme, transition_mask
 from markone.structured.templates import PLACE, Templates, templates_with
@@ -58,8 +58,7 @@ class TaggerSettings:
             raise SettingsError("learn_as", "is how spans are learned, and there are none; leave it out")
         if not isinstance(self.average, bool):
             raise SettingsError("average", f"must be True or False, not {self.average!r}")
-        whole("epochs", self.epochs, 1)
-        whole("seed", self.seed, 0)
+        check_passes(self.epochs, self.seed, self.holdout, self.patience)
         if self.rule != "mira" and self.C is not None:
             raise SettingsError("C", f"belongs to the rule 'mira', not to {self.rule!r}; leave it out")
         if self.decode != "beam" and self.beam is not None:
@@ -68,12 +67,6 @@ class TaggerSettings:
             raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
         if self.decode == "beam":
             whole("beam", self.beam, 2, WIDEST_BEAM)
-        if not is_number(self.holdout) or not 0 <= self.holdout < 1:
-            raise SettingsError("holdout", f"must be at least 0 and less than 1, not {self.holdout!r}")
-        if self.patience is not None:
-            whole("patience", self.patience, 1)
-            if self.holdout == 0:
-                raise SettingsError("patience", "waits for held-out accuracy; set holdout, too")
         for name in (self.column, *self.inputs):
             if not isinstance(name, str):
                 raise SettingsError("inputs", f"must be names of columns, not {name!r:.80}")
@@ -165,14 +158,3 @@ def usual_inputs(sentences: Sentences, column: str, templates: Any) -> tuple[str
     before = USUAL in texts and column.isdigit()
     others = [name for name in sentences.columns if name not in (FORM, column)]
     return tuple(name for name in others if name in named or (before and name.isdigit() and int(name) < int(column)))
-
-
-def whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-    if not good or (most is not None and isinstance(value, int) and value > most):
-        upto = "" if most is None else f" and at most {most}"
-        raise SettingsError(name, f"must be a whole number of at least {least}{upto}, not {value!r}")
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
