@@ -12,7 +12,6 @@ UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
 TESTS_UNDER_SANITIZERS = $(UNDER_SANITIZERS) \
 	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory"
-FUZZ = $(UNDER_SANITIZERS) .venv-sanitize/bin/python -m tests.fuzz
 FUZZ_FILES ?= 100000
 FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
@@ -62,10 +61,10 @@ sanitize: $(SANITIZED) ## the tests on a core built with the address and undefin
 
 fuzz: $(SANITIZED) ## damaged and hostile input and 100,000 model files with right checksums, with the sanitizers looking
 	HYPOTHESIS_PROFILE=fuzz $(TESTS_UNDER_SANITIZERS) $(FUZZED)
-	$(FUZZ) --files $(FUZZ_FILES)
+	$(UNDER_SANITIZERS) .venv-sanitize/bin/python -m tests.fuzz --files $(FUZZ_FILES)
 
-fuzz-ci: $(SANITIZED) ## some of these files, for five minutes
-	$(FUZZ) --minutes $(FUZZ_MINUTES)
+fuzz-ci: $(INSTALLED) ## such files for five minutes, on the core as it is used
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES)
 
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests

@@ -133,6 +133,7 @@ class Worker:
         self.shared = np.frombuffer(mmap.mmap(-1, numbers * 8), np.int64)
         self.counts = self.shared[2:].reshape(-1, 3)
         self.pid = 0
+        self.parent = os.getpid()
 
     def start(self) -> None:
         self.shared[NOW] = IDLE
@@ -146,7 +147,7 @@ class Worker:
     def work(self) -> NoReturn:
         status = 1
         try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            os.setsid()  # Ctrl-C is the parent's, who ends us
             log = os.open(self.log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_APPEND)
             os.dup2(log, 2)
             os.dup2(log, 1)
@@ -163,7 +164,7 @@ class Worker:
 
     def use_cases(self) -> int:
         plan, number = self.plan, self.next
-        while number < plan.cases():
+        while number < plan.cases() and os.getppid() == self.parent:
             self.shared[SINCE] = time.monotonic_ns()
             self.shared[NOW] = number
             before = largest_memory()
@@ -214,7 +215,7 @@ def place_of(error: BaseException) -> str:
 
 
 def place_in(log: str) -> tuple[str, str]:
-    """What a sanitizer or the handler of signals has said about a crash: what it was, and where."""
+    """What a sanitizer or the handler of signals has said about a crash: what it was, and where, if they have."""
     if found := re.search(r"(\w+\.\w+:\d+):\d+: runtime error: (.*)", log):
         return f"undefined behaviour ({found[2]:.100})", found[1]
     if found := re.search(r"SUMMARY: AddressSanitizer: ([\w-]+)(.*)", log):
@@ -222,8 +223,7 @@ def place_in(log: str) -> tuple[str, str]:
         return f"AddressSanitizer: {found[1]}", inner[1] if inner else found[2].strip()[:100]
     fatal = re.search(r"(?:Fatal Python error: |what\(\): +)(.*)", log)
     frame = re.search(r'File "\S*markone/([\w/]+\.py)", line (\d+) in (\S+)', log)
-    place = f"{frame[1]}:{frame[2]} in {frame[3]}" if frame else "outside of markone"
-    return fatal[1] if fatal else "", place
+    return fatal[1] if fatal else "", f"{frame[1]}:{frame[2]} in {frame[3]}" if frame else ""
 
 
 def note(
@@ -290,6 +290,8 @@ def run(plan: Plan, tell: Callable[[str], None] = print) -> Report:
                     done = sum(int(worker.counts[:, DONE].sum()) for worker in workers)
                     found = len(list(plan.findings.glob("*/case.json")))
                     tell(f"{done:,} cases, {done / (now - start):,.0f} a second, {found} findings")
+        except KeyboardInterrupt:
+            tell("interrupted")
         finally:
             for worker in running:
                 end(worker.pid)

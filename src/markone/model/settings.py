@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
@@ -202,7 +203,7 @@ def priors_of(priors: Any) -> Any:
         not isinstance(pairs, list | tuple)
         or len(pairs) < 2
         or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
-        or not all(type(number) in (int, float) and 0 < number < math.inf for _, number in pairs)
+        or not all(type(number) in (int, float) and 0 < number <= sys.float_info.max for _, number in pairs)
     ):
         raise SettingsError(
             "priors", f"must be 'data', 'uniform', or a number greater than 0 for each label, not {priors!r}"
@@ -229,6 +230,8 @@ def check_type(name: str, value: object) -> None:
         raise SettingsError(name, f"must be a {'whole ' if name in WHOLE_NUMBERS else ''}number, not {value!r}")
     elif isinstance(value, float) and math.isnan(value):
         raise SettingsError(name, "must be a number, not nan")
+    elif name in NUMBERS and isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise SettingsError(name, f"must be a number of at most {sys.float_info.max:g}, not one of so many digits")
 
 
 def check_ranges(settings: Settings) -> None:
