@@ -168,6 +168,32 @@ def test_planted_defects_are_found(tmp_path: Path) -> None:
         assert (folder / "case.bin").stat().st_size > 100
 
 
+HARMED_LATER = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from fuzz import harness, workers
+from fuzz.subjects import every_subject
+
+class Files(harness.Files):
+    used = 0
+
+    def use(self, case, chance, outcome):
+        self.used += 1
+        if self.used == 3:
+            os.abort()
+
+plan = workers.Plan([Files({"mira-2": every_subject()["mira-2"]})], 1, 4, None, 1, 5.0, 64, Path(sys.argv[2]))
+workers.run(plan)
+"""
+
+
+def test_a_crash_that_a_case_before_has_caused_is_told_so(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", HARMED_LATER, str(HERE), str(tmp_path)], check=True, timeout=120)
+    [found] = workers.findings_in(tmp_path)
+    assert found["number"] == 2 and found["failure"].startswith("Aborted, not by this case alone")
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_finding_can_be_replayed(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     from fuzz import __main__ as command

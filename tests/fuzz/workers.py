@@ -272,7 +272,8 @@ def run(plan: Plan, tell: Callable[[str], None] = print) -> Report:
     room = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="markone-fuzz-", dir=room) as name:
         folder = Path(name)
-        in_child(lambda: [target.prepare(folder) for target in plan.targets])
+        if in_child(lambda: [target.prepare(folder) for target in plan.targets]) != 0:
+            raise RuntimeError("what all cases share could not be made")
         workers = [Worker(plan, number, folder, kinds) for number in range(plan.workers)]
         start = told = time.monotonic()
         for worker in workers:
@@ -366,16 +367,25 @@ def is_computing(pid: int, waited: float, seconds: float) -> bool:
 
 
 def blame(plan: Plan, folder: Path, number: int, failure: str, place: str, log: str) -> None:
-    """Stores the case that has killed a worker. A child makes it again, for the parent must not be harmed."""
+    """Stores the case that has killed a worker. A child makes it again, for the parent must not be harmed.
+
+    Memory that one case overwrites may harm only a later one of the same worker, unless a sanitizer looks.
+    """
 
     def make() -> None:
-        target = plan.target_of(number)
-        target.prepare(folder)
+        plan.target_of(number).prepare(folder)
         case = plan.make(number)
         where = place or f"an unknown place of {case.kind}"
         note(plan, number, case, Outcome(steps=["killed"]), failure, log[-20_000:] or failure, where)
 
-    in_child(make)
+    def use_alone() -> None:
+        plan.target_of(number).prepare(folder)
+        use(plan, number)
+
+    if not failure.startswith(("hang", "more than")) and in_child(use_alone, plan.seconds * SLEEPING) == 0:
+        failure += ", not by this case alone"
+    if in_child(make) != 0:
+        raise RuntimeError(f"case {number} could not be made again")
 
 
 def end(pid: int) -> None:
@@ -384,8 +394,8 @@ def end(pid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def in_child(work: Callable[[], object]) -> None:
-    """Does something in a process of its own, whose threads and memory end with it."""
+def in_child(work: Callable[[], object], seconds: float = float("inf")) -> int:
+    """Does something in a process of its own, whose threads and memory end with it; its exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -400,5 +410,12 @@ def in_child(work: Callable[[], object]) -> None:
         finally:
             sys.stderr.flush()
             os._exit(status)
-    if os.waitpid(pid, 0)[1] != 0:
-        raise RuntimeError("what all cases share could not be made")
+    since = time.monotonic()
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() - since > seconds:
+            end(pid)
+            return -signal.SIGKILL
+        time.sleep(POLL / 10)
