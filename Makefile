@@ -8,9 +8,12 @@ PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py)
 INSTALLED := $(VENV)/installed
 PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
-UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0 \
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
+TESTS_UNDER_SANITIZERS = $(UNDER_SANITIZERS) \
 	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory"
+FUZZ_FILES ?= 100000
+FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
@@ -20,7 +23,7 @@ CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs bench sanitize fuzz oldest wheel clean
+.PHONY: help demo test test-slow check format docs bench sanitize fuzz fuzz-ci oldest all-checks wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,13 +57,19 @@ bench: $(PEERS) ## compare with the peers, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
-	HYPOTHESIS_PROFILE=thorough $(UNDER_SANITIZERS) tests
+	HYPOTHESIS_PROFILE=thorough $(TESTS_UNDER_SANITIZERS) tests
 
-fuzz: $(SANITIZED) ## damaged and hostile input for a quarter of an hour, with the sanitizers looking
-	HYPOTHESIS_PROFILE=fuzz $(UNDER_SANITIZERS) $(FUZZED)
+fuzz: $(SANITIZED) ## damaged and hostile input and 100,000 model files with right checksums, with the sanitizers looking
+	HYPOTHESIS_PROFILE=fuzz $(TESTS_UNDER_SANITIZERS) $(FUZZED)
+	$(UNDER_SANITIZERS) .venv-sanitize/bin/python -m tests.fuzz --files $(FUZZ_FILES)
+
+fuzz-ci: $(INSTALLED) ## such files for five minutes, on the core as it is used
+	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES)
 
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
+
+all-checks: check test test-slow sanitize oldest fuzz ## all of these, one after the other
 
 wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .

@@ -314,6 +314,7 @@ def test_what_was_not_noted_cannot_be_taken_up(tmp_path: Path) -> None:
         ({"bounds": 0.0}, "must be True, or the margin of some plane as a number above 0, not 0.0"),
         ({"bounds": "yes"}, "must be True, or the margin of some plane as a number above 0, not 'yes'"),
         ({"bounds": math.inf}, "must be True, or the margin"),
+        ({"bounds": 10**400}, "must be True, or the margin"),
     ],
 )
 def test_where_the_theory_does_not_hold(how: dict[str, Any], reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -28,7 +29,7 @@ def wanted(bounds: Any) -> bool:
     """Whether bounds are asked for: True, or the margin of some plane."""
     if isinstance(bounds, bool) or bounds is None:
         return bool(bounds)
-    if not isinstance(bounds, int | float) or not (bounds > 0 and math.isfinite(bounds)):
+    if not isinstance(bounds, int | float) or not 0 < bounds <= sys.float_info.max:
         raise SettingsError("bounds", f"must be True, or the margin of some plane as a number above 0, not {bounds!r}")
     return True
 
