@@ -28,6 +28,7 @@ using namespace nanobind::literals;
 
 namespace markone {
 
+void bind_numbers(nb::module_& m);        // number_bindings.cpp
 void bind_rows(nb::module_& m);           // row_bindings.cpp
 void bind_text(nb::module_& m);           // text_bindings.cpp
 void bind_lines(nb::module_& m);          // line_bindings.cpp
@@ -447,6 +448,7 @@ NB_MODULE(_core, m) {
     nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
     bind_arithmetic<float>(m, "32");
     bind_arithmetic<double>(m, "64");
+    bind_numbers(m);
     bind_rows(m);
     bind_text(m);
     bind_lines(m);

@@ -214,7 +214,6 @@ void bind_counts(nb::module_& m) {
     bind_uses<float, dense_block<float>>(m, groups_class, tables_class);
     bind_uses<double, sparse_block<double>>(m, groups_class, tables_class);
     bind_uses<double, dense_block<double>>(m, groups_class, tables_class);
-    m.def("logarithm", &logarithm, "x"_a);
 }
 
 }  // namespace markone

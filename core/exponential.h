@@ -30,4 +30,12 @@ MARKONE_INLINE T exponential(T x) {
     return sum * std::bit_cast<T>(exponent);
 }
 
+// e^x - 1, which keeps the digits of a small x: of such, Taylor's series without its 1.
+MARKONE_INLINE double exponential_less_one(double x) {
+    if (!(x > -0.35 && x < 0.35)) return exponential(x) - 1;
+    double sum = 1;
+    for (int k = 14; k > 1; --k) sum = 1 + sum * x / k;
+    return sum * x;
+}
+
 }  // namespace markone

@@ -1,11 +1,12 @@
 // Rows as they are made: a block's arrays, growing; and what the counts in them become.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "logarithm.h"
 
 namespace markone {
 
@@ -66,7 +67,9 @@ struct valuation {
     std::span<const float> weights;  // by feature; empty if all are 1
 
     float operator()(std::uint32_t feature, float count) const {
-        const float plain = value == counted_as::count ? count : value == counted_as::binary ? 1.0f : std::log1p(count);
+        const float plain = value == counted_as::count    ? count
+                            : value == counted_as::binary ? 1.0f
+                                                          : static_cast<float>(logarithm_of_one_and(count));
         return weights.empty() ? plain : plain * weights[feature];
     }
     bool changes() const { return value != counted_as::count || !weights.empty(); }

@@ -157,7 +157,7 @@ class learner {
             const T top = std::max(s[y], s[rival]), right = s[y];
             T total = 0;
             for (std::size_t k = 0; k < classes; ++k) total += s[k] = exponential(s[k] - top);
-            sums.loss += now.importance * static_cast<double>(std::log(total) + (top - right));
+            sums.loss += now.importance * (logarithm_of_any(double{total}) + static_cast<double>(top - right));
             const T step = static_cast<T>(now.rate * now.importance);
             for (std::size_t k = 0; k < classes; ++k) s[k] = step * (static_cast<T>(k == y) - s[k] / total);
             add(x, change_all<T>{s, classes});

@@ -28,4 +28,18 @@ MARKONE_INLINE double logarithm(double x) {
     return n * ln2_high - ((half - (s * (half + r) + n * ln2_low)) - f);
 }
 
+// Of any number: -infinity for 0, and what is no number for what has no logarithm.
+MARKONE_INLINE double logarithm_of_any(double x) {
+    using limits = std::numeric_limits<double>;
+    if (x > 0 && x < limits::infinity()) return logarithm(x);
+    return x == 0 ? -limits::infinity() : x > 0 ? x : limits::quiet_NaN();
+}
+
+// ln(1 + z) for z >= 0, which keeps the digits of a small z: what rounding has taken from 1 + z is added to first
+// order.
+MARKONE_INLINE double logarithm_of_one_and(double z) {
+    const double u = 1 + z;
+    return u < std::numeric_limits<double>::infinity() ? logarithm(u) + (z - (u - 1)) / u : z;  // z where it is nan
+}
+
 }  // namespace markone

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "arithmetic.h"
+#include "exponential.h"
+#include "logarithm.h"
 #include "order.h"
 
 namespace markone::MARKONE_LEVEL {
@@ -533,7 +535,8 @@ class teacher {
         const auto part = static_cast<float>(share);
         if (columns == 1) {
             const float margin = right == 1 ? z[0] : -z[0];
-            told.loss += h * (std::log1p(std::exp(-std::abs(double{margin}))) + std::max(-double{margin}, 0.0));
+            told.loss +=
+                h * (logarithm_of_one_and(exponential(-std::abs(double{margin}))) + std::max(-double{margin}, 0.0));
             told.mistakes += h > 0 && (z[0] > 0) != (right == 1);
             z[0] = part * (sigmoid(z[0]) - static_cast<float>(right));
             return;
@@ -542,7 +545,7 @@ class teacher {
         const float highest = z[winner], margin = z[right] - highest;
         float sum = 0;
         for (std::size_t k = 0; k < columns; ++k) sum += z[k] = power_of_e(z[k] - highest);
-        told.loss += h * (std::log(double{sum}) - double{margin});
+        told.loss += h * (logarithm_of_any(double{sum}) - double{margin});
         told.mistakes += h > 0 && winner != right;
         for (std::size_t k = 0; k < columns; ++k) z[k] = part * (z[k] / sum - (k == right ? 1.0F : 0.0F));
     }

@@ -12,6 +12,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "exponential.h"
+#include "logarithm.h"
+
 namespace markone {
 
 struct paid {
@@ -23,7 +26,7 @@ struct paid {
 inline paid shrink(double v, double k, double visits) {
     if (k == 0) return {v, v * visits};
     if (visits == 1) return {v / (1 + k), v / (1 + k)};
-    const double drop = std::expm1(-visits * std::log1p(k));
+    const double drop = exponential_less_one(-visits * logarithm_of_one_and(k));
     return {v + v * drop, -v * drop / k};
 }
 

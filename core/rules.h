@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "exponential.h"
+#include "logarithm.h"
 #include "settings.h"
 
 namespace markone::rules {
@@ -100,7 +101,9 @@ struct logistic {
 
     explicit logistic(const settings&) {}
 
-    MARKONE_INLINE T loss(T margin) const { return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, T{0}); }
+    MARKONE_INLINE T loss(T margin) const {
+        return static_cast<T>(logarithm_of_one_and(exponential(-std::abs(margin)))) + std::max(-margin, T{0});
+    }
     template <class Norm2>
     MARKONE_INLINE T pull(T margin, bool, T importance, Norm2) const {
         return importance / (1 + exponential(margin));

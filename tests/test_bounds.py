@@ -21,8 +21,8 @@ from forging import Forged
 from markone import DataError, Settings, SettingsError, _core
 from markone.cli import main
 from markone.data.blocks import Block
-from markone.learning import bounding, examples
-from markone.learning.bounding import lengths2
+from markone.learning import examples, lengths
+from markone.learning.lengths import lengths2
 from markone.learning.linear import Linear
 from markone.learning.progress import Silence
 from markone.model.bounds import MOST_POINTS, Bounds
@@ -96,7 +96,7 @@ def test_lengths_are_those_of_the_rows(rows: list[list[int]], at_once: int, data
     dense = np.array(rows, np.float32)
     sparse = scipy.sparse.csr_matrix(dense)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounding, "AT_ONCE", at_once)
+        patch.setattr(lengths, "AT_ONCE", at_once)
         for matrix in (dense, sparse):
             found = lengths2(matrix, np.array(some, np.int64))
             assert found.tolist() == [sum(value * value for value in rows[i]) for i in some]

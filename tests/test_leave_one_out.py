@@ -26,6 +26,11 @@ from markone.model.settings import Settings
 ONLINE = ["perceptron", "mira", "hinge", "logistic"]
 
 
+def online(rule: Any, **how: Any) -> Settings:
+    """The settings of a rule that takes a step at each example."""
+    return Settings(rule=rule, solver="online" if rule == "logistic" else None, **how)
+
+
 # Each example is a training for each of its rows, and there are many ways to learn.
 few_examples = hypothesis_settings(max_examples=max(10, hypothesis_settings().max_examples // 3))
 
@@ -93,7 +98,7 @@ def test_it_is_the_references(rule: str, average: bool, source: st.DataObject) -
     classes = source.draw(st.sampled_from([2, 3]))
     random = np.random.default_rng(source.draw(st.integers(0, 2**32 - 1)))
     X, y = random.integers(-2, 3, (12, 3)), random.integers(0, classes, 12)
-    settings = Settings(rule=rule, average=average, epochs=4, **({"C": 0.25} if rule == "mira" else {})).spelled_out()
+    settings = online(rule, average=average, epochs=4, **({"C": 0.25} if rule == "mira" else {})).spelled_out()
     rows = [({j: Fraction(int(v)) for j, v in enumerate(x)}, int(label), 1) for x, label in zip(X, y, strict=True)]
     orders = orders_of(len(X), settings).tolist()
     chosen = {"C": Fraction(1, 4)} if rule == "mira" else {}
@@ -120,7 +125,7 @@ def digits() -> Block:
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("rule", ["perceptron", "mira"])
 def test_real_data(rule: str, average: bool, tumours: Block, digits: Block) -> None:
-    settings = Settings(rule=rule, average=average)
+    settings = online(rule, average=average)
     for block, classes in ((tumours, 2), (digits, 10)):
         found = leave_one_out(block, settings, classes)
         some = np.random.default_rng(0).choice(len(block), 40, replace=False)
@@ -191,7 +196,7 @@ def test_features_that_a_row_names_twice() -> None:
         for classes in (2, 3):
             some = Block(block.rows, block.matrix, np.minimum(block.labels, classes - 1), None)
             for average in (False, True):
-                settings = Settings(rule=rule, average=average, epochs=5)  # type: ignore[arg-type]
+                settings = online(rule, average=average, epochs=5)
                 assert leave_one_out(some, settings, classes).predicted.tolist() == plainly(some, settings, classes)
 
 
@@ -208,7 +213,7 @@ def test_whole_numbers_are_exact_as_far_as_floats_have_them(rule: Any) -> None:
     X, y = random.integers(0, 5, (150, 12)), random.integers(0, 2, 150)
     for eta, large in ((1.0, 1), (3.0, 1), (12345.0, 1), (1.0, 3001), (54321.0, 3001)):
         block = Block.of((large * X).astype(np.float32), y, random.integers(1, 4, 150))
-        settings = Settings(rule=rule, eta=eta, epochs=4)
+        settings = online(rule, eta=eta, epochs=4)
         found = leave_one_out(block, settings, 2)
         assert found.predicted.tolist() == plainly(block, settings, 2)
         # Noise alone makes more than a hundred steps, which are all known to the last digit where numbers are small.

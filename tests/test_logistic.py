@@ -680,7 +680,7 @@ def test_rows_that_are_held_out_are_not_learned_from() -> None:
     examples = BlockExamples(Block.of(X, y), how)
     _, chosen = examples.whole()
     assert chosen is not None and history[-1].holdout is not None and history[-1].holdout > 0.9
-    alone = LogisticRegression(alpha=how.strength, tol=1e-9).fit(X[chosen], y[chosen])
+    alone = LogisticRegression(alpha=learner.settings.strength, tol=1e-9).fit(X[chosen], y[chosen])
     np.testing.assert_array_equal(alone.coef_.T, learner.weights().matrix())
 
 
@@ -836,9 +836,13 @@ def test_a_model_goes_on_only_online() -> None:
     texts, labels = ["a b", "b c", "a a", "c c"] * 4, ["x", "y", "x", "y"] * 4
     model = markone.train(texts, target=labels, rule="logistic", solver="newton")
     with pytest.raises(SettingsError, match="solver is 'newton', which looks at all rows at once .* solver 'online'"):
-        markone.train(texts, target=labels, from_model=model)
-    on = markone.train(texts, target=labels, from_model=model, solver="online")
-    assert (on.settings.solver, on.settings.epochs, on.settings.penalty) == ("online", 10, None)
+        markone.train(texts, target=labels, from_model=model, solver="newton")
+    hows: list[dict[str, Any]] = [{}, {"solver": "online"}]
+    for how in hows:
+        on = markone.train(texts, target=labels, from_model=model, **how)
+        assert (on.settings.solver, on.settings.epochs, on.settings.penalty) == ("online", 10, None)
+    from_mira = markone.train(texts, target=labels, from_model=markone.train(texts, target=labels), rule="logistic")
+    assert from_mira.settings.solver == "online"
 
 
 @pytest.mark.parametrize("solver", ["newton", "online"])

@@ -63,12 +63,12 @@ RUNS: list[dict[str, Any]] = [
     {"rule": "perceptron", "form": "difference", "schedule": "sqrt", "order": "once"},
     {"rule": "mira"},
     {"rule": "mira", "C": float("inf"), "bias": False},
-    {"rule": "logistic", "penalty": "l2", "strength": 0.01},
+    {"rule": "logistic", "solver": "online", "penalty": "l2", "strength": 0.01},
     {"rule": "logistic", "schedule": "adagrad", "penalty": "l1", "strength": 0.001},
     {"rule": "hinge", "schedule": "inverse", "strength": 0.01, "penalty": "l2"},
     {"rule": "hinge", "schedule": "adagrad", "penalty": "l2", "strength": 0.01, "start": "random"},
     {"rule": "perceptron", "holdout": 0.2, "patience": 2},
-    {"rule": "logistic", "patience": 2, "tol": 1e-3, "holdout": 0.0},
+    {"rule": "logistic", "solver": "online", "patience": 2, "tol": 1e-3, "holdout": 0.0},
     {"rule": "perceptron", "holdout": 0.2, "patience": 3, "eta": 0.5, "epochs": 9},
 ]
 
@@ -347,7 +347,7 @@ def forged_states() -> dict[str, Any]:
 @pytest.mark.parametrize("name", forged_states())
 def test_a_forged_checkpoint_is_refused(name: str, tmp_path: Path) -> None:
     source = markone.read(texts(100), target="label")
-    markone.train(source, epochs=2, rule="logistic", penalty="l1", checkpoint=tmp_path / "kept")
+    markone.train(source, epochs=2, rule="logistic", solver="online", penalty="l1", checkpoint=tmp_path / "kept")
     kept = markone.load(tmp_path / "kept")
     assert kept.resume is not None
     forged_states()[name](kept.resume)

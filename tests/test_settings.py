@@ -39,7 +39,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "naive-bayes", "priors": {"a": 10**400, "b": 1}}, "priors must be 'data', 'uniform', or a number"),
     ({"rule": "mira", "C": 0}, "C must be greater than 0"),
     ({"strength": -1}, "strength must be at least 0"),
-    ({"strength": None}, "strength must be a number"),
+    ({"strength": "0.1"}, "strength must be a number"),
     ({"seed": -1}, "seed must be at least 0"),
     ({"holdout": 1}, "holdout must be at least 0 and less than 1"),
     ({"patience": 0}, "patience must be at least 1"),

@@ -57,7 +57,7 @@ def test_a_better_setting_is_found():
 
 def test_rounds_have_more_rows_and_passes_and_fewer_candidates():
     X, y = points(6000)
-    tuning = tune(X, target=y, rule="logistic")
+    tuning = tune(X, target=y, rule="hinge")
     rounds = {number: [trial for trial in tuning.trials if trial.round == number] for number in (1, 2, 3)}
     assert [len(trials) for trials in rounds.values()] == [30, 10, 4]
     assert [{trial.rows for trial in trials} for trials in rounds.values()] == [{533}, {1600}, {4800}]
@@ -115,14 +115,14 @@ def test_what_cannot_learn_is_no_choice(monkeypatch):
     """A rate at which the weights grow beyond all numbers is tried, and passed over."""
     X, y = points()
     monkeypatch.setattr(module, "ETA", (1e30, 1.0))
-    tuning = tune(1e10 * X, target=y, rule="logistic")
+    tuning = tune(1e10 * X, target=y, rule="hinge")
     assert tuning.settings["eta"] == 1.0
     wild = [trial for trial in tuning.trials if trial.reason is not None]
     assert wild and "the weights grew beyond all numbers" in wild[0].reason
     assert wild[0].as_dict()["accuracy"] is None
     monkeypatch.setattr(module, "ETA", (1e30,))
     with pytest.raises(DataError, match="the weights grew beyond all numbers"):
-        tune(1e10 * X, target=y, rule="logistic")
+        tune(1e10 * X, target=y, rule="hinge")
 
 
 def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(monkeypatch):
@@ -188,7 +188,7 @@ def test_naive_bayes_says_what_it_cannot_count():
         ("perceptron", set()),
         ("mira", {"C"}),
         ("hinge", {"eta", "penalty", "strength"}),
-        ("logistic", {"eta", "penalty", "strength"}),
+        ("logistic", {"strength"}),
         ("svm", {"C"}),
         ("naive-bayes", {"k", "alpha"}),
         ("mlp", {"hidden", "eta"}),

@@ -25,6 +25,11 @@ class Tie(Enum):
 
 class NotFinite(ValueError): ...
 
+def log(numbers: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def exp(numbers: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def sum(numbers: NDArray[np.float64]) -> float: ...  # noqa: A001
+def sum_rows(numbers: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
 class Settings:
     def __init__(
         self,
@@ -200,7 +205,6 @@ def leave_one_out(
     priors: NDArray[np.float64] | None,
     odds: bool,
 ) -> NDArray[np.float64]: ...
-def logarithm(x: float) -> float: ...
 
 class Bend(Enum):
     relu = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Self
 
@@ -18,6 +18,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.room import Room
 from markone.data.source import UNLABELLED
 
 PIECE_VALUES = 2**20
@@ -169,6 +170,13 @@ class RowStore:
         """All rows, where they are in memory."""
         return self._whole
 
+    def mapped(self) -> Block:
+        """All rows in one block, wherever they are kept: beyond the memory in files that are mapped into it."""
+        if self._whole is not None:
+            return self._whole
+        matrix = self._read([piece for piece in self._pieces if isinstance(piece, Filed)], Room(self.memory).empty)
+        return Block(as_rows(matrix), matrix, self.labels, self.importance)
+
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
         """A block with the rows of some pieces, and the number of each of these rows in the block and in the store."""
         numbers = self.rows_of(pieces)
@@ -188,17 +196,17 @@ class RowStore:
         for start in range(0, len(order), WINDOW_PIECES):
             yield order[start : start + WINDOW_PIECES]
 
-    def _read(self, pieces: list[Filed]) -> Matrix:
+    def _read(self, pieces: list[Filed], empty: Callable[[Any, Any], NDArray[Any]] = np.empty) -> Matrix:
         rows, values = sum(piece.rows for piece in pieces), sum(piece.values for piece in pieces)
         width = pieces[0].width
         if pieces[0].dense:
-            dense = np.empty((rows, width), np.float32)
+            dense = empty((rows, width), np.float32)
             at = 0
             for piece in pieces:
                 self._fill(dense[at : at + piece.rows], piece.offset)
                 at += piece.rows
             return dense
-        indptr, indices, data = np.empty(rows + 1, np.int64), np.empty(values, np.uint32), np.empty(values, np.float32)
+        indptr, indices, data = empty(rows + 1, np.int64), empty(values, np.uint32), empty(values, np.float32)
         row = value = 0
         indptr[0] = 0
         for piece in pieces:

@@ -57,6 +57,7 @@ PENALTIES: tuple[dict[str, Any], ...] = (
     *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
 )
 STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
+"""Beside that which suits the rows."""
 HIDDEN = ((32,), (64, 64), (256,))
 ETA_TIMES = (1.0, 0.3, 3.0)
 WORDS = ([1, 1], [1, 2], [1, 3])
@@ -279,7 +280,7 @@ class Search:
         self.usual = usual = settings_for(given, seed)
         self.rule: Rule = usual.rule
         self.tunes_passes = "epochs" not in given and (usual.traits.online or usual.rule == "mlp")
-        self.passes = (usual.epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
+        self.passes = (usual.spelled_out().epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
         self.candidates = list(self.all_candidates(features, functions))
         self.trials: list[Trial] = []
         self._rows: dict[int, FoldRows] = {}
@@ -446,7 +447,7 @@ class Search:
 
     def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
         """A new one; of the SVM, one that starts where the one before ended, on the same rows."""
-        learner: Learner = new_learner(settings, rows.features, rows.classes)
+        learner: Learner = new_learner(settings, rows.features, rows.classes, [rows.block])
         if settings.rule == "svm":
             from markone.learning.dual import Dual
 
@@ -495,6 +496,7 @@ def choices_for(rule: Rule, usual: Settings) -> Iterator[Choice]:
         sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
         yield from ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
     elif usual.traits.nears_an_optimum:
-        yield from ({"strength": strength} for strength in STRENGTHS)
+        yield from ({}, *({"strength": strength} for strength in STRENGTHS))
     else:
-        yield from ({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA))
+        usually: list[Choice] = [{}] if usual.eta is None else []
+        yield from (*usually, *({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA)))

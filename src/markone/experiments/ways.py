@@ -94,7 +94,8 @@ class ByRule:
         return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size, self.chosen)
 
     def learner(self, rows: FoldRows) -> Learner:
-        return new_learner(with_holdout(self.settings, len(rows.truth)), rows.features, rows.classes)
+        settings = with_holdout(self.settings, len(rows.truth))
+        return new_learner(settings, rows.features, rows.classes, [rows.block])
 
 
 def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:

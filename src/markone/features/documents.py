@@ -40,8 +40,7 @@ def presence(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
 
 
 def log_words(found: NDArray[Any], words: NDArray[Any]) -> NDArray[Any]:
-    logarithms: NDArray[Any] = np.log(np.maximum(words, 1))
-    return logarithms
+    return _core.log(np.maximum(words, 1))
 
 
 DOCUMENT = {

@@ -23,6 +23,7 @@ from markone.features.given import Given
 from markone.features.groups import Event, Group
 from markone.features.groups import joined as joined_groups
 from markone.features.images import ImagePart, image_parts
+from markone.features.moments import row_sums
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
@@ -402,6 +403,6 @@ def unit_length(matrix: Matrix) -> Matrix:
         values = matrix.data.copy()  # which may be the user's
         _core.unit_rows(matrix.indptr, values)
         return Sparse(matrix.indptr, matrix.indices, values, matrix.width)
-    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
+    lengths = np.sqrt(row_sums(np.square(matrix, dtype=np.float64)))
     lengths[lengths == 0] = 1
     return np.asarray(matrix / lengths[:, None], np.float32)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
+
 
 def inverse_document_frequency(examples_with: NDArray[Any], examples: int) -> NDArray[np.float32]:
     """1 + ln((1 + examples) / (1 + examples with the feature)).
@@ -14,7 +16,7 @@ def inverse_document_frequency(examples_with: NDArray[Any], examples: int) -> ND
     >>> inverse_document_frequency(np.array([3, 0]), 3)
     array([1.       , 2.3862944], dtype=float32)
     """
-    return (1 + np.log((1 + examples) / (1 + examples_with.astype(np.float64)))).astype(np.float32)
+    return (1 + _core.log((1 + examples) / (1 + examples_with.astype(np.float64)))).astype(np.float32)
 
 
 def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
@@ -30,5 +32,10 @@ def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
     best = np.zeros(counts.shape[1])
     for one in counts:
         inside, outside = one + smoothing, total - one + smoothing
-        np.maximum(best, np.log(inside / inside.sum()) - np.log(outside / outside.sum()), out=best)
+        np.maximum(best, log_shares(inside) - log_shares(outside), out=best)
     return best.astype(np.float32)
+
+
+def log_shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each count the logarithm of its share of all. By the core, so that every machine makes the same features."""
+    return _core.log(counts / _core.sum(counts))

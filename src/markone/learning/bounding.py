@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.blocks import Block, is_sparse
+from markone import _core
+from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
 from markone.errors import SettingsError
 from markone.learning.learner import Learner
+from markone.learning.lengths import lengths2
 from markone.learning.linear import Linear
 from markone.model.bounds import MOST_POINTS, ROUNDING, Bounds
 from markone.model.history import History
 from markone.model.margins import functional_margins
 from markone.model.settings import Settings
-
-AT_ONCE = 2**20
-"""How many values are squared at a time."""
 
 
 def wanted(bounds: Any) -> bool:
@@ -138,28 +137,9 @@ class Bounding:
         if not averaged:
             return math.sqrt(self._learner.norm2())
         weights = self._learner.weights(averaged=True)
-        return math.hypot(np.linalg.norm(weights.matrix().astype(np.float64)), np.linalg.norm(weights.bias()))
+        every = np.append(weights.matrix().ravel(), weights.bias()).astype(np.float64)
+        return math.sqrt(_core.sum(np.square(every)))
 
     def _lengths2(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """The squared lengths of what mistakes at these rows add to w."""
         return self._moved * (lengths2(block.matrix, rows) + self._bias)
-
-
-def lengths2(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The squared lengths of some rows."""
-    stored = len(matrix.data) if is_sparse(matrix) else matrix.size
-    size = max(1, AT_ONCE * matrix.shape[0] // max(1, stored))
-    parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-    return np.concatenate([np.zeros(0), *(lengths2_at_once(matrix, part) for part in parts)])
-
-
-def lengths2_at_once(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    if not is_sparse(matrix):
-        return np.asarray(np.square(matrix[rows], dtype=np.float64).sum(axis=1))
-    starts = matrix.indptr[rows]
-    counts = matrix.indptr[rows + 1] - starts
-    before = np.cumsum(counts) - counts
-    places = np.arange(counts.sum()) + np.repeat(starts - before, counts)
-    values = np.square(matrix.data[places], dtype=np.float64)
-    sums: NDArray[Any] = np.bincount(np.repeat(np.arange(len(rows)), counts), values, len(rows))
-    return sums

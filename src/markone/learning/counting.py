@@ -219,7 +219,8 @@ def left_out(scorer: NaiveBayes, block: Block, tie: _core.Tie) -> LeftOut:
     of_truth = log_probabilities(scores)[np.arange(len(block)), block.labels]
     importance = block_importance(block)
     counted = importance > 0
-    mean = float(np.average(of_truth[counted], weights=importance[counted])) if counted.any() else 0.0
+    total = _core.sum(importance[counted])
+    mean = _core.sum(importance[counted] * of_truth[counted]) / total if counted.any() else 0.0
     return LeftOut(scorer.smoothing, predicted, int((predicted == block.labels).sum()), mean)
 
 

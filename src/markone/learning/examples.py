@@ -44,8 +44,11 @@ class Examples(Protocol):
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Of what is learned from, and of what is held out."""
 
-    def whole(self) -> Visits:
-        """All rows in one block, and which of them are learned from, where that is not all of them."""
+    def whole(self, *, in_files: bool = False) -> Visits:
+        """All rows in one block, and which of them are learned from, where that is not all of them.
+
+        `in_files`: it may be one of files that are mapped into memory, for whoever reads the rows in their order.
+        """
 
 
 class BlockExamples:
@@ -89,7 +92,7 @@ class BlockExamples:
         apart = np.zeros(0, np.int32) if self._holdout is None else self._holdout.labels
         return self._block.labels[self._rows], apart
 
-    def whole(self) -> Visits:
+    def whole(self, *, in_files: bool = False) -> Visits:
         return self._block, None if len(self._rows) == len(self._block) else self._rows
 
 
@@ -146,8 +149,9 @@ class StoredExamples:
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._store.labels[self._learned], self._store.labels[~self._learned]
 
-    def whole(self) -> Visits:
-        if (block := self._store.whole) is None:
+    def whole(self, *, in_files: bool = False) -> Visits:
+        block = self._store.mapped() if in_files else self._store.whole
+        if block is None:
             raise DataError(
                 "the rows need more memory than they may use, and this rule looks at all of them at once; say "
                 "memory=... if there is more, or learn by a rule that takes them as they come, such as 'mira'"

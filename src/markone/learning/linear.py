@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Linear:
     """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings = settings.spelled_out()
+        self.settings = settings = online(settings)
         self.dtype = np.dtype(dtype)
         self._tie = _core.Tie[settings.tie]
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
@@ -78,7 +79,7 @@ class Linear:
 
     def with_settings(self, settings: Settings) -> Linear:
         """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
-        settings = settings.spelled_out()
+        settings = online(settings)
         if settings.steps_like(self.settings):
             self.settings = settings
             return self
@@ -188,6 +189,11 @@ class Linear:
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         self.set_state(saved["state"])
+
+
+def online(settings: Settings) -> Settings:
+    """Spelled out for a step at each example, which `logistic` need not take."""
+    return replace(settings, solver="online" if settings.rule == "logistic" else settings.solver).spelled_out()
 
 
 def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:

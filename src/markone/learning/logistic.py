@@ -128,7 +128,7 @@ class Batch:
     def begin(self, examples: Examples) -> None:
         if self.classes < 2:
             raise DataError("logistic regression needs examples of at least two classes")
-        block, chosen = examples.whole()
+        block, chosen = examples.whole(in_files=True)
         block = block.without_repeats()
         objective = _core.Objective(block.rows, block.labels, self.classes, block.importance, chosen)
         if objective.rows == 0:
@@ -253,7 +253,7 @@ class Newton(Batch):
         return better
 
     def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
-        if self.settings.penalty == "l1" and self.settings.strength > 0:
+        if self.settings.penalty == "l1" and self.settings.strength:
             return Corners(objective, self.settings, start)
         if objective.rows < objective.features and start is None:  # other weights than 0 may be no sum of rows
             return Span(objective, self.settings)
@@ -275,7 +275,7 @@ class Place:
 
     def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None = None) -> None:
         self.of = objective
-        self.strength = settings.strength
+        self.strength = float(settings.strength or 0)
         self.l1 = settings.penalty == "l1"
         self.has_bias = settings.bias
         self.w = np.zeros((objective.features + 1, objective.stride))
@@ -294,7 +294,7 @@ class Place:
         self.loss, self.mistakes = self.of.judge(self.scores, self.pulls)
         self.of.gather(self.pulls, self.gradient)
         self._complete(self.gradient, self.w)
-        penalty = float(abs(w).sum()) if self.l1 else self.of.inner(w, w) / 2
+        penalty = size_of(w) if self.l1 else self.of.inner(w, w) / 2
         self.objective = self.loss + self.strength * penalty
         self.gap = float(self._slopes().max())
 
@@ -360,7 +360,7 @@ class Straight(Place):
         v, out, steps = np.zeros_like(self.w), np.zeros_like(self.w), np.zeros_like(self.scores)
         v[:, :columns] = np.random.default_rng(0).random((len(v), columns)) - 0.5
         if columns > 1:
-            v[:, :columns] -= v[:, :columns].mean(axis=1, keepdims=True)
+            v[:, :columns] -= means_of(v, columns)
         largest = 0.0
         for _ in range(POWER_STEPS):
             if not self.has_bias:
@@ -438,8 +438,7 @@ class Parabola(Place):
         if not self.has_bias:
             v[-1] = 0
         if self.of.stride > 1:
-            columns = v[:, : self.of.classes]
-            columns -= columns.mean(axis=1, keepdims=True)
+            v[:, : self.of.classes] -= means_of(v, self.of.classes)
         return v
 
 
@@ -452,7 +451,7 @@ class Span:
 
     def __init__(self, objective: _core.Objective, settings: Settings) -> None:
         self.of = objective
-        self.strength = settings.strength
+        self.strength = float(settings.strength or 0)
         self.has_bias = settings.bias
         objective.turn(True)
         self.c = np.zeros((objective.rows, objective.stride))
@@ -554,14 +553,14 @@ class Corners(Place):
     def step(self, tol: float) -> None:
         target, steps = self._solve(max(LEFT_OVER * self.gap, tol / 4))
         direction = target - self.w
-        before = float(abs(self.w[:-1]).sum())
+        before = size_of(self.w[:-1])
         promise = self.of.inner(self.gradient, direction)
-        promise += self.strength * (float(abs(target[:-1]).sum()) - before)
+        promise += self.strength * (size_of(target[:-1]) - before)
         far = 1.0
         for _ in range(MOST_TRIES):
             there = target if far == 1 else self.w + far * direction
             loss, _, _ = self.of.along(self.scores, steps, far)
-            if loss + self.strength * float(abs(there[:-1]).sum()) <= self.objective + SUFFICIENT * far * promise:
+            if loss + self.strength * size_of(there[:-1]) <= self.objective + SUFFICIENT * far * promise:
                 self.w[:] = there
                 break
             far /= 2
@@ -628,6 +627,16 @@ def check_weights(objective: _core.Objective, w: Array) -> None:
 def dot(a: Array, b: Array) -> float:
     """Of few numbers, which are added one after the other on every machine."""
     return float(sum((a * b).tolist()))
+
+
+def size_of(w: Array) -> float:
+    """‖w‖₁."""
+    return _core.sum(abs(w).ravel())
+
+
+def means_of(v: Array, columns: int) -> Array:
+    """The mean of each row's first columns; the others are padding, and 0."""
+    return _core.sum_rows(v)[:, None] / columns
 
 
 def columns_of(objective: _core.Objective) -> int:

@@ -125,7 +125,8 @@ class Multilayer:
         return _core.winners(self.scores(rows), _core.Tie[self.settings.tie])
 
     def norm2(self) -> float:
-        return float(sum(np.square(a, dtype=np.float64).sum() for layer in self._tables[WEIGHTS] for a in layer))
+        arrays = [array for layer in self._tables[WEIGHTS] for array in layer]
+        return sum(_core.sum(np.square(array, dtype=np.float64).ravel()) for array in arrays)
 
     def layers(self) -> list[tuple[Floats, Floats]]:
         """Of each layer the weights, inputs × outputs, and the bias."""
@@ -199,7 +200,7 @@ class Multilayer:
             steps=self._steps,
             optimizer=_core.Optimizer[self._optimizer],
             eta=float(self.settings.eta or 0),
-            strength=self.settings.strength if self.settings.penalty == "l2" else 0.0,
+            strength=float(self.settings.strength or 0) if self.settings.penalty == "l2" else 0.0,
             dropout=float(self.settings.dropout or 0),
             seed=int(np.random.SeedSequence([self.settings.seed, 2]).generate_state(1, np.uint64)[0]),
             bound=float(self._bound(0)),

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.data.blocks import Block
 from markone.errors import DataError
 from markone.features.part import Saved
@@ -269,11 +270,11 @@ def accuracies(learner: Learner, blocks: Iterator[Block]) -> tuple[float | None,
     importance, rows = 0.0, 0
     for block in blocks:
         weights = np.ones(len(block)) if block.importance is None else block.importance
-        importance += float(weights.sum())
+        importance += _core.sum(weights)
         rows += len(block)
         for averaged in which:
             found = learner.predict(block.rows, averaged) == block.labels
-            right[int(averaged)] += weights[found].sum()
+            right[int(averaged)] += _core.sum(weights[found])
             right_rows[int(averaged)] += found.sum()
     if rows == 0:
         return None, None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from markone.data.blocks import Block
 from markone.data.budget import memory_budget
 from markone.data.read import read
 from markone.data.source import Label, Source
@@ -30,6 +31,7 @@ from markone.learning.learner import Learner
 from markone.learning.learners import Events, learner_for
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
+from markone.learning.suiting import suited
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
@@ -68,8 +70,9 @@ def train(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        How to learn: `perceptron`, `mira`, `logistic` or `hinge`, which take a step at each example; the `svm`;
-        `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by default.
+        How to learn: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` and the `svm`,
+        which go to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
+        default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
         suits its kind.
@@ -127,6 +130,7 @@ def train(
         check_kept(kept, given)
     elif from_model is not None:
         base = from_model if isinstance(from_model, Model) else load(from_model, functions)
+        given = going_on(given, base)
     watched = wanted(bounds) or (kept is not None and kept.history.bounds is not None)
     if watched and base is not None:
         raise not_bounded("the weights start from a model")
@@ -255,7 +259,8 @@ def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [])
-    return Start(features, classes, new_learner(settings, features, classes))
+    rows = StoredExamples(store, settings).learned()
+    return Start(features, classes, new_learner(settings, features, classes, rows))
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -269,7 +274,8 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
-    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes), classes))
+    rows = StoredExamples(store, settings).learned()
+    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes, rows), classes))
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
@@ -290,7 +296,11 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
 
 
-def new_learner(settings: Settings, features: FeatureMap, classes: list[Label]) -> Learner:
+def new_learner(
+    settings: Settings, features: FeatureMap, classes: list[Label], blocks: Iterable[Block] = ()
+) -> Learner:
+    """A learner with nothing left open, which is settled by the rows to learn from."""
+    settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
     events = None
     if settings.traits.counts:
         if settings.likelihood is not None and not features.may_be_counted_otherwise():
@@ -340,14 +350,21 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
     """What is given, and else as in the model that it starts from, or as usual."""
-    how = Settings(**{**usual_settings(given, base), **given}).spelled_out()
+    how = Settings(**{**usual_settings(given, base), **given}).before_rows()
     if "holdout" in given:
         check_patience(how)
     if how.traits.online and how.tol is not None and how.patience is None:
         raise SettingsError("tol", "says what counts as better for patience; set it, too")
-    if "strength" in given and how.penalty is None and how.schedule != "inverse":
+    if "strength" in given and how.spelled_out().penalty is None and how.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
     return how
+
+
+def going_on(given: dict[str, Any], base: Model) -> dict[str, Any]:
+    """What is asked of a training that starts from a model: to its optimum, `logistic` would forget where it starts, so
+    that it takes a step at each example unless told otherwise."""
+    rule = given.get("rule", base.settings.rule)
+    return {**given, "solver": "online"} if rule == "logistic" and given.get("solver") is None else given
 
 
 def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:

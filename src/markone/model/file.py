@@ -218,6 +218,8 @@ def from_json(value: Any) -> Any:
 def settings_of(found: Any) -> Settings:
     need(isinstance(found, dict), "its settings are no object")
     check_keys(found, {field.name for field in fields(Settings)}, "its settings", optional=True)
+    if found.get("rule") == "logistic":  # which took a step at each example before there was a choice
+        found = {**found, "solver": found.get("solver") or "online"}
     try:
         return Settings(**{name: from_json(value) if name in NUMBERS else value for name, value in found.items()})
     except SettingsError as error:

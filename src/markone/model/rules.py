@@ -10,7 +10,7 @@ Rule = Literal["perceptron", "mira", "logistic", "hinge", "svm", "naive-bayes", 
 Solver = Literal["online", "newton", "ascent"]
 
 ONLINE: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
-"""Those that take a step at each example."""
+"""Those that take a step at each example; `logistic` only by the solver `online`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,9 +39,17 @@ class Traits:
     """What the None of a setting stands for."""
 
 
-STEPS = {"epochs": 10, "eta": 1.0, "average": True}
-OPTIMUM = {"penalty": "l2", "tol": 1e-4, "average": False}
+SHARED = {"schedule": "constant", "strength": 1e-4}
+STEPS = {**SHARED, "epochs": 10, "eta": 1.0, "average": True}
+OPTIMUM = {**SHARED, "penalty": "l2", "tol": 1e-4, "average": False}
 ALL_AT_ONCE = {"has_probabilities": True, "nears_an_optimum": True, "comes_to_rest": True}
+
+SOLVERS: dict[Solver, Traits] = {
+    "online": Traits(online=True, has_probabilities=True, usual={**STEPS, "solver": "online"}),
+    "newton": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 100, "solver": "newton"}),
+    "ascent": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 1000, "solver": "ascent"}),
+}
+"""Ways to learn by the rule `logistic`."""
 
 RULES: dict[Rule, Traits] = {
     "perceptron": Traits(online=True, comes_to_rest=True, repeats=True, has_scale=False, usual=STEPS),
@@ -50,13 +58,14 @@ RULES: dict[Rule, Traits] = {
         finds_its_step=True,
         goes_by_length=True,
         comes_to_rest=True,
-        usual={"epochs": 10, "C": 0.3, "average": True},
+        usual={**SHARED, "epochs": 10, "C": 0.3, "average": True},
     ),
-    "logistic": Traits(online=True, has_probabilities=True, usual={**STEPS, "solver": "online"}),
+    "logistic": SOLVERS["newton"],
     "hinge": Traits(online=True, usual=STEPS),
     "svm": Traits(
         nears_an_optimum=True,
         usual={
+            **SHARED,
             "epochs": 10_000,
             "C": 1.0,
             "loss": "hinge",
@@ -65,10 +74,11 @@ RULES: dict[Rule, Traits] = {
             "average": False,
         },
     ),
-    "naive-bayes": Traits(has_probabilities=True, counts=True, usual={"epochs": 1, "average": False}),
+    "naive-bayes": Traits(has_probabilities=True, counts=True, usual={**SHARED, "epochs": 1, "average": False}),
     "mlp": Traits(
         has_probabilities=True,
         usual={
+            **SHARED,
             "epochs": 20,
             "activation": "relu",
             "optimizer": "adam",
@@ -77,12 +87,6 @@ RULES: dict[Rule, Traits] = {
         },
     ),
 }
-SOLVERS: dict[Solver, Traits] = {
-    "online": RULES["logistic"],
-    "newton": Traits(**ALL_AT_ONCE, usual={"epochs": 100, **OPTIMUM}),
-    "ascent": Traits(**ALL_AT_ONCE, usual={"epochs": 1000, **OPTIMUM}),
-}
-"""Ways to learn by the rule `logistic`."""
 
 ETA_OF_OPTIMIZER = {"adam": 0.001, "adagrad": 0.05, "sgd": 0.1}
 
@@ -112,3 +116,5 @@ OWNERS: dict[str, tuple[Rule, ...]] = {
 """The rules that have a setting; what is not here, all have."""
 ONLINE_ONLY = ("schedule", "average", "start", "order")
 """What the rule `logistic` has only where it is learned online."""
+BY_ROWS = ("solver", "eta", "schedule", "strength", "tol")
+"""What suits the rule `logistic` depends on the rows (learning/suiting.py)."""

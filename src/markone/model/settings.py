@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from markone import _core
 from markone.errors import SettingsError, did_you_mean
-from markone.model.rules import ETA_OF_OPTIMIZER, ONLINE_ONLY, OWNERS, RULES, SOLVERS, Rule, Solver, Traits
+from markone.model.rules import BY_ROWS, ETA_OF_OPTIMIZER, ONLINE_ONLY, OWNERS, RULES, SOLVERS, Rule, Solver, Traits
 
 Schedule = Literal["constant", "sqrt", "inverse", "adagrad"]
 Penalty = Literal["l1", "l2"]
@@ -48,15 +48,18 @@ class Settings:
     """Passes over the data, at most. 10 by default; 10,000 for `svm`, which ends long before, 20 for `mlp`, 1 for
     `naive-bayes`."""
     eta: float | None = None
-    """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer."""
-    schedule: Schedule = "constant"
-    """How the rate falls: eta; eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for each weight."""
+    """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer; for `logistic`, where
+    the schedule is left to it, too, 2 / the mean sum of the sizes of a row."""
+    schedule: Schedule | None = None
+    """How the rate falls: eta (`constant`, the default); eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for
+    each weight, which is what `logistic` has by default where it takes a step at each example."""
     C: float | None = None
     """The longest step of `mira`, 0.3 by default; what a mistake costs the `svm`, 1 by default. May be infinite."""
     penalty: Penalty | None = None
     """What large weights cost: their absolute values (`l1`, which makes many of them 0) or their squares (`l2`)."""
-    strength: float = 1e-4
-    """How much they cost; also what `schedule="inverse"` falls by."""
+    strength: float | None = None
+    """How much they cost; also what `schedule="inverse"` falls by. 0.0001 by default; of `logistic` with the penalty
+    `l2`, to its optimum, 0.1 / classes · the mean squared length of a row / rows."""
     average: bool | None = None
     """Use the average of all weight vectors met in training instead of the last one, as rules that take a step at each
     example do by default."""
@@ -78,10 +81,11 @@ class Settings:
     """Stop after so many passes in which neither held-out accuracy nor, with `tol`, the loss has got better."""
     tol: float | None = None
     """How much better counts as better; of what nears an optimum, how near is near enough: the `svm`'s duality gap as
-    a share of its objective (0.001 by default), the largest slope of `logistic` by `newton` or `ascent` (0.0001)."""
+    a share of its objective (0.001 by default), the largest slope of `logistic` by `newton` or `ascent` (0.0001,
+    and less where rows are shorter than 1)."""
     solver: Solver | None = None
-    """How `logistic` is learned: `online`, a step at each example, by default; to the optimum by `newton`, fast, or by
-    `ascent`, all examples at each step."""
+    """How `logistic` is learned: to its optimum by `newton`, the default, or by `ascent`, all examples at each step; or
+    `online`, a step at each example, as by default from more rows than can well be looked at together."""
     loss: Loss | None = None
     """What the `svm` pays for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
     multiclass: Multiclass | None = None
@@ -126,34 +130,52 @@ class Settings:
 
     @property
     def traits(self) -> Traits:
-        """What is peculiar to the rule."""
-        return RULES[self.rule] if self.solver is None else SOLVERS[self.solver]
+        """What is peculiar to the rule, or to the solver that it has."""
+        if self.solver is not None:
+            return SOLVERS[self.solver]
+        return SOLVERS["online"] if self.rule == "logistic" and self._takes_steps() else RULES[self.rule]
+
+    def _takes_steps(self) -> bool:
+        """Whether something is set that only a learner has which takes a step at each example."""
+        defaults = {field.name: field.default for field in fields(self)}
+        return any(getattr(self, name) != defaults[name] for name in (*ONLINE_ONLY, "eta"))
 
     def steps_like(self, other: Settings) -> bool:
         """Whether an example changes the weights in the same way by both; passes, orders and stopping may differ."""
         names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
-    def spelled_out(self) -> Settings:
-        """The same, in which no None stands for what is usual."""
-        usual = dict(self.traits.usual)
+    def spelled_out(self, *, but: tuple[str, ...] = ()) -> Settings:
+        """The same, in which no None stands for what is usual; `but` are settings that may stay as they are."""
+        usual = {name: value for name, value in self.traits.usual.items() if name not in but}
         if self.rule == "mlp":
             usual["eta"] = ETA_OF_OPTIMIZER[self.optimizer or usual["optimizer"]]
         if self.rule == "naive-bayes" and self.alpha is None:
             usual["k"] = 1.0
         return replace(self, **{name: value for name, value in usual.items() if getattr(self, name) is None})
 
+    def before_rows(self) -> Settings:
+        """The same, in which None only stands for what depends on the rows to learn from.
+
+        Where that is the solver of `logistic`, nearly all does; but who sets what only one of them has, chooses it.
+        """
+        if self.rule != "logistic":
+            return self.spelled_out()
+        if self.solver is not None:
+            return self.spelled_out(but=BY_ROWS)
+        return replace(self, solver="online").before_rows() if self._takes_steps() else self
+
     def for_core(self) -> _core.Settings:
         """The part that the online rules in the core need to know."""
         how = self.spelled_out()
         return _core.Settings(
             rule=how.rule,
-            schedule=_core.Schedule[how.schedule],
+            schedule=_core.Schedule[how.schedule or "constant"],
             penalty=_core.Penalty[how.penalty or "none"],
             ties=_core.Tie[how.tie],
             eta=1.0 if how.eta is None else how.eta,
             C=1.0 if how.C is None else how.C,
-            strength=how.strength,
+            strength=0.0 if how.strength is None else how.strength,
             difference=how.form == "difference",
             average=bool(how.average),
             bias=how.bias,
@@ -162,7 +184,7 @@ class Settings:
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "rule": get_args(Rule),
-    "schedule": get_args(Schedule),
+    "schedule": (None, *get_args(Schedule)),
     "penalty": (None, *get_args(Penalty)),
     "tie": get_args(Tie),
     "form": get_args(Form),
@@ -180,7 +202,7 @@ NUMBERS = {"eta", "C", "strength", "holdout", "tol", "k", "alpha", "dropout"}
 SWITCHES = {"average", "bias"}
 LARGEST = {False: int(sys.float_info.max), True: 2**63 - 1}
 """How large a whole number may be that becomes a float, and one that stays whole."""
-OPTIONAL = {"epochs", "eta", "C", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
+OPTIONAL = {"epochs", "eta", "C", "strength", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
 
 
 def sizes_of(hidden: Any) -> tuple[int, ...] | None:
@@ -244,7 +266,7 @@ def check_ranges(settings: Settings) -> None:
     need("epochs", settings.epochs is None or settings.epochs >= 1, "at least 1")
     need("eta", settings.eta is None or 0 < settings.eta < math.inf, "greater than 0 and finite")
     need("C", settings.C is None or settings.C > 0, "greater than 0")
-    need("strength", 0 <= settings.strength < math.inf, "at least 0 and finite")
+    need("strength", settings.strength is None or 0 <= settings.strength < math.inf, "at least 0 and finite")
     need("seed", settings.seed >= 0, "at least 0")
     need("holdout", 0 <= settings.holdout < 1, "at least 0 and less than 1")
     need("patience", settings.patience is None or settings.patience >= 1, "at least 1")

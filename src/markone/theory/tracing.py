@@ -89,12 +89,14 @@ def trace(
         if settings.get(name):
             raise SettingsError(name, "has no place in a trace, where all rows are learned from; leave it out")
     by_example = rule in OWNERS["order"] and settings.get("solver", "online") in (None, "online")
-    how = settings_of({"rule": rule, **({"order": "given"} if by_example else {}), **settings}, None)
+    # A step at each example is that of the lectures, at a constant rate, unless something else is asked for.
+    as_given = {"order": "given", **({"schedule": "constant"} if rule == "logistic" else {})} if by_example else {}
+    how = settings_of({"rule": rule, **as_given, **settings}, None)
     sample = open_sample(source, target, threads, memory)
     chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
-    learner = new_learner(how, chart, sample.classes)
+    learner = new_learner(how, chart, sample.classes, [block])
     if start is not None:
         start_from(start, learner, chart, sample.classes)
     return Tracer(learner, chart, sample.classes, block, only_mistakes).run(steps)

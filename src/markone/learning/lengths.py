@@ -1,0 +1,46 @@
+"""Lengths of rows, each by itself, so that it does not matter in which pieces the rows come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import is_sparse
+from markone.features.moments import row_sums
+
+AT_ONCE = 2**20
+"""How many values are looked at together."""
+
+Floats = NDArray[np.float64]
+
+
+def lengths2(matrix: Any, rows: NDArray[np.int64]) -> Floats:
+    """The squared lengths of some rows, Σ x²."""
+    return sums_of(matrix, rows, lambda values: np.square(values, dtype=np.float64))
+
+
+def sizes(matrix: Any, rows: NDArray[np.int64]) -> Floats:
+    """The sums of the sizes of their values, Σ |x|."""
+    return sums_of(matrix, rows, lambda values: np.abs(values, dtype=np.float64))
+
+
+def sums_of(matrix: Any, rows: NDArray[np.int64], f: Callable[[NDArray[Any]], Floats]) -> Floats:
+    stored = len(matrix.data) if is_sparse(matrix) else matrix.size
+    size = max(1, AT_ONCE * matrix.shape[0] // max(1, stored))
+    parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+    return np.concatenate([np.zeros(0), *(sums_at_once(matrix, part, f) for part in parts)])
+
+
+def sums_at_once(matrix: Any, rows: NDArray[np.int64], f: Callable[[NDArray[Any]], Floats]) -> Floats:
+    if not is_sparse(matrix):
+        return row_sums(f(matrix[rows]))
+    starts = matrix.indptr[rows]
+    counts = matrix.indptr[rows + 1] - starts
+    before = np.cumsum(counts) - counts
+    places = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    # bincount adds one value after the other, on every machine.
+    sums: Floats = np.bincount(np.repeat(np.arange(len(rows)), counts), f(matrix.data[places]), len(rows))
+    return sums
