@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.sentences import readable, tell, typed
+from markone.cli.terminal import say_json
 from markone.data.files import STANDARD_INPUT
 from markone.data.kinds import written
 from markone.data.source import BadLines, Source
@@ -36,7 +37,7 @@ NAME_WIDTH = 24
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    print(json.dumps(finite(facts), ensure_ascii=False, default=str))
+    say_json(json.dumps(finite(facts), ensure_ascii=False, default=str))
 
 
 def finite(facts: Any) -> Any:

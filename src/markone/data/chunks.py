@@ -95,6 +95,8 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
             if piece:
                 yield piece
             if not raw:
+                with readable(file.name):
+                    file.check_again()
                 return
     finally:
         stream.close()

@@ -15,6 +15,7 @@ from markone.data.files import (
     files_in,
     find,
     format_of,
+    special,
     standard_input,
 )
 from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
@@ -172,6 +173,9 @@ def read_folder(folder: str, options: Options) -> Source:
         raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
     if folders and options.format is None:
         raise DataError(f"{folder} has both files and folders; say which: format='folders', or a pattern of files")
+    for path in known:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise special(path, os.stat(path).st_mode)
     return read_files(known, folder, options)
 
 
