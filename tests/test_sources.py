@@ -819,7 +819,10 @@ def test_importance_is_checked(tmp_path: Path) -> None:
         ({"kinds": {"x": "numerc"}}, r"kinds\['x'\] must be one of .* Did you mean 'numeric'?"),
         ({"kinds": {"ag": "text"}}, "kinds are for columns of .*, not for 'ag'. Did you mean 'age'?"),
         ({"kinds": ["x"]}, "kinds must say the kinds of columns"),
-        ({"target": "lable"}, "target must be a column of .*, not 'lable'. Did you mean 'label'?"),
+        (
+            {"target": "lable"},
+            "target must be a column of .*, not 'lable'. It has .* Did you mean 'label'?",
+        ),
         ({"target": "zzz"}, "target must be a column of .* It has 'age', 'label'"),
         ({"target": ["a"]}, "target must be the name of a column of .*, not list"),
         ({"importance": "ages"}, "importance must be a column of .* Did you mean 'age'?"),

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
+from markone.data.foreign import foreign_at
 from markone.errors import DataError, MarkoneError, did_you_mean
 
 STANDARD_INPUT = "-"
@@ -507,6 +508,9 @@ def common_format(paths: Sequence[str]) -> str:
                 f"{path} holds labels, by its name; read the file of images, whose name ends in {IDX_IMAGES[0]}: it "
                 "finds its labels beside it, or where target says"
             )
+        error = foreign_at(path)
+        if error is not None:
+            raise error
         known = " ".join([*(f".{ending}" for ending in FORMAT_OF_ENDING), IDX_IMAGES[0]])
         raise DataError(f"the name of {path} does not say its format ({known}); say it, for instance format='csv'")
     if others:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from markone.data.files import NamedFile, files_in, open_plain, readable
+from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
@@ -75,6 +76,7 @@ class FolderSource(Source):
                 data: bytes = stream.read(longest + 1)
                 file.check_again()
             self.check_same(number, file)
+            check_start(path, data[:LOOKED_AT])
             if len(data) > longest:
                 raise DataError(f"{path} is longer than {longest:,} bytes; say how long texts may be with longest_line")
             if codecs.lookup(self.options.encoding).name != "utf-8":
