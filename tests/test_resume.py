@@ -282,10 +282,14 @@ def test_signals_that_are_somebody_elses_are_left_alone(tmp_path: Path) -> None:
             signal.signal(number, before)
 
 
-def test_a_second_signal_ends_at_once() -> None:
+def test_a_second_signal_ends_at_once_unless_it_comes_with_the_first(
+    ctrl_c_is_heard: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Interruption((signal.SIGINT,)) as interruption:
         os.kill(os.getpid(), signal.SIGINT)
         assert interruption.signal == signal.SIGINT
+        os.kill(os.getpid(), signal.SIGINT)
+        monkeypatch.setattr("markone.learning.interruption.GRACE", 0.0)
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

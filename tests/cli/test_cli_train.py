@@ -16,8 +16,9 @@ import pytest
 
 import markone
 from commands import ROWS, TRAIN, rows_in
-from markone.cli import Terminated, main, sentences, training
+from markone.cli import main, sentences, training
 from markone.errors import DataError, SettingsError
+from markone.learning.interruption import Terminated
 
 
 def test_train_says_how_much_a_final_model_would_not_have(run, monkeypatch):
@@ -365,7 +366,8 @@ def test_a_signal_keeps_the_training_and_says_how_to_go_on(number, status, folde
     out, err = process.communicate(timeout=60)
     assert process.returncode == status and out == ""
     assert "kept in my model.checkpoint" in err
-    [line] = [line.strip() for line in err.splitlines() if line.startswith("  markone")]
+    assert err.count("\n") == 1
+    line = err.strip().partition("To go on: ")[2]
     assert shlex.split(line) == ["markone", *command[3:], "--resume"]
     done = len(markone.load("my model.checkpoint").history)
     assert main(resumed(line, done + 2)) == 0

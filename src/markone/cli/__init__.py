@@ -56,10 +56,6 @@ HYPHEN = "\0-"
 """Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM: what Ctrl-C does, cleaning up included, with another status."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line, or `arguments` in its place, says; the exit status.
 
@@ -80,10 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MarkoneError as error:
         complain(error)
         return USERS_MISTAKE
-    except Terminated:
-        return TERMINATED
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as interruption:
+        return tell_interruption(interruption)
     except BrokenPipeError:
         give_up_standard_output()
         return PIPE_CLOSED
@@ -111,12 +105,14 @@ def show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 @contextmanager
 def terminating() -> Iterator[None]:
-    """Makes SIGTERM an exception, so that nothing is left half done."""
+    """Makes SIGTERM an exception, so that nothing is left half done; unless somebody else has seen to it."""
+    from markone.learning.interruption import Terminated
 
     def terminate(*_: object) -> None:
         raise Terminated
 
-    if threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
     before = signal.signal(signal.SIGTERM, terminate)
@@ -130,6 +126,17 @@ def complain(error: Exception) -> None:
     from markone.cli.sentences import sentence, tell
 
     tell(sentence(error))
+
+
+def tell_interruption(interruption: KeyboardInterrupt) -> int:
+    """A line on standard error, unless there was one already; the exit status."""
+    from markone.cli.sentences import tell
+    from markone.learning.interruption import Terminated, end_quietly
+
+    end_quietly()
+    if not getattr(interruption, "told", False):
+        tell("interrupted")
+    return TERMINATED if isinstance(interruption, Terminated) else INTERRUPTED
 
 
 def give_up_standard_output() -> None:

@@ -74,7 +74,7 @@ def certify(
 
     from markone.cli.output import check_not_read
     from markone.cli.report import bad_lines, finite, print_json
-    from markone.cli.terminal import Terminal
+    from markone.cli.terminal import say
     from markone.cli.train import open_source
     from markone.model.atomic import writing
     from markone.theory.certifying import certify as search
@@ -100,7 +100,7 @@ def certify(
         print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
         return
     lines = [str(certificate), *proof_table(certificate), *advice(certificate)]
-    Terminal(highlight=False).print("\n".join(lines), markup=False, soft_wrap=True)
+    say("\n".join(lines))
     bad_lines(source.bad)
 
 

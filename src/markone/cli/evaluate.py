@@ -54,7 +54,7 @@ def evaluate(
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import Terminal
+    from markone.cli.terminal import say
     from markone.model.file import load
 
     check_kind(model, "classifier", "measure", data)
@@ -74,9 +74,8 @@ def evaluate(
         more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
         return
-    terminal = Terminal(highlight=False)
-    terminal.print(str(evaluation), markup=False, soft_wrap=True)
+    say(str(evaluation))
     if measured is not None:
-        terminal.print(f"\n{measured}\n\n{fill(theory, 80)}", markup=False, soft_wrap=True)
+        say(f"\n{measured}\n\n{fill(theory, 80)}")
     if source.bad.count:
         bad_lines(source.bad)

@@ -68,7 +68,8 @@ def files_read(name: str) -> Iterator[os.stat_result]:
             continue
         files, folders = files_in(found)
         for file in [*filter(format_of, files), *(file for folder in folders for file in files_in(folder)[0])]:
-            yield os.stat(file)
+            with suppress(OSError):  # a link that leads nowhere
+                yield os.stat(file)
 
 
 @contextmanager
@@ -85,6 +86,10 @@ def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def to_standard_output(data: bytes) -> None:
+    if sys.stdout.isatty():
+        from markone.model.grids import visible_text
+
+        data = visible_text(data.decode("utf-8", "backslashreplace")).encode()
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

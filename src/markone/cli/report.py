@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.sentences import readable, tell, typed
+from markone.cli.terminal import say_json
 from markone.data.files import STANDARD_INPUT
 from markone.data.kinds import written
 from markone.data.source import BadLines, Source
@@ -36,7 +37,7 @@ NAME_WIDTH = 24
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    print(json.dumps(finite(facts), ensure_ascii=False, default=str))
+    say_json(json.dumps(finite(facts), ensure_ascii=False, default=str))
 
 
 def finite(facts: Any) -> Any:
@@ -158,7 +159,8 @@ class Report:
         rows = counted(history.rows + history.held_out + history.unlabelled, "row", "rows")
         others = f" and {counted(len(self.data) - 1, 'other', 'others')}" if len(self.data) > 1 else ""
         name = "standard input" if self.data[0] == STANDARD_INPUT else shortened(self.data[0], 50)
-        yield f"Read {rows} of {name}{others}: {columns}."
+        how = f", {self.source.table.how}" if isinstance(self.source, TableSource) and self.source.table.how else ""
+        yield f"Read {rows} of {name}{others}{how}: {columns}."
         not_used = self.not_used()
         if not_used:
             reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]

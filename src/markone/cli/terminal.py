@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -27,6 +28,27 @@ class Terminal(Console):
     @size.setter
     def size(self, new: tuple[int, int]) -> None:
         Console.size.__set__(self, new)  # type: ignore[attr-defined]
+
+
+def say(text: object) -> None:
+    """Prints lines for people. Names in them come from data and models, and may hold what steers a terminal."""
+    from markone.model.grids import visible_text
+
+    print(visible_text(str(text)) if sys.stdout.isatty() else text)
+
+
+def say_json(text: str) -> None:
+    """Prints JSON, which stays JSON: what a terminal must not see is written as JSON writes it."""
+    print(visible_json(text) if sys.stdout.isatty() else text)
+
+
+def visible_json(text: str) -> str:
+    """
+    >>> print(visible_json('["\u202ea"]'))
+    ["\\u202ea"]
+    """
+    shown = (c if c.isprintable() or c in "\n\t" else json.dumps(c)[1:-1] for c in text)
+    return text if text.isprintable() else "".join(shown)
 
 
 def knows_width() -> bool:

@@ -55,10 +55,10 @@ def open_rows(command: str, data: tuple[str, ...], reading: Reading | None, **ho
 
 def show(result: Result, source: Source, *, json: bool) -> None:
     from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import Terminal
+    from markone.cli.terminal import say
 
     if json:
         print_json({**result.as_dict(), "bad_lines": source.bad.count})
         return
-    Terminal(highlight=False).print(str(result), markup=False, soft_wrap=True)
+    say(str(result))
     bad_lines(source.bad)

@@ -54,7 +54,7 @@ def trace(
         Print a line of JSON for each step instead.
     """
     from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import Terminal
+    from markone.cli.terminal import say
     from markone.cli.train import open_source
     from markone.theory.tracing import trace as run
 
@@ -74,5 +74,5 @@ def trace(
         for step in found:
             print_json(step.as_dict())
         return
-    Terminal(highlight=False).print(str(found), markup=False, soft_wrap=True)
+    say(str(found))
     bad_lines(source.bad)

@@ -140,13 +140,14 @@ def train(
         quiet=quiet,
     )
     from markone.cli.report import Report, print_json
+    from markone.cli.terminal import say
 
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
     report = Report(model, source, path, list(data), final=final, tuning=tuning, test=test, evaluation=evaluation)
     if json:
         print_json(report.facts())
     elif not quiet:
-        print("\n".join(report.lines()))
+        say("\n".join(report.lines()))
 
 
 def evaluated(model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None) -> Evaluation:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 from cyclopts import Parameter
 
 from markone.cli.options import Flag, Number
-from markone.cli.sentences import tell, typed
+from markone.cli.sentences import readable, tell, typed
 from markone.errors import DataError
 
 if TYPE_CHECKING:
@@ -64,32 +64,41 @@ def learn_and_save(
 ) -> Model:
     """Calls `learn` with where to keep the training, and with the file to go on from, if there is one."""
     from markone.learning.checkpoints import Checkpoints
-    from markone.learning.interruption import Interruption
+    from markone.learning.interruption import Shelter, end_quietly, exception_for
 
     kept = f"{path}.checkpoint"
     before = identity(kept)
     taken_up = kept if before is not None else path
     if resume and not os.path.exists(taken_up) and not quiet:
         tell(f"there is no {kept} to go on from; the training begins")
+    shelter = Shelter((signal.SIGINT, signal.SIGTERM))
     try:
-        model = learn(Checkpoints(kept, each_pass=checkpoint, minutes=minutes), resume and taken_up)
-        if model.history.stopped == "interrupted":
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
+        with shelter:  # what is as good as done is finished
+            model = learn(Checkpoints(kept, each_pass=checkpoint, minutes=minutes), resume and taken_up)
+            if model.history.stopped == "interrupted":
+                raise KeyboardInterrupt
+            save(model, path, final=final)
+            with suppress(FileNotFoundError):
+                os.unlink(kept)
+    except KeyboardInterrupt as interruption:
+        end_quietly()
         tell_interruption(kept, saved=identity(kept) != before)
-        raise
+        raise told(interruption if shelter.signal is None else exception_for(shelter.signal)) from None
     made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
     if resume and not made and not quiet:
         passes = len(model.history)
         tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
-    with Interruption((signal.SIGINT, signal.SIGTERM)) as interruption:  # what is as good as done is finished
-        save(model, path, final=final)
-        with suppress(FileNotFoundError):
-            os.unlink(kept)
-    if interruption.signal is not None:
+    if shelter.signal is not None:
+        end_quietly()
         tell(f"interrupted, but the model was ready and is saved as {path}")
-        signal.raise_signal(interruption.signal)
+        raise told(exception_for(shelter.signal))
     return model
+
+
+def told(interruption: KeyboardInterrupt) -> KeyboardInterrupt:
+    """An interruption of which the user knows already."""
+    interruption.told = True  # type: ignore[attr-defined]
+    return interruption
 
 
 def save(model: Learned, path: str, *, final: bool) -> None:
@@ -162,6 +171,7 @@ def tell_interruption(path: str, *, saved: bool) -> None:
     if not saved:
         tell(f"interrupted; nothing is kept in {path}, since nothing was learned yet or it could not be written")
         return
-    tell(f"interrupted; what was learned is kept in {path}. To go on:")
     arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
-    print(f"\n  {typed('markone', *arguments, '--resume')}\n", file=sys.stderr)
+    go_on = typed("markone", *arguments, "--resume")  # which is not cut, however long it is
+    with suppress(OSError):
+        print(f"markone: interrupted; what was learned is kept in {readable(path)}. To go on: {go_on}", file=sys.stderr)

@@ -15,6 +15,7 @@ from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, options, parameter_docs
 from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.sentences import readable
+from markone.cli.terminal import say
 from markone.errors import DataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
 from markone.structured.holding import held_sentences
@@ -128,13 +129,13 @@ def tell_training(
 ) -> None:
     """What people are told of a training of any kind: what was read, learned, measured and saved."""
     words = counted(sentences.words, "word", "words")
-    print(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
+    say(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
     for line in [*learned, *about_training(history)]:
-        print(line)
+        say(line)
     if evaluation is not None:
-        print(f"On {test}:")
-        print("\n".join(f"  {line}" for line in str(evaluation).splitlines()))
-    print(f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}.")
+        say(f"On {readable(str(test))}:")
+        say("\n".join(f"  {line}" for line in str(evaluation).split("\n")))
+    say(f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}.")
 
 
 def facts_of(
@@ -170,7 +171,7 @@ def measure(
     if json:
         print_json(evaluation.as_dict())
     else:
-        print(evaluation)
+        say(evaluation)
 
 
 # ---- writing

@@ -99,6 +99,7 @@ class ArrowFileTable(Table):
                 done += len(batch)
                 file.place = share_of(file, done, whole.metadata.num_rows)
                 yield batch
+            file.check_again()
 
     def open_arrow(self, file: File, names: list[str] | None) -> Iterator[Any]:
         import pyarrow as pa
@@ -109,11 +110,13 @@ class ArrowFileTable(Table):
         if not is_file:
             with open_plain(file) as opened, pa.ipc.open_stream(opened, options=options) as stream:
                 yield from stream
+                file.check_again()
             return
         with open_seekable(file) as opened, pa.ipc.open_file(opened, options=options) as whole:
             for i in range(whole.num_record_batches):
                 file.place = share_of(file, i + 1, whole.num_record_batches)
                 yield whole.get_batch(i)
+            file.check_again()
 
 
 def share_of(file: File, done: int, whole: int) -> int:

@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 
 from markone.data.files import File, open_plain, readable
+from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.options import Options
 from markone.errors import DataError
 
@@ -88,6 +89,8 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
             with readable(file.name):
                 raw: bytes = stream.read(size)
                 file.look()
+            if at_start:
+                check_start(file.name, raw[:LOOKED_AT])
             piece = raw if decoder is None else decode(raw, decoder, file.name, options.encoding)
             if at_start:
                 piece = piece.removeprefix(BYTE_ORDER_MARK)
@@ -95,6 +98,8 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
             if piece:
                 yield piece
             if not raw:
+                with readable(file.name):
+                    file.check_again()
                 return
     finally:
         stream.close()

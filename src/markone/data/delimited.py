@@ -18,6 +18,10 @@ from markone.errors import DataError
 from markone.parallel import count_threads, in_order
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
+HOW = {";": "separated by semicolons", "\t": "separated by tabs", "|": "separated by vertical bars"}
+"""The other separators that are found by themselves in CSV files, as people are told."""
+ROWS_LOOKED_AT = 20
+LONGEST_LOOK = 2**16
 HOW_TO_READ = {
     "numeric": _core.TableKind.number,
     "boolean": _core.TableKind.word,
@@ -38,6 +42,9 @@ class DelimitedTable(Table):
         self.separator = options.separator or SEPARATOR[format]
         if self.separator == WHITE_SPACE:
             self.separator = " "
+        if options.separator is None and format == "csv":
+            self.separator = self.find_separator()
+            self.how = HOW.get(self.separator, "")
         self.has_header = options.columns is None if options.header is None else options.header
         self.names = self.read_names()
 
@@ -55,6 +62,40 @@ class DelimitedTable(Table):
                 self.check_header(names, chunk.file)
                 chunk = Chunk(chunk.file, chunk.data[end:], count_lines(chunk.data[:end]))
             yield chunk
+
+    # ---- the separator
+
+    def find_separator(self) -> str:
+        """A comma; but where the first row has none, another character by which all of the first rows have as many
+        fields as the first, and more than one."""
+        usual = SEPARATOR["csv"]
+        chunk = next(chunks(self.files, self.options, self.cut), None)
+        if chunk is None:
+            return usual
+        if self.first_widths(chunk.data, usual, 1) != [1]:
+            return usual
+        widths = {sign: self.first_widths(chunk.data, sign, ROWS_LOOKED_AT) for sign in HOW}
+        fitting = {sign: found[0] for sign, found in widths.items() if len(set(found)) == 1 and found[0] > 1}
+        return max(fitting, key=fitting.__getitem__, default=usual)
+
+    def first_widths(self, data: bytes, separator: str, rows: int) -> list[int]:
+        """How many fields each of the first rows has; none where they cannot be read so."""
+        if self.options.quote == separator:
+            return []
+        found: list[int] = []
+        at = 0
+        while len(found) < rows:
+            try:
+                fields, end = _core.first_row(
+                    data[at : at + LONGEST_LOOK], separator=separator, quote=self.options.quote
+                )
+            except _core.BadLine:
+                return []
+            if not fields:
+                break
+            found.append(len(fields))
+            at += end
+        return found
 
     # ---- names of columns
 
@@ -106,6 +147,26 @@ class DelimitedTable(Table):
             first = self.files[0].name
             what = "has changed since it was opened" if file == first else f"has other columns than {first}"
             raise DataError(f"{file} {what}: {listed(names)} instead of {listed(self.names)}")
+
+    def hint(self, sampled: Mapping[str, Any]) -> str:
+        """What may be wrong where a column is not found: that the first row is no header, or another separator."""
+        options, names = self.options, self.names
+        if options.header is not None or options.columns is not None:
+            return ""
+        if len(names) == 1 and (sign := next((sign for sign in ",;\t|" if sign in names[0]), None)):
+            return f" If fields are separated by {sign!r}, say separator={sign!r}."
+        if len(names) == 1:
+            return " With one column there are no labels beside the examples."
+        if not any(self.is_like_data(name, array) for name, array in sampled.items()):
+            return ""
+        return (
+            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if it is one, say "
+            f"header=False, which names the columns c0, c1 and so on, or columns=[...]"
+        )
+
+    def is_like_data(self, name: str, array: Any) -> bool:
+        """Whether the name of a column is a number, or one of its values."""
+        return NUMBER.fullmatch(name) is not None or name in array.drop_null().to_pylist()
 
     # ---- rows
 

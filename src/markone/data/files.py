@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import select
+import stat
 import sys
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
+from markone.data.foreign import foreign_at
 from markone.errors import DataError, MarkoneError, did_you_mean
 
 STANDARD_INPUT = "-"
@@ -67,14 +70,20 @@ class File(Protocol):
     def look(self) -> None:
         """Sets `place`."""
 
+    def check_again(self) -> None:
+        """At the end of a reading: an error if it has changed meanwhile."""
+
 
 class NamedFile:
-    """A file on disk."""
+    """A file on disk. It must be the same at every opening; where it is read only `once`, it may have grown since
+    somebody looked at its start."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, once: bool = False) -> None:
         self.path = path
+        self.once = once
         self.place = 0
         self.opened: Any = None
+        self.identity: Identity | None = None
 
     @property
     def name(self) -> str:
@@ -85,11 +94,83 @@ class NamedFile:
         return os.path.getsize(self.path)
 
     def open(self) -> Any:
-        self.opened = open(self.path, "rb", buffering=0)  # noqa: SIM115 - it is closed by whoever reads it
-        return self.opened
+        # A pipe that took the file's place would keep us waiting for someone who writes to it.
+        opener = lambda path, flags: os.open(path, flags | os.O_NONBLOCK)  # noqa: E731
+        self.opened = open(self.path, "rb", buffering=0, opener=opener)  # noqa: SIM115 - its reader closes it
+        return self.checked(self.opened)
+
+    def open_in_arrow(self) -> Any:
+        """The same, to be read without Python."""
+        import pyarrow as pa
+
+        self.opened = pa.OSFile(self.path)
+        return self.checked(self.opened)
+
+    def checked(self, opened: Any) -> Any:
+        """What was opened, if it is the file that was opened before."""
+        try:
+            self.check(os.fstat(opened.fileno()))
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def check(self, found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            raise special(self.path, found.st_mode)
+        now = Identity.of(found)
+        if self.identity is None:
+            self.identity = now
+        elif change := now.change_since(self.identity, may_grow=self.once):
+            raise DataError(
+                f"{self.path} {change} while it was being read; start again when nothing writes to it any more, or "
+                "read a copy of it"
+            )
+
+    def check_again(self) -> None:
+        """When all of it has been read: that it has not changed meanwhile."""
+        if not self.opened.closed:
+            self.check(os.fstat(self.opened.fileno()))
 
     def look(self) -> None:
         self.place = self.opened.tell()
+
+
+class Identity(NamedTuple):
+    """What changes when a file is replaced or written to."""
+
+    file: tuple[int, int]
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Identity:
+        return cls((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns)
+
+    def change_since(self, before: Identity, *, may_grow: bool = False) -> str:
+        """What has happened to the file, for a sentence; nothing if it is the same."""
+        if self.file != before.file:
+            return "was replaced by another file"
+        if self.size < before.size:
+            return f"shrank from {before.size:,} to {self.size:,} bytes"
+        if may_grow or self == before:
+            return ""
+        return f"grew from {before.size:,} to {self.size:,} bytes" if self.size > before.size else "was written to"
+
+
+SPECIAL = (
+    (stat.S_ISFIFO, "a pipe (FIFO)"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a folder"),
+)
+
+
+def special(path: str, mode: int) -> DataError:
+    """The error for what stands among files and is none."""
+    what = next((what for is_one, what in SPECIAL if is_one(mode)), "no regular file")
+    return DataError(f"{path} is {what}, not a file; take it out of the folder, or name the files to read")
 
 
 class KeptFile:
@@ -118,6 +199,9 @@ class KeptFile:
 
     def look(self) -> None:
         """Nobody asks how far a file is whose size is not known."""
+
+    def check_again(self) -> None:
+        """What was kept of it does not change."""
 
     def read_at(self, place: int, size: int) -> bytes:
         with self.lock:
@@ -228,8 +312,12 @@ def standard_input(once: bool = False) -> File:
 def file_at(path: str, once: bool = False) -> File:
     """The file of that name, which may be a pipe."""
     if os.path.isfile(path):
-        return NamedFile(path)
+        return NamedFile(path, once)
     with readable(path):
+        if stat.S_ISSOCK(os.stat(path).st_mode):
+            raise DataError(
+                f"{path} is a socket, which cannot be opened; read from it by a pipe, as in: nc -U ... | ..."
+            )
         stream = open(path, "rb")  # noqa: SIM115 - it is closed together with what is kept of it
     kept = KeptFile(stream, path, once)
     weakref.finalize(kept, stream.close)
@@ -247,7 +335,8 @@ def readable(name: str) -> Iterator[None]:
     except MarkoneError:
         raise
     except FileNotFoundError:
-        raise DataError(f"{name} is gone: it was there when reading began") from None
+        link = f"is a symbolic link to {os.readlink(name)}, which is not there" if os.path.islink(name) else ""
+        raise DataError(f"{name} {link or 'is gone: it was there when reading began'}") from None
     except Exception as error:
         if not isinstance(error, (OSError, EOFError, UnicodeError, MemoryError)) and not is_of_arrow(error):
             raise
@@ -291,8 +380,7 @@ def open_plain(file: File) -> Any:
     if not isinstance(file, NamedFile):
         return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), found)
     raw.close()
-    file.opened = pa.OSFile(file.path)  # which is read without Python
-    return pa.CompressedInputStream(file.opened, found)
+    return pa.CompressedInputStream(file.open_in_arrow(), found)
 
 
 def open_seekable(file: File) -> Any:
@@ -304,7 +392,7 @@ def open_seekable(file: File) -> Any:
         if not isinstance(file, NamedFile):
             return pa.PythonFile(stream, mode="r")
         stream.close()
-        return pa.OSFile(file.path)
+        return file.open_in_arrow()
     whole = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed by whoever reads it
     try:
         while piece := stream.read(2**20):
@@ -323,8 +411,12 @@ def find(path: str) -> list[str]:
     """The files that a path or a pattern names; a folder's own name, if it names one."""
     if os.path.exists(path):
         return [path]
+    if os.path.islink(path):
+        raise DataError(
+            f"{path} is a symbolic link to {os.readlink(path)}, {why_broken(path)}; make it anew, or name the file"
+        )
     if glob.has_magic(path):
-        found = sorted(name for name in glob.glob(path, recursive=True) if os.path.isfile(name))
+        found = sorted(name for name in matches(path) if os.path.isfile(name))
         if not found:
             raise DataError(f"no file matches {path}")
         return found
@@ -335,13 +427,61 @@ def find(path: str) -> list[str]:
     raise DataError(f"there is no file {path}.{guess}")
 
 
+def why_broken(link: str) -> str:
+    """Why a symbolic link does not lead to a file."""
+    try:
+        os.stat(link)
+    except OSError as error:
+        return "which is a loop of links" if error.errno == errno.ELOOP else "which is not there"
+    return "which is there again"
+
+
+def matches(pattern: str) -> set[str]:
+    """What a pattern names. `**` stands for a folder and all below it, each once; Python would follow links that lead
+    back, again and again."""
+    head, deep, tail = cut_pattern(pattern)
+    if not deep:
+        return set(glob.glob(pattern))
+    tops = glob.glob(os.path.join(head, "")) if head else [""]
+    folders = [folder for top in sorted(tops) for folder in folders_below(top)]
+    return {name for folder in folders for name in matches(os.path.join(glob.escape(folder), tail or "*"))}
+
+
+def cut_pattern(pattern: str) -> tuple[str, str, str]:
+    """What stands before, at and behind the first `**` that is a whole part of the path.
+
+    >>> cut_pattern("data/**/*.csv"), cut_pattern("**.csv")
+    (('data', '**', '*.csv'), ('**.csv', '', ''))
+    """
+    parts = pattern.split(os.sep)
+    if "**" not in parts:
+        return pattern, "", ""
+    at = parts.index("**")
+    head = os.sep.join(parts[:at])
+    return head or (os.sep if at else ""), "**", os.sep.join(parts[at + 1 :])
+
+
+def folders_below(top: str) -> Iterator[str]:
+    """A folder and those below it, without hidden ones."""
+    seen = {os.path.realpath(top)}
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        yield folder
+        for name in sorted(glob.glob(os.path.join(glob.escape(folder), "*", ""))):
+            real = os.path.realpath(name)
+            if real not in seen:
+                seen.add(real)
+                waiting.append(name)
+
+
 def files_in(folder: str) -> tuple[list[str], list[str]]:
     """A folder's files and folders, in order, without those whose names begin with a dot or an underscore."""
     files: list[str] = []
     folders: list[str] = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if not entry.name.startswith((".", "_")):
-            (folders if entry.is_dir() else files).append(entry.path)
+            (folders if os.path.isdir(entry.path) else files).append(entry.path)
     return files, folders
 
 
@@ -368,6 +508,9 @@ def common_format(paths: Sequence[str]) -> str:
                 f"{path} holds labels, by its name; read the file of images, whose name ends in {IDX_IMAGES[0]}: it "
                 "finds its labels beside it, or where target says"
             )
+        error = foreign_at(path)
+        if error is not None:
+            raise error
         known = " ".join([*(f".{ending}" for ending in FORMAT_OF_ENDING), IDX_IMAGES[0]])
         raise DataError(f"the name of {path} does not say its format ({known}); say it, for instance format='csv'")
     if others:

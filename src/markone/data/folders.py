@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from markone.data.files import NamedFile, files_in, open_plain, readable
+from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
@@ -16,7 +17,7 @@ from markone.errors import DataError
 from markone.parallel import count_threads, in_order
 
 GROUP = 256
-Group = list[tuple[str, str]]
+Group = list[tuple[int, str, str]]
 
 
 class FolderSource(Source):
@@ -32,6 +33,8 @@ class FolderSource(Source):
         self.labels = self.known_labels.values
         self.classes = {os.path.basename(path): files_in(path)[0] for path in files_in(folder)[1]}
         self.classes = {name: files for name, files in self.classes.items() if files}
+        self.identities = np.zeros(sum(map(len, self.classes.values())), np.int64)
+        """Of each file, when it was first read; 0 before."""
         self.name = f"{folder}, texts of the classes {', '.join(self.classes)}"
         if not self.classes:
             raise DataError(f"{folder} has no folders with files in them, one for each class")
@@ -48,29 +51,44 @@ class FolderSource(Source):
 
     def groups(self) -> Iterator[Group]:
         """Some hundred files at a time."""
-        every = [(label, path) for label, paths in self.classes.items() for path in paths]
+        paths = ((label, path) for label, paths in self.classes.items() for path in paths)
+        every = [(number, label, path) for number, (label, path) in enumerate(paths)]
         return (every[i : i + GROUP] for i in range(0, len(every), GROUP))
 
     def read(self, group: Group) -> tuple[list[tuple[str, bytes]], list[str]]:
         """The texts with their labels, and sentences about files that cannot be read."""
         texts: list[tuple[str, bytes]] = []
         sentences = []
-        for label, path in group:
+        for number, label, path in group:
             try:
-                texts.append((label, self.read_text(path)))
+                texts.append((label, self.read_text(number, path)))
             except DataError as error:
                 if not self.options.skip_bad:
                     raise
                 sentences.append(str(error))
         return texts, sentences
 
-    def read_text(self, path: str) -> bytes:
+    def read_text(self, number: int, path: str) -> bytes:
         longest = self.options.longest_line
+        file = NamedFile(path)
         with readable(path):
-            with open_plain(NamedFile(path)) as stream:
+            with open_plain(file) as stream:
                 data: bytes = stream.read(longest + 1)
+                file.check_again()
+            self.check_same(number, file)
+            check_start(path, data[:LOOKED_AT])
             if len(data) > longest:
                 raise DataError(f"{path} is longer than {longest:,} bytes; say how long texts may be with longest_line")
             if codecs.lookup(self.options.encoding).name != "utf-8":
                 data = data.decode(self.options.encoding).encode()
         return data.removeprefix(codecs.BOM_UTF8)
+
+    def check_same(self, number: int, file: NamedFile) -> None:
+        """That a file is what it was when it was read before. Of a million files, a number each is kept."""
+        now = hash(file.identity) or 1
+        if self.identities[number] not in (0, now):
+            raise DataError(
+                f"{file.path} has changed since it was first read; start again when nothing writes to the folder any "
+                "more, or read a copy of it"
+            )
+        self.identities[number] = now

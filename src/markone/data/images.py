@@ -52,6 +52,9 @@ class ImageSource(Source):
                     values = np.frombuffer(self.marks.take(marks, size), np.uint8)
                     numbers = self.known_labels.numbers_of(values)
                 yield Batch({"image": pixels}, size, numbers)
+            for one in (self.images, self.marks):
+                if one is not None:
+                    one.file.check_again()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,18 @@ from markone.data.files import (
     files_in,
     find,
     format_of,
+    special,
     standard_input,
 )
+from markone.data.foreign import foreign_at
 from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
 from markone.data.source import Source
 from markone.errors import DataError, SettingsError
 
 __all__ = ["read"]
+
+FILES_LOOKED_AT = 20
+"""Of a folder in which no name says a format that we read."""
 
 
 def read(
@@ -69,7 +74,8 @@ def read(
         The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
     separator
         What is between the fields of a CSV file: a character, or "whitespace" for runs of spaces and tabs. None for a
-        comma in CSV files and a tab in TSV files.
+        tab in TSV files and a comma in CSV files; but if the first row has no comma, and the first 20 rows have equally
+        many fields by a semicolon, a tab or a vertical bar, for that.
     quote
         The character around fields of a CSV file that contain separators. None if quotes are plain characters.
     encoding
@@ -169,9 +175,15 @@ def read_folder(folder: str, options: Options) -> Source:
         source.reading = options.reading("folders")
         return source
     if not known:
+        error = next(filter(None, map(foreign_at, files[:FILES_LOOKED_AT])), None)
+        if error is not None:
+            raise error
         raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
     if folders and options.format is None:
         raise DataError(f"{folder} has both files and folders; say which: format='folders', or a pattern of files")
+    for path in known:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise special(path, os.stat(path).st_mode)
     return read_files(known, folder, options)
 
 

@@ -49,6 +49,12 @@ class Table(ABC):
     name: str
     written: bool = False
     """Whether numbers are written as strings."""
+    how: str = ""
+    """What was found out about how it is written, where that is not as usual."""
+
+    def hint(self, sampled: Mapping[str, Any]) -> str:
+        """What may be wrong where a column is not found, to end an error with."""
+        return ""
 
     @abstractmethod
     def sample(self) -> dict[str, Any]:
@@ -96,9 +102,8 @@ class TableSource(Source):
         names = list(self.sampled)
         for setting, name in [("target", self.options.target), ("importance", self.options.importance)]:
             if isinstance(name, str) and name not in names:
-                raise SettingsError(
-                    setting, f"must be a column of {self.table.name}, not {name!r}.{among(name, names)}"
-                )
+                there = f"It has {listed(names)}.{did_you_mean(name, names) or self.table.hint(self.sampled)}"
+                raise SettingsError(setting, f"must be a column of {self.table.name}, not {name!r}. {there}")
         self.check_importance()
         for name in self.options.kinds:
             if name not in names:
@@ -304,7 +309,7 @@ class TableSource(Source):
             looks.append(Look.of(self.importance, "importance", self.sampled[self.importance]))
         looks += [Look.of(name, f"ignored: {why}", self.sampled[name]) for name, why in self.ignored.items()]
         rows = len(next(iter(self.sampled.values())))
-        return overview(self.name, looks, rows)
+        return overview(f"{self.name}, {self.table.how}" if self.table.how else self.name, looks, rows)
 
 
 def only(values: Any, which: NDArray[np.bool_]) -> Any:

@@ -196,7 +196,7 @@ class Training:
         run, learner = self.run, self.start.learner
         keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
-        with Interruption(signals) as interruption:
+        with Interruption(signals, keeping=checkpoints is not None) as interruption:
             make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
             last = self.state()
             if self.bounding is not None:

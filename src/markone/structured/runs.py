@@ -155,7 +155,7 @@ class Run(ABC, Generic[Model]):
         checkpoints, progress = wishes.checkpoints, wishes.progress
         keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
         signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
-        with Interruption(signals) as interruption:
+        with Interruption(signals, keeping=checkpoints is not None) as interruption:
             try:
                 progress.start(self.sentences, self.epochs)
                 progress.advance(self.sentences * len(self.history) + self.sums.visits)

@@ -1,0 +1,142 @@
+"""Foreign files: what a file is that we do not read, by its first bytes or its name, and what to do with it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import zipfile
+
+from markone.errors import DataError
+
+LOOKED_AT = 512
+
+EXPORT = "export it as CSV, and read that"
+PIXELS = "give the pixels as an array, a row for each picture, as in markone.read(X, target=labels), or as idx files"
+WORKBOOK = "save its sheet as CSV, or read it with pandas.read_excel and give the frame to markone"
+DATABASE = 'write a table of it as CSV: sqlite3 -header -csv FILE "select * from TABLE" > data.csv'
+ARRAY = "load it with numpy.load(..., allow_pickle=False) and give the array to markone"
+UNPACK = "unpack it, and read the files that are in it"
+PICKLED = "write what is in it as CSV or Parquet; a pickle can run any code when it is loaded, so we never load one"
+
+KINDS: dict[str, tuple[str, str]] = {
+    "png": ("a PNG picture", PIXELS),
+    "jpg": ("a JPEG picture", PIXELS),
+    "jpeg": ("a JPEG picture", PIXELS),
+    "gif": ("a GIF picture", PIXELS),
+    "bmp": ("a BMP picture", PIXELS),
+    "tif": ("a TIFF picture", PIXELS),
+    "tiff": ("a TIFF picture", PIXELS),
+    "webp": ("a WebP picture", PIXELS),
+    "xlsx": ("an Excel workbook", WORKBOOK),
+    "xlsm": ("an Excel workbook", WORKBOOK),
+    "xls": ("an old Excel workbook", WORKBOOK),
+    "ods": ("an OpenDocument spreadsheet", WORKBOOK),
+    "db": ("a database, by its name", DATABASE),
+    "sqlite": ("an SQLite database", DATABASE),
+    "sqlite3": ("an SQLite database", DATABASE),
+    "pdf": ("a PDF document", "take its text out, for instance with pdftotext, and read that"),
+    "docx": ("a Word document", "save it as plain text, and read that"),
+    "doc": ("an old Word document", "save it as plain text, and read that"),
+    "pptx": ("a PowerPoint presentation", "save it as plain text, and read that"),
+    "office": ("an old Office document, such as an .xls workbook", WORKBOOK),
+    "zip": ("a ZIP archive", UNPACK),
+    "7z": ("a 7z archive", UNPACK),
+    "rar": ("a RAR archive", UNPACK),
+    "tar": ("a tar archive", UNPACK),
+    "tgz": ("a tar archive", UNPACK),
+    "xz": ("compressed with xz", "unpack it with unxz, or compress it with gzip, zstd or bzip2 instead"),
+    "lz4": ("compressed with lz4", "unpack it with unlz4, or compress it with gzip, zstd or bzip2 instead"),
+    "npy": ("a NumPy array", ARRAY),
+    "npz": ("an archive of NumPy arrays", ARRAY),
+    "pkl": ("a Python pickle", PICKLED),
+    "pickle": ("a Python pickle", PICKLED),
+    "joblib": ("a file of joblib, which is a Python pickle", PICKLED),
+    "h5": ("an HDF5 file", EXPORT),
+    "hdf5": ("an HDF5 file", EXPORT),
+    "rds": ("an R object", EXPORT),
+    "rdata": ("R data", EXPORT),
+    "dta": ("a Stata file", EXPORT),
+    "sav": ("an SPSS file", EXPORT),
+    "parquet": ("a Parquet file", "say format='parquet'"),
+    "arrow": ("an Arrow file", "say format='arrow'"),
+    "html": ("an HTML page", "take the text or the table out of it, for instance with pandas.read_html"),
+    "xml": ("an XML file", EXPORT),
+}
+# How they begin. No text in UTF-8 that anybody would learn from begins so.
+MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"\xff\xd8\xff": "jpeg",
+    b"GIF87a": "gif",
+    b"GIF89a": "gif",
+    b"II*\0": "tiff",
+    b"MM\0*": "tiff",
+    b"%PDF-": "pdf",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "office",
+    b"SQLite format 3\0": "sqlite",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
+    b"\xfd7zXZ\0": "xz",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\x93NUMPY": "npy",
+    b"\x89HDF\r\n\x1a\n": "h5",
+    b"\x80\x02": "pkl",
+    b"\x80\x03": "pkl",
+    b"\x80\x04": "pkl",
+    b"\x80\x05": "pkl",
+    b"PAR1": "parquet",
+    b"ARROW1\0\0": "arrow",
+}
+# What an archive of ZIP is, by the names of the first files in it.
+INSIDE = {"xl/": "xlsx", "word/": "docx", "ppt/": "pptx"}
+
+
+def check_start(name: str, start: bytes) -> None:
+    """An error if a file to be read as text begins like one that is none."""
+    kind = kind_by_start(name, start)
+    if kind is not None:
+        raise foreign(name, kind)
+
+
+def kind_by_start(name: str, start: bytes) -> str | None:
+    """
+    >>> kind_by_start("a.csv", b"%PDF-1.7"), kind_by_start("a.csv", b"a,b")
+    ('pdf', None)
+    """
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "webp"
+    if start[257:262] == b"ustar":
+        return "tar"
+    kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
+    return kind_of_archive(name) if kind == "zip" else kind
+
+
+def kind_of_archive(name: str) -> str:
+    """Office's files, and NumPy's, are archives too."""
+    try:
+        with zipfile.ZipFile(name) as archive:
+            inside = archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):  # what comes from a pipe has no such name
+        return "zip"
+    if inside and all(one.endswith(".npy") for one in inside):
+        return "npz"
+    found = (kind for one in inside for start, kind in INSIDE.items() if one.startswith(start))
+    return next(found, "ods" if "content.xml" in inside else "zip")
+
+
+def foreign_at(path: str) -> DataError | None:
+    """The error for a file that is foreign by its first bytes or, where these say nothing, by its name."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            start = file.read(LOOKED_AT) or b""
+    except OSError:
+        start = b""
+    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+    kind = kind_by_start(path, start) or (ending if ending in KINDS else None)
+    return None if kind is None else foreign(path, kind)
+
+
+def foreign(name: str, kind: str) -> DataError:
+    what, advice = KINDS[kind]
+    return DataError(f"{name} is {what}, which is not read here; {advice.replace('FILE', shlex.quote(name))}")
