@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -628,10 +626,3 @@ def test_labels_that_are_written_with_zeros_stay_as_they_are(tmp_path: Path) -> 
     assert markone.train(markone.read(tmp_path / "agents.csv", target="agent")).classes == ["007", "012"]
     (tmp_path / "numbers.csv").write_text("number,text\n" + "0,martini shaken\n-10,tea stirred\n0.5,water\n" * 3)
     assert markone.train(markone.read(tmp_path / "numbers.csv", target="number")).classes == [-10, 0, 0.5]
-
-
-def test_a_model_is_saved_and_not_pickled() -> None:
-    model = markone.train(["red", "blue"], target=["warm", "cold"])
-    with pytest.raises(TypeError, match=r"save it with model\.save"):
-        pickle.dumps(model)
-    assert copy.deepcopy(model).predict("red") == "warm"

@@ -17,6 +17,7 @@ from markone.errors import DataError, SettingsError
 from markone.features.examples import fitting, is_one, open_source
 from markone.features.map import BIAS, FeatureMap
 from markone.features.part import Saved
+from markone.model.container import to_bytes
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
@@ -66,11 +67,17 @@ class Model:
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a model is not pickled: save it with model.save(path), and load it with markone.load(path)")
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read, and the user's own functions by reference."""
+        from markone.model.file import to_saved, unpickled
+
+        return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
+
+    def __copy__(self) -> Model:
+        return self  # nothing in it changes
 
     def __deepcopy__(self, _: Any) -> Model:
-        return self  # nothing in it changes
+        return self
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")

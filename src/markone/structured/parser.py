@@ -15,10 +15,11 @@ from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
+from markone.model.container import to_bytes
 from markone.model.history import History
 from markone.structured.choosing import Choice, Term, choice
 from markone.structured.corpora import read_sentences
-from markone.structured.parser_file import load_parser, save_parser
+from markone.structured.parser_file import load_parser, save_parser, to_saved, unpickled
 from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
@@ -74,6 +75,10 @@ class Parser:
         """What is needed to go on with the training, in a file of checkpoints."""
         self._core = weights.parser(settings.width, settings.mode == "exact")
         self._names = Strings.of(labels)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read."""
+        return unpickled, (to_bytes(to_saved(self)),)
 
     def __repr__(self) -> str:
         return f"Parser({self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features)"

@@ -16,6 +16,7 @@ from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
+from markone.model.container import to_bytes
 from markone.model.explaining import Shown, check_top
 from markone.model.grids import Grid, label_in_words, plain_number
 from markone.model.history import History
@@ -27,7 +28,7 @@ from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
 from markone.structured.spans import convert
-from markone.structured.tagger_file import load_tagger, save_tagger
+from markone.structured.tagger_file import load_tagger, save_tagger, to_saved, unpickled
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
 
 NEXT = " of the next word"
@@ -69,6 +70,10 @@ class Tagger:
         self._in_scheme = tags_in_scheme(tags, settings)
         self._templates = settings.seen()
         self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read."""
+        return unpickled, (to_bytes(to_saved(self)),)
 
     def __repr__(self) -> str:
         return f"Tagger({self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features)"
