@@ -302,7 +302,9 @@ estimators = [
 
 def expected_failures(estimator: NaiveBayes) -> dict[str, str]:
     if estimator.likelihood == "categorical" and sklearn.__version__.startswith("1.6."):
-        return {"check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean with a fraction from whole numbers"}
+        return {
+            "check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean with a fraction from whole numbers"
+        }
     return {}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief, one_line
 from markone.data.overview import Look, overview
 from markone.errors import DataError, did_you_mean
 
@@ -26,16 +27,16 @@ BAD_LINES_SHOWN = 5
 NAMES_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+@dataclass(frozen=True, slots=True, repr=False)
+class Column(Brief):
     """A column that features can be made of."""
 
     name: str
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+@dataclass(frozen=True, slots=True, repr=False)
+class Batch(Brief):
     """Some examples, column by column.
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
@@ -56,8 +57,8 @@ class Batch:
         return self.size
 
 
-@dataclass(frozen=True, slots=True)
-class GivenRows:
+@dataclass(frozen=True, slots=True, repr=False)
+class GivenRows(Brief):
     """Rows that come with features: a dense array or a CSR matrix, and the names of its columns."""
 
     matrix: Any
@@ -75,8 +76,8 @@ class Names(ABC):
         """The names from number `start` on."""
 
 
-@dataclass(slots=True)
-class BadLines:
+@dataclass(slots=True, repr=False)
+class BadLines(Brief):
     """Lines that could not be read and were passed over."""
 
     count: int = 0
@@ -153,4 +154,6 @@ class Source(ABC):
         return overview(self.name, looks)
 
     def __repr__(self) -> str:
-        return str(self)
+        names = ", ".join(f"{column.name} ({column.kind})" for column in self.columns)
+        target = "no target" if self.target is None else f"target {self.target}"
+        return one_line(f"<Source: {self.name}, {target}, columns {names}>")

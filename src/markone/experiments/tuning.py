@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.left_out import what_learns
@@ -64,8 +65,8 @@ WORDS = ([1, 1], [1, 2], [1, 3])
 Choice = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, repr=False)
+class Trial(Brief):
     """One candidate in one round."""
 
     round: int
@@ -101,8 +102,8 @@ class Trial:
         }
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, repr=False)
+class Tuning(Brief):
     """What was chosen, and how. Printed, it is a table.
 
     `train(source, features=tuning.features, **tuning.settings)` learns with it from all rows.
@@ -125,6 +126,9 @@ class Tuning:
     """Whether all rows were, so many at a time."""
     chosen: Trial
     """The one that was best in the last round."""
+
+    def in_brief(self) -> str:
+        return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, best of {len(self.trials):,} trials"
 
     def as_dict(self) -> dict[str, Any]:
         return {

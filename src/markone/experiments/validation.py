@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.experiments.folds import divided
@@ -46,8 +47,8 @@ class CurvePoint(NamedTuple):
         return self.last if self.averaged is None else self.averaged
 
 
-@dataclass(frozen=True)
-class Fold:
+@dataclass(frozen=True, repr=False)
+class Fold(Brief):
     """What came of one division of the rows. Of leave-one-out, all rows are one fold."""
 
     number: int
@@ -76,8 +77,8 @@ class Fold:
     """What was chosen for this fold, where it was tuned."""
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Brief):
     """How good a way to learn is. Printed, it is a table."""
 
     method: Method
@@ -90,6 +91,10 @@ class Validation:
     """How many trainings were made; exact leave-one-out needs fewer than there are rows."""
     remarks: list[str] = field(default_factory=list)
     """What one should know about it, in sentences."""
+
+    def in_brief(self) -> str:
+        score = "accuracy" if self.metric == "accuracy" else "mean squared error"
+        return f"{self.name}, {score} {self._shown(self.mean)}. {self._tests_in_words()}"
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import as_rows
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
@@ -30,7 +31,7 @@ from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
 
 
-class Model:
+class Model(Brief):
     """What `markone.train` gives."""
 
     def __init__(
@@ -79,9 +80,9 @@ class Model:
     def __deepcopy__(self, _: Any) -> Model:
         return self
 
-    def __repr__(self) -> str:
+    def in_brief(self) -> str:
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
-        return f"<Model: {self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}>"
+        return f"{self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """The label of each example; a single label for a single text, dict or image."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from markone import _core
+from markone.brief import one_line
 from markone.errors import SettingsError, did_you_mean
 from markone.model.rules import ETA_OF_OPTIMIZER, ONLINE_ONLY, OWNERS, RULES, SOLVERS, Rule, Solver, Traits
 
@@ -121,7 +122,7 @@ class Settings:
             for field in fields(self)
             if field.name == "rule" or getattr(self, field.name) != field.default
         ]
-        return f"Settings({', '.join(changed)})"
+        return one_line(f"Settings({', '.join(changed)})")
 
     @property
     def traits(self) -> Traits:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.data.room import Room
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Saved
@@ -37,8 +38,10 @@ class Tree(NamedTuple):
     """The number of the word on which each depends, from 1; 0 for the root."""
     labels: list[str]
 
+    __repr__ = of_fields
 
-class Parser:
+
+class Parser(Brief):
     """A tree over each sentence: on which word each depends, and how.
 
     Examples
@@ -80,8 +83,8 @@ class Parser:
         """The content of its file, which is checked when it is read."""
         return unpickled, (to_bytes(to_saved(self)),)
 
-    def __repr__(self) -> str:
-        return f"Parser({self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features)"
+    def in_brief(self) -> str:
+        return f"{self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features"
 
     # ---- learning
 

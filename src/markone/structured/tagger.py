@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
@@ -35,7 +36,7 @@ NEXT = " of the next word"
 AFTER_NEXT = " of the word after the next"
 
 
-class Tagger:
+class Tagger(Brief):
     """A tag for each word: parts of speech, or the parts of phrases and names.
 
     Examples
@@ -75,8 +76,8 @@ class Tagger:
         """The content of its file, which is checked when it is read."""
         return unpickled, (to_bytes(to_saved(self)),)
 
-    def __repr__(self) -> str:
-        return f"Tagger({self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features)"
+    def in_brief(self) -> str:
+        return f"{self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features"
 
     # ---- learning
 
@@ -388,13 +389,16 @@ def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | Non
     return None
 
 
-@dataclass(frozen=True)
-class TaggerEvaluation:
+@dataclass(frozen=True, repr=False)
+class TaggerEvaluation(Brief):
     """How right a tagger is. Printed, it is a few lines."""
 
     tags: TagScore
     spans: SpanScore | None
     """Where tags are parts of spans."""
+
+    def in_brief(self) -> str:
+        return "; ".join(part.in_brief() for part in (self.tags, self.spans) if part is not None)
 
     @property
     def accuracy(self) -> float:
@@ -420,12 +424,17 @@ class TagFeature(NamedTuple):
     feature: str
     weight: float
 
+    __repr__ = of_fields
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class TagExplanation(Choice, Shown):
     """Why a word has its tag and not another: the differences add up to by how much it wins."""
 
     word: str = ""
+
+    def in_brief(self) -> str:
+        return f"{self.word!r} is {self.chosen} and not {self.against or NOBODY}, by {plain_number(self.margin)}"
 
     def as_dict(self) -> dict[str, Any]:
         return {"word": self.word, **super().as_dict()}
