@@ -95,8 +95,21 @@ class BadLines(Brief):
 
 def missing_column(name: str, where: str, names: list[str]) -> DataError:
     """The error for a column that a model needs and that is not among those that there are."""
-    shown = ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
-    return DataError(f"the model needs the column {name!r}, and {where} has {shown}.{did_you_mean(name, names)}")
+    return DataError(
+        f"the model needs the column {name!r}, and {where} has {some_of(names)}.{did_you_mean(name, names)}"
+    )
+
+
+def missing_labels(target: str, where: str, names: list[str]) -> DataError:
+    """The error for labels that a model is to be measured by, and that are not among the columns that there are."""
+    return DataError(
+        f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Say which column "
+        f"has the labels, or give them: target=...{did_you_mean(target, names)}"
+    )
+
+
+def some_of(names: list[str]) -> str:
+    return ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
 class Source(ABC):
@@ -128,6 +141,15 @@ class Source(ABC):
             return None
         whole = sum(size for size in sizes if size is not None)
         return sum(file.place for file in self.files) / whole if whole else None
+
+    @property
+    def column_names(self) -> list[str]:
+        """All columns that there are, be they used or not."""
+        return [column.name for column in self.columns]
+
+    def with_target(self, target: str, kind: str | None = None) -> Source:
+        """The same examples, which have no labels yet, with those of a column; its kind, where it is not guessed."""
+        raise missing_labels(target, self.name, self.column_names)
 
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
         """The same examples, with these columns among theirs; an error where that cannot be."""
