@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
 from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import Rule
-from markone.model.settings import Settings
+from markone.model.settings import Settings, TrialSettings
 
 SHARE = 0.2
 """Of the rows, held out to choose by."""
@@ -202,7 +202,7 @@ def tune(
     memory: int | str | None = None,
     progress: Progress | bool | None = None,
     seed: int = 0,
-    **settings: Any,
+    **settings: Unpack[TrialSettings],
 ) -> Tuning:
     """Chooses settings of a rule, by one row of five that is held out.
 
@@ -238,7 +238,7 @@ def tune(
     >>> tuning.settings
     {'rule': 'perceptron', 'epochs': 1}
     """
-    given = settings if rule is None else {"rule": rule, **settings}
+    given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
     settings_for(given, seed)  # before anything is read
     sample = open_sample(source, target, threads, memory)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from markone.learning.training import USUAL_RULE
 from markone.model.grids import Grid, plain_number
 from markone.model.history import History
 from markone.model.rules import Rule
+from markone.model.settings import TrialSettings
 
 Metric = Literal["accuracy", "mean squared error"]
 FOLDS_SHOWN = 20
@@ -333,7 +334,7 @@ def validate(
     memory: int | str | None = None,
     progress: Progress | bool | None = None,
     seed: int = 0,
-    **settings: Any,
+    **settings: Unpack[TrialSettings],
 ) -> Validation:
     """Tests a way to learn on rows that it has not learned from.
 
@@ -385,7 +386,7 @@ def validate(
     ([10, 10, 10], 1.0)
     """
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
-    given = settings if rule is None else {"rule": rule, **settings}
+    given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     if estimator is not None:
         check_estimator(estimator, given)
         way: Way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))

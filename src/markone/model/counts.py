@@ -41,7 +41,8 @@ class Count(NamedTuple):
     odds: float
     """P(feature | class) / P(feature | other classes), with 1 added to each count and 2 to each total."""
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -114,7 +114,8 @@ class Row(NamedTuple):
     """None where it has none of its own."""
     product: float
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -335,7 +336,8 @@ class Strong(NamedTuple):
     odds: float | None
     """How much more likely it is in an example of the class than in another, all counts being raised a little."""
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -363,7 +365,8 @@ class ClassFacts(NamedTuple):
     bias: float | None
     """Of two classes only the second has one."""
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -34,7 +34,8 @@ class Piece(NamedTuple):
     mark: float | None
     """How much the word speaks for the one class or, if negative, for the other; None where no feature is of it."""
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

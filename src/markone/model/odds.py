@@ -36,7 +36,8 @@ class Ratio(NamedTuple):
     times: float
     """How often it was met in the class."""
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Likely(NamedTuple):
@@ -45,7 +46,8 @@ class Likely(NamedTuple):
     feature: str
     probability: float
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Measured(NamedTuple):
@@ -56,7 +58,8 @@ class Measured(NamedTuple):
     """By class."""
     deviation: list[float]
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

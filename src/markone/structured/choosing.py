@@ -22,7 +22,8 @@ class Term(NamedTuple):
     chosen: float
     against: float
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
     @property
     def difference(self) -> float:

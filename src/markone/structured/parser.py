@@ -38,7 +38,8 @@ class Tree(NamedTuple):
     """The number of the word on which each depends, from 1; 0 for the root."""
     labels: list[str]
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Parser(Brief):

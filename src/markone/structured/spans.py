@@ -31,7 +31,8 @@ class Span(NamedTuple):
     end: int
     kind: str
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Part(NamedTuple):

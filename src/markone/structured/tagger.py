@@ -424,7 +424,8 @@ class TagFeature(NamedTuple):
     feature: str
     weight: float
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

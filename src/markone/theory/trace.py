@@ -39,7 +39,8 @@ class Change(NamedTuple):
     row: int
     column: int
 
-    __repr__ = of_fields
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
