@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
+import threading
+import time
 import warnings
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -24,8 +28,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from markone import MIRA, MLP, LinearSVM, LogisticRegression, Perceptron
+from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
 from markone.estimators.base import number_classes, seed_of
+from markone.estimators.turns import Turns
 
 EVERY = [Perceptron, MIRA, LogisticRegression, LinearSVM]
 
@@ -594,3 +599,118 @@ def test_cross_validation_is_no_worse_than_scikit_learns() -> None:
     X, y = load_iris(return_X_y=True)
     ours = cross_val_score(Perceptron(random_state=0), X, y, cv=5).mean()
     assert ours >= cross_val_score(Theirs(random_state=0), X, y, cv=5).mean()
+
+
+# ---- threads
+
+
+def chunks_of_rows(count: int, rows: int) -> list[tuple[NDArray[np.float64], NDArray[Any]]]:
+    """Disjoint chunks of which each has a class that no other has."""
+    random = np.random.default_rng(7)
+    found = []
+    for number in range(count):
+        X = random.integers(0, 5, (rows, 6)).astype(float)
+        y = np.where(X[:, 0] > 2, "many", np.where(X[:, 1] > 2, "few", f"own {number}"))
+        found.append((X, y))
+    return found
+
+
+SHARED = {
+    "perceptron": lambda: Perceptron(),
+    "perceptron, last": lambda: Perceptron(average=False),
+    "mira": lambda: MIRA(),
+    "logistic": lambda: LogisticRegression(solver="online", alpha=1e-4),
+    "svm": lambda: LinearSVM(solver="online", alpha=1e-4),
+    "mlp": lambda: MLP(hidden_layer_sizes=(8,)),
+    "naive bayes": lambda: NaiveBayes(),
+    "naive bayes of categories": lambda: NaiveBayes(likelihood="categorical"),
+}
+
+
+def known_by(model: Any) -> bytes:
+    state = model._learner.get_state()
+    return repr(model.classes_.tolist()).encode() + b"".join(state[name].tobytes() for name in sorted(state))
+
+
+@pytest.mark.parametrize("make", SHARED.values(), ids=SHARED.keys())
+def test_threads_that_share_an_estimator_take_turns(make: Any) -> None:
+    """What four threads teach it is what some order of their calls teaches it, whatever is predicted meanwhile."""
+    parts = chunks_of_rows(4, 400)
+    model = make()
+    model.partial_fit(parts[0][0][:5], parts[0][1][:5], classes=["few", "many"])
+    begun, problems, done = threading.Barrier(7), [], threading.Event()
+    labels = {label for _, y in parts for label in y.tolist()} | {"few", "many"}
+
+    def teach(X: Any, y: Any) -> None:
+        begun.wait()
+        try:
+            model.partial_fit(X, y)
+        except BaseException as error:
+            problems.append(error)
+
+    def look(X: Any, y: Any) -> None:
+        begun.wait()
+        try:
+            while not done.is_set():
+                assert set(model.predict(X[:50]).tolist()) <= labels
+                copy.copy(model).predict(X[:5])
+                pickle.loads(pickle.dumps(model)).predict(X[:5])
+                if hasattr(model, "coef_"):
+                    assert model.coef_.shape[1] == 6
+        except BaseException as error:
+            problems.append(error)
+
+    teachers = [threading.Thread(target=teach, args=part) for part in parts]
+    lookers = [threading.Thread(target=look, args=part) for part in parts[:3]]
+    for thread in (*teachers, *lookers):
+        thread.start()
+    for thread in teachers:
+        thread.join()
+    done.set()
+    for thread in lookers:
+        thread.join()
+    assert not problems
+    in_some_order = set()
+    for order in itertools.permutations(range(4)):
+        alone = make()
+        alone.partial_fit(parts[0][0][:5], parts[0][1][:5], classes=["few", "many"])
+        for number in order:
+            alone.partial_fit(*parts[number])
+        in_some_order.add(known_by(alone))
+    assert known_by(model) in in_some_order
+    if isinstance(model, Perceptron | MIRA):
+        assert model._learner.time == 4 * 400 + 5
+
+
+def test_who_learns_waits_for_those_who_predict_and_they_for_it() -> None:
+    turns, seen = Turns(), []
+
+    def change() -> None:
+        with turns.alone():
+            seen.append("changed")
+
+    def look() -> None:
+        with turns:
+            seen.append("looked")
+
+    with turns:
+        changing = threading.Thread(target=change)
+        changing.start()
+        time.sleep(0.05)
+        late = threading.Thread(target=look)
+        late.start()
+        time.sleep(0.05)
+        assert seen == []  # one waits for us, and the other behind it
+    changing.join()
+    late.join()
+    assert seen == ["changed", "looked"]
+    with turns.alone(), turns.alone(), turns:
+        pass
+
+
+def test_what_threads_take_turns_by_is_in_no_copy() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron().fit(X, y)
+    for other in (clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert "_shared_turns" not in vars(other)
+        assert other.get_params() == model.get_params()

@@ -89,7 +89,7 @@ def test_a_label_may_be_a_number_here_and_a_text_there():
 
 def test_what_cannot_be_measured_is_said():
     model = markone.train(TEXTS, target=LABELS)
-    with pytest.raises(DataError, match="accuracy needs labels"):
+    with pytest.raises(DataError, match="the labels are missing"):
         model.evaluate(TEXTS)
     with pytest.raises(DataError, match="there are no labelled examples"):
         model.evaluate(TEXTS, [None] * 6)

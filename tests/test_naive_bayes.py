@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import sklearn
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -299,8 +300,16 @@ estimators = [
 ]
 
 
+def expected_failures(estimator: NaiveBayes) -> dict[str, str]:
+    if estimator.likelihood == "categorical" and sklearn.__version__.startswith("1.6."):
+        return {
+            "check_positive_only_tag_during_fit": "scikit-learn 1.6 takes a mean with a fraction from whole numbers"
+        }
+    return {}
+
+
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@parametrize_with_checks(estimators)
+@parametrize_with_checks(estimators, expected_failed_checks=expected_failures)
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import markone
-from markone import DataError, FeatureMap, Features, SettingsError, reference
+from markone import DataError, FeatureMap, Features, MarkoneWarning, SettingsError, reference
 from markone.data import store as store_module
 from markone.data.source import Column
 from markone.features.texts import as_texts
@@ -373,7 +372,7 @@ def test_what_is_wrong_gets_a_sentence(call: Any, sentence: str) -> None:
 
 def test_accuracy_wants_labels_that_the_model_knows() -> None:
     model = markone.train(["a", "b"], target=["x", "y"])
-    with pytest.raises(DataError, match="accuracy needs labels"):
+    with pytest.raises(DataError, match="the labels are missing: the model predicts 'label', and the table has text"):
         model.accuracy(["a"])
     assert model.accuracy(["a", "b"], target=["x", "x"]) == 0.5
     with pytest.raises(SettingsError, match="target belongs to markone.read"):
@@ -444,13 +443,81 @@ def test_a_source_is_read_as_the_model_knows_its_columns(tmp_path: Path) -> None
 
 def test_a_column_that_is_not_there_is_named() -> None:
     model, rows = zips()
-    for examples in ({"zip": rows["zip"]}, [{"zip": "00123"}], {"zip": "00123"}, markone.read({"zip": rows["zip"]})):
-        with pytest.raises(DataError, match="the model needs the column 'n', and .* has zip"):
+    for examples in ({"x": rows["zip"]}, [{"x": "00123"}], {"x": "00123"}, markone.read({"x": rows["zip"]})):
+        with pytest.raises(DataError, match="the model needs the column 'zip', and .* has x"):
             model.predict(examples)
     with pytest.raises(DataError, match="does not predict texts such as 'zips.csv'; to read a file, give"):
         model.predict("zips.csv")
-    with pytest.raises(DataError, match=r"needs the column 'zip', and .* has zips, n\. Did you mean 'zips'\?"):
+    with pytest.raises(DataError, match=r"needs the column 'zip', and .* has zips\. Did you mean 'zips'\?"):
+        model.predict({"zips": "00123"})
+
+
+def test_a_column_that_is_absent_counts_as_missing_with_one_warning(tmp_path: Path) -> None:
+    model, rows = zips()
+    missing = {"zip": rows["zip"], "n": [None] * len(rows["zip"])}
+    (tmp_path / "zips.csv").write_text("zip\n" + "\n".join(rows["zip"]) + "\n")
+    alike = [
+        {"zip": rows["zip"]},
+        pd.DataFrame({"zip": rows["zip"]}),
+        markone.read({"zip": rows["zip"]}, kinds={"zip": "categorical"}),
+        [{"zip": one} for one in rows["zip"]],
+        tmp_path / "zips.csv",
+    ]
+    for examples in alike:
+        with pytest.warns(MarkoneWarning, match="lacks the column 'n' of the model, which counts as missing") as caught:
+            scores = model.scores(examples)
+        assert len(caught) == 1 and caught[0].filename == __file__
+        np.testing.assert_array_equal(scores, model.scores(missing))
+    with pytest.warns(MarkoneWarning, match="lacks the column 'zip' .* Did you mean 'zips'"):
         model.predict({"zips": "00123", "n": 1})
+    with pytest.warns(MarkoneWarning):
+        evaluation = model.evaluate({"zip": rows["zip"], "y": rows["y"]})
+    assert evaluation.accuracy == model.evaluate({**missing, "y": rows["y"]}).accuracy
+    with pytest.warns(MarkoneWarning):
+        explanation = model.explain({"zip": "00123"})
+    assert explanation.as_dict() == model.explain({"zip": "00123", "n": None}).as_dict()
+
+
+def test_all_kinds_of_columns_may_be_absent_but_not_in_training() -> None:
+    table = {
+        "number": [1.0, 2.0, 3.0, 4.0],
+        "flag": [True, False, True, False],
+        "town": ["Ulm", "Bonn", "Ulm", "Bonn"],
+        "text": ["free money now", "see you there", "money for free", "see me there"],
+        "y": ["a", "b", "a", "b"],
+    }
+    kinds = {"town": "categorical", "text": "text", "flag": "boolean"}
+    model = markone.train(markone.read(table, target="y", kinds=kinds))
+    for name in ("number", "flag", "town", "text"):
+        given = {key: values for key, values in table.items() if key != name}
+        with pytest.warns(MarkoneWarning, match=f"lacks the column '{name}'"):
+            scores = model.scores(given)
+        np.testing.assert_array_equal(scores, model.scores({**table, name: [None] * 4}))
+    with pytest.warns(MarkoneWarning, match="lacks columns 'flag', 'town', 'text' of the model, which count as"):
+        model.predict({"number": [1.0]})
+    with pytest.raises(DataError, match="the model needs the column 'number'"):
+        markone.train({"text": table["text"], "y": table["y"]}, target="y", from_model=model)
+
+
+def test_a_model_knows_its_target(tmp_path: Path) -> None:
+    model, rows = zips()
+    path = tmp_path / "zips.csv"
+    path.write_text("zip,n,y\n" + "".join(f"{z},{n},{y}\n" for z, n, y in zip(*rows.values(), strict=True)))
+    model.save(tmp_path / "zips.model")
+    for one in (model, markone.load(tmp_path / "zips.model")):
+        for examples in (rows, pd.DataFrame(rows), path, str(path), markone.read(rows)):
+            assert one.evaluate(examples).accuracy == one.accuracy(examples) == 1
+            assert one.losses(examples).zero_one == 0
+        with pytest.raises(DataError, match=r"the labels are missing: the model predicts 'y', and .* has zip, n\. Say"):
+            one.evaluate({"zip": rows["zip"], "n": rows["n"]})
+        with pytest.raises(DataError, match=r"target=\.\.\. Did you mean 'yy'"):
+            one.evaluate({"zip": rows["zip"], "n": rows["n"], "yy": rows["y"]})
+
+
+def test_a_target_is_read_as_it_was_in_training(tmp_path: Path) -> None:
+    (tmp_path / "some.csv").write_text("word,y\n" + "red,1\nblue,2\n" * 4)
+    model = markone.train(markone.read(tmp_path / "some.csv", target="y", kinds={"y": "categorical", "word": "text"}))
+    assert model.classes == ["1", "2"] and model.evaluate(tmp_path / "some.csv").accuracy == 1
 
 
 def test_texts_come_in_any_list_and_under_any_name() -> None:
@@ -628,10 +695,3 @@ def test_labels_that_are_written_with_zeros_stay_as_they_are(tmp_path: Path) -> 
     assert markone.train(markone.read(tmp_path / "agents.csv", target="agent")).classes == ["007", "012"]
     (tmp_path / "numbers.csv").write_text("number,text\n" + "0,martini shaken\n-10,tea stirred\n0.5,water\n" * 3)
     assert markone.train(markone.read(tmp_path / "numbers.csv", target="number")).classes == [-10, 0, 0.5]
-
-
-def test_a_model_is_saved_and_not_pickled() -> None:
-    model = markone.train(["red", "blue"], target=["warm", "cold"])
-    with pytest.raises(TypeError, match=r"save it with model\.save"):
-        pickle.dumps(model)
-    assert copy.deepcopy(model).predict("red") == "warm"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
-    from markone.errors import DataError, MarkoneError, SettingsError
+    from markone.errors import DataError, MarkoneError, MarkoneWarning, SettingsError
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.tuning import Tuning, tune
@@ -44,6 +44,7 @@ __all__ = [
     "LogisticRegression",
     "Margins",
     "MarkoneError",
+    "MarkoneWarning",
     "Model",
     "NaiveBayes",
     "Parser",
@@ -102,6 +103,7 @@ HOMES = {
     "read": "markone.data.read",
     "DataError": "markone.errors",
     "MarkoneError": "markone.errors",
+    "MarkoneWarning": "markone.errors",
     "SettingsError": "markone.errors",
 }
 

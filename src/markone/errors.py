@@ -5,14 +5,21 @@ MarkoneError
 └── DataError        rows, labels or weights from which nothing can be learned
 
 All are `ValueError`s whose message says what is wrong, what was found and, where there is a good guess, what to do.
+
+MarkoneWarning       what one should know of a result that was found all the same
 """
 
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 
-__all__ = ["DataError", "MarkoneError", "SettingsError", "did_you_mean"]
+__all__ = ["DataError", "MarkoneError", "MarkoneWarning", "SettingsError", "did_you_mean", "warn"]
+
+OUR_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
 class MarkoneError(ValueError):
@@ -33,6 +40,18 @@ class SettingsError(MarkoneError):
 
 class DataError(MarkoneError):
     """Rows, labels or weights from which nothing can be learned."""
+
+
+class MarkoneWarning(UserWarning):
+    """What one should know of a result that was found all the same."""
+
+
+def warn(text: str) -> None:
+    """Warns of what the user has asked for, in the user's line, however deep in here it was found."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OUR_FOLDER):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, MarkoneWarning, stacklevel=level)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

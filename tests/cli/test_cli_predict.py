@@ -223,6 +223,19 @@ def test_predict_says_what_is_wrong(arguments, sentence, run, folder):
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+@pytest.mark.filterwarnings("default::markone.MarkoneWarning")
+def test_columns_that_are_absent_are_told_in_one_line(run, folder):
+    people = rows_in(folder / "people.csv")
+    (folder / "fewer.csv").write_text("age,income\n" + "".join(f"{one['age']},{one['income']}\n" for one in people))
+    (folder / "gaps.csv").write_text("age,job,member\n" + "".join(f"{one['age']},,\n" for one in people))
+    told = "markone: fewer.csv lacks columns 'job', 'member' of the model, which count as missing in every row.\n"
+    assert run("predict", "people.model", "fewer.csv") == run("predict", "people.model", "gaps.csv")
+    run("predict", "people.model", "fewer.csv")
+    assert run.errors == told
+    assert "accuracy" in run("evaluate", "people.model", "fewer.csv")
+    assert run.errors == told
+
+
 def test_a_file_of_predictions_appears_whole_or_not_at_all(run, folder):
     (folder / "bad.csv").write_text("text\n" + "a clean room\n" * 60_000 + '"not closed\n')
     (folder / "out.csv").write_text("old")

@@ -11,7 +11,7 @@ from markone.data.options import MAKE, TABLES, useless
 from markone.data.read import read
 from markone.data.source import Source
 from markone.errors import DataError
-from markone.features.examples import fitting
+from markone.features.examples import completed
 from markone.model.model import Model
 
 ANY_FORMAT = ("encoding", "longest_line")
@@ -35,7 +35,7 @@ def open_data(
     if keep:
         options["keep"] = keep
     source = read(data, once=once, threads=threads, **options)
-    return fitting(labelled(source) if with_labels else source, model.features.columns)
+    return completed(labelled(source) if with_labels else source, model.features.columns)
 
 
 def options_like(

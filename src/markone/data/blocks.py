@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.errors import DataError
 
 Rows = _core.DenseRows32 | _core.DenseRows64 | _core.SparseRows32 | _core.SparseRows64
@@ -19,8 +20,8 @@ SPARSE: dict[str, type[_core.SparseRows32 | _core.SparseRows64]] = {"f": _core.S
 MOST_FEATURES = 2**31
 
 
-@dataclass(frozen=True, slots=True)
-class Sparse:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sparse(Brief):
     """A CSR matrix of 32-bit floats, in SciPy's words but without SciPy, in which a row names each feature once."""
 
     indptr: NDArray[np.int64]
@@ -39,8 +40,8 @@ class Sparse:
         return Sparse(*_core.take_rows(self.indptr, self.indices, self.data, self.width, which), self.width)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(Brief):
     """Rows with the number of each one's class and, where they differ, how much each one counts."""
 
     rows: Rows

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from markone.brief import Brief
 from markone.data.files import File, open_plain, readable
 from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.options import Options
@@ -18,8 +19,8 @@ CHUNK = 2**20
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+@dataclass(frozen=True, slots=True, repr=False)
+class Chunk(Brief):
     """Whole lines of a file, and how many lines are before them."""
 
     file: str

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from markone.brief import Brief
 from markone.errors import SettingsError, did_you_mean
 from markone.parallel import count_threads
 
@@ -26,8 +27,8 @@ ALL = "all"
 MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Options(Brief):
     """The settings of `markone.read`, which explains them."""
 
     target: Any = None

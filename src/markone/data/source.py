@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief, one_line
 from markone.data.overview import Look, overview
 from markone.errors import DataError, did_you_mean
 
@@ -26,16 +27,16 @@ BAD_LINES_SHOWN = 5
 NAMES_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+@dataclass(frozen=True, slots=True, repr=False)
+class Column(Brief):
     """A column that features can be made of."""
 
     name: str
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+@dataclass(frozen=True, slots=True, repr=False)
+class Batch(Brief):
     """Some examples, column by column.
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
@@ -56,8 +57,8 @@ class Batch:
         return self.size
 
 
-@dataclass(frozen=True, slots=True)
-class GivenRows:
+@dataclass(frozen=True, slots=True, repr=False)
+class GivenRows(Brief):
     """Rows that come with features: a dense array or a CSR matrix, and the names of its columns."""
 
     matrix: Any
@@ -75,8 +76,8 @@ class Names(ABC):
         """The names from number `start` on."""
 
 
-@dataclass(slots=True)
-class BadLines:
+@dataclass(slots=True, repr=False)
+class BadLines(Brief):
     """Lines that could not be read and were passed over."""
 
     count: int = 0
@@ -94,8 +95,21 @@ class BadLines:
 
 def missing_column(name: str, where: str, names: list[str]) -> DataError:
     """The error for a column that a model needs and that is not among those that there are."""
-    shown = ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
-    return DataError(f"the model needs the column {name!r}, and {where} has {shown}.{did_you_mean(name, names)}")
+    return DataError(
+        f"the model needs the column {name!r}, and {where} has {some_of(names)}.{did_you_mean(name, names)}"
+    )
+
+
+def missing_labels(target: str, where: str, names: list[str]) -> DataError:
+    """The error for labels that a model is to be measured by, and that are not among the columns that there are."""
+    return DataError(
+        f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Say which column "
+        f"has the labels, or give them: target=...{did_you_mean(target, names)}"
+    )
+
+
+def some_of(names: list[str]) -> str:
+    return ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
 class Source(ABC):
@@ -128,6 +142,15 @@ class Source(ABC):
         whole = sum(size for size in sizes if size is not None)
         return sum(file.place for file in self.files) / whole if whole else None
 
+    @property
+    def column_names(self) -> list[str]:
+        """All columns that there are, be they used or not."""
+        return [column.name for column in self.columns]
+
+    def with_target(self, target: str, kind: str | None = None) -> Source:
+        """The same examples, which have no labels yet, with those of a column; its kind, where it is not guessed."""
+        raise missing_labels(target, self.name, self.column_names)
+
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
         """The same examples, with these columns among theirs; an error where that cannot be."""
         mine = {column.name: column.kind for column in self.columns}
@@ -153,4 +176,6 @@ class Source(ABC):
         return overview(self.name, looks)
 
     def __repr__(self) -> str:
-        return str(self)
+        names = ", ".join(f"{column.name} ({column.kind})" for column in self.columns)
+        target = "no target" if self.target is None else f"target {self.target}"
+        return one_line(f"<Source: {self.name}, {target}, columns {names}>")

@@ -171,6 +171,16 @@ class TableSource(Source):
             trial.number(as_label(value, kind))
         return kind
 
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.sampled)
+
+    def with_target(self, target: str, kind: str | None = None) -> Source:
+        if target not in self.sampled:
+            return super().with_target(target, kind)
+        more = {} if kind is None else {target: kind}
+        return self._twin(replace(self.options, target=target, kinds={**more, **self.options.kinds}))
+
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
         """The same rows, with these columns read as they are wanted, whatever was guessed, and no others."""
         if set(columns) == set(self.columns):
@@ -181,9 +191,13 @@ class TableSource(Source):
         wanted = {column.name: str(column.kind) for column in columns}
         others = {column.name: "ignore" for column in self.columns if column.name not in wanted}
         options = replace(self.options, kinds={**self.options.kinds, **others, **wanted})
+        twin = self._twin(options)
+        return super(TableSource, twin).with_columns(columns)
+
+    def _twin(self, options: Options) -> TableSource:
         twin = TableSource(self.table, options, self.labels_beside, self.given_importance)
         twin.files, twin.reading = self.files, self.reading
-        return super(TableSource, twin).with_columns(columns)
+        return twin
 
     # ---- what the rows are
 

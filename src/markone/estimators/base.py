@@ -2,6 +2,9 @@
 
 Two ways lead through `predict` and `partial_fit`. The short one takes an array or matrix that needs nothing done to it
 and costs some micro-seconds; whatever else comes goes the long way, through scikit-learn's validation.
+
+Threads may share a classifier: calls that learn take turns, and what is predicted meanwhile is by all or by nothing of
+what a call learns.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.estimators.turns import Turns
 from markone.learning.learner import Learner, Tally
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -100,7 +104,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
         share `validation_fraction` of the rows, taken at random.
         """
-        with self._as_it_was_on_failure():
+        with self._changing():
             goes_on = self.warm_start and hasattr(self, "_learner")
             matrix = self._validate(X, reset=not goes_on)
             numbers: NDArray[Any]
@@ -128,17 +132,17 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 holdout=self._holdout(X_val, y_val, learner, classes),
                 progress=visible_progress() if self.verbose else Silence(),
             )
-        self.classes_, self._learner, self.history_, self.n_iter_ = classes, learner, history, len(history)
-        self._forget()
+            self.classes_, self._learner, self.history_, self.n_iter_ = classes, learner, history, len(history)
+            self._forget()
         self._warn()
         return self
 
     def _partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
         """Learn from some more rows, once each, in the order given, by a learner that can grow."""
-        first = not hasattr(self, "_learner")
         if self.class_weight is not None:
             self._check_class_weight(None)
-        with self._as_it_was_on_failure():
+        with self._changing():
+            first = not hasattr(self, "_learner")
             rows = None if first else self._quick(X)
             if rows is None:
                 X = as_matrix(self._validate(X, reset=first), None if first else self._learner.dtype)
@@ -157,19 +161,29 @@ class Classifier(ClassifierMixin, BaseEstimator):
                     "the weights grew beyond all numbers: the features are too large for the learning rate; "
                     "scale them or lower the rate, and begin anew"
                 )
-        self._forget()
+            self._forget()
         return self
 
     @contextmanager
-    def _as_it_was_on_failure(self) -> Iterator[None]:
-        """What a call that fails has already set is taken back."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    def _changing(self) -> Iterator[None]:
+        """For calls that learn, one at a time. What a call that fails has already set is taken back."""
+        with self._turns.alone():
+            before = dict(self.__dict__)
+            try:
+                yield
+            except BaseException:
+                for name in self.__dict__.keys() - before.keys():  # never all, or who comes now would find no turns
+                    del self.__dict__[name]
+                self.__dict__.update(before)
+                raise
+
+    @property
+    def _turns(self) -> Turns:
+        """By which threads look at it and change it. No copy has it, and none before it learns."""
+        turns: Turns | None = self.__dict__.get("_shared_turns")
+        if turns is None:
+            turns = self.__dict__.setdefault("_shared_turns", Turns())  # one for all, if several come at once
+        return turns
 
     def _begin(self, matrix: Any, y: ArrayLike, classes: ArrayLike | None) -> None:
         labels = self._validate_labels(y, matrix.shape[0])
@@ -307,17 +321,25 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def __copy__(self) -> Self:
         """A copy that learns on its own."""
         twin: Self = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        if "_learner" in self.__dict__:
-            twin._learner = copy.copy(self._learner)
+        twin.__dict__.update(self.__getstate__())
         return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle has: a learner of its own, which nobody changes while it is written."""
+        with self._turns:
+            state: dict[str, Any] = dict(super().__getstate__())
+            if "_learner" in state:
+                state["_learner"] = copy.copy(self._learner)
+        del state["_shared_turns"]
+        return state
 
     # ---- using
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        rows = self._rows(X)
-        return self.classes_.take(self._learner.predict(rows))
+        with self._turns:
+            rows = self._rows(X)
+            return self.classes_.take(self._learner.predict(rows))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second."""
@@ -328,11 +350,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Lets go what was read of the last learner."""
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        rows = self._rows(X)
-        return self._learner.scores(rows)
+        with self._turns:
+            rows = self._rows(X)
+            return self._learner.scores(rows)
 
     def _rows(self, X: Any) -> Rows:
-        """The rows of what comes to be classified."""
+        """The rows of what comes to be classified, for one who looks."""
         if "_learner" not in self.__dict__:
             check_is_fitted(self)
         rows = self._quick(X)

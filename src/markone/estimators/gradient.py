@@ -57,8 +57,9 @@ class GradientClassifier(LinearClassifier):
         where they are given, else on a share `validation_fraction` of the rows, taken at random.
         """
         self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
-        if isinstance(self._learner, Batch | Dual):
-            self._learner.let_go()
+        with self._turns.alone():
+            if isinstance(self._learner, Batch | Dual):
+                self._learner.let_go()
         return self
 
     @available_if(learns_online)  # type: ignore[untyped-decorator]

@@ -84,6 +84,10 @@ class LinearClassifier(Classifier):
     def weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """`coef_` and `intercept_` of the averaged or of the last weights, whichever `average` says to use."""
         check_is_fitted(self)
+        with self._turns:
+            return self._weights(averaged)
+
+    def _weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         weights = (
             self._learner.weights(averaged) if isinstance(self._learner, Linear) else self._learner.scorer().weights
         )
@@ -95,7 +99,8 @@ class LinearClassifier(Classifier):
         if read is None:
             if "_learner" not in self.__dict__:
                 raise AttributeError(f"this {type(self).__name__} has no weights before fit or partial_fit")
-            read = self._read_weights = self.weights()
+            with self._turns:
+                read = self._read_weights = self._weights()
             for array in read:
                 array.setflags(write=False)  # a change here would change no prediction
         return read

@@ -184,7 +184,8 @@ class MLP(ProbabilisticClassifier):
 
     def _layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         self._need("coefs_")
-        return self._network().layers()
+        with self._turns:
+            return self._network().layers()
 
     def _need(self, name: str) -> None:
         if "_learner" not in self.__dict__:

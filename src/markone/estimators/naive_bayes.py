@@ -95,7 +95,7 @@ class NaiveBayes(ProbabilisticClassifier):
         Unlike scikit-learn's classes, new labels and new categories may come with any call; `classes` announces those
         known beforehand. The parameters are those of the first call.
         """
-        with self._as_it_was_on_failure():
+        with self._changing():
             if hasattr(self, "_learner") and isinstance(self._layout, Mixed):
                 self._widen(self._layout.meeting(super()._validate(X, reset=False)))
             return self._partial_fit(X, y, classes, sample_weight)
@@ -104,21 +104,23 @@ class NaiveBayes(ProbabilisticClassifier):
         """Add what another has counted, of the same columns: the same as if this one had counted it, too."""
         check_is_fitted(self)
         check_is_fitted(other)
-        mine, theirs = self._layout, other._layout
-        if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
-            same = mine.kinds == theirs.kinds and mine.above == theirs.above
-        else:
-            same = mine == theirs
-        if not same:
-            raise DataError("only what was counted of the same columns, as events of the same kinds, can be added")
-        with self._as_it_was_on_failure():
-            self._meet(other.classes_, np.zeros(0, np.int64))
+        with other._turns:
+            theirs, classes, counted = other._layout, other.classes_, other._counting().scorer()
+        with self._changing():
+            mine = self._layout
+            if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
+                same = mine.kinds == theirs.kinds and mine.above == theirs.above
+            else:
+                same = mine == theirs
+            if not same:
+                raise DataError("only what was counted of the same columns, as events of the same kinds, can be added")
+            self._meet(classes, np.zeros(0, np.int64))
             moved = np.arange(theirs.width)
             if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
                 self._widen(mine.with_room_for(theirs))
                 moved = theirs.moved_to(cast(Mixed, self._layout))
             counting = self._counting().twin()
-            counting.start_from(other._counting().scorer(), moved, self.classes_.searchsorted(other.classes_).tolist())
+            counting.start_from(counted, moved, self.classes_.searchsorted(classes).tolist())
             self._learner = counting
         return self
 
@@ -201,8 +203,9 @@ class NaiveBayes(ProbabilisticClassifier):
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """log P(class, row) for each class, in the order of `classes_`; -∞ where that cannot be."""
-        rows = self._rows(X)
-        return self._counting().scorer().joint_scores(rows)
+        with self._turns:
+            rows = self._rows(X)
+            return self._counting().scorer().joint_scores(rows)
 
     @property
     def class_count_(self) -> NDArray[np.float64]:
@@ -239,7 +242,8 @@ class NaiveBayes(ProbabilisticClassifier):
     def _read(self) -> Scorer:
         if "_learner" not in self.__dict__:
             raise AttributeError(f"this {type(self).__name__} has counted nothing before fit or partial_fit")
-        return self._counting().scorer()
+        with self._turns:
+            return self._counting().scorer()
 
     def _by_column(self, table: NDArray[np.float64]) -> Any:
         layout = self._layout

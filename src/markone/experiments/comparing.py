@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contrasts import contrasts as all_contrasts
@@ -44,8 +45,8 @@ WAYS: dict[str, dict[str, Any]] = {
 regression both by a step at each example and to its optimum."""
 
 
-@dataclass(frozen=True)
-class Contender:
+@dataclass(frozen=True, repr=False)
+class Contender(Brief):
     """What one way to learn came to."""
 
     name: str
@@ -84,16 +85,16 @@ class Contender:
         }
 
 
-@dataclass(frozen=True)
-class Failure:
+@dataclass(frozen=True, repr=False)
+class Failure(Brief):
     """A way that cannot learn from these data."""
 
     name: str
     reason: str
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
     """Ways to learn, side by side. Printed, it is a table and a verdict."""
 
     source: str
@@ -117,6 +118,11 @@ class Comparison:
     theory: str = ""
     """Whether a plane separates the classes, in plain words."""
     remarks: list[str] = field(default_factory=list)
+
+    def in_brief(self) -> str:
+        best = self.contenders[0] if self.contenders else None
+        shown = "" if best is None else f"; {best.name} is best, {best.validation.mean:.2%}"
+        return f"{self.heading()}{shown}"
 
     def __getitem__(self, name: str) -> Contender:
         """The contender of this name."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import epoch_of_order, shuffled
@@ -28,8 +29,8 @@ Told = Callable[[int, int], None]
 """Is told how many rows are done, and how many there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+@dataclass(frozen=True, slots=True, repr=False)
+class LeftOut(Brief):
     """What is said of each row by what was learned from all others."""
 
     predicted: NDArray[np.int64]

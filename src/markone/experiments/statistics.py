@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
+
 CONFIDENCE = 0.95
 BINS = 10
 
@@ -102,8 +104,8 @@ class Bin(NamedTuple):
     """How many they are."""
 
 
-@dataclass(frozen=True)
-class Calibration:
+@dataclass(frozen=True, repr=False)
+class Calibration(Brief):
     """Whether probabilities are what they say: of what is said with 80 %, 80 % should be so.
 
     Of two classes it is the probability of the second that is looked at, of more that of the class which is predicted.

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.left_out import what_learns
@@ -29,7 +30,7 @@ from markone.learning.training import new_learner, spec_of
 from markone.model.grids import Grid
 from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import Rule
-from markone.model.settings import Settings
+from markone.model.settings import Settings, TrialSettings
 
 SHARE = 0.2
 """Of the rows, held out to choose by."""
@@ -65,8 +66,8 @@ WORDS = ([1, 1], [1, 2], [1, 3])
 Choice = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Trial:
+@dataclass(frozen=True, repr=False)
+class Trial(Brief):
     """One candidate in one round."""
 
     round: int
@@ -102,8 +103,8 @@ class Trial:
         }
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, repr=False)
+class Tuning(Brief):
     """What was chosen, and how. Printed, it is a table.
 
     `train(source, features=tuning.features, **tuning.settings)` learns with it from all rows.
@@ -126,6 +127,9 @@ class Tuning:
     """Whether all rows were, so many at a time."""
     chosen: Trial
     """The one that was best in the last round."""
+
+    def in_brief(self) -> str:
+        return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, best of {len(self.trials):,} trials"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -199,7 +203,7 @@ def tune(
     memory: int | str | None = None,
     progress: Progress | bool | None = None,
     seed: int = 0,
-    **settings: Any,
+    **settings: Unpack[TrialSettings],
 ) -> Tuning:
     """Chooses settings of a rule, by one row of five that is held out.
 
@@ -235,7 +239,7 @@ def tune(
     >>> tuning.settings
     {'rule': 'perceptron', 'epochs': 1}
     """
-    given = settings if rule is None else {"rule": rule, **settings}
+    given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
     settings_for(given, seed)  # before anything is read
     sample = open_sample(source, target, threads, memory)

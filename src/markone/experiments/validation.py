@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.experiments.folds import divided
@@ -24,6 +25,7 @@ from markone.learning.training import USUAL_RULE
 from markone.model.grids import Grid, plain_number
 from markone.model.history import History
 from markone.model.rules import Rule
+from markone.model.settings import TrialSettings
 
 Metric = Literal["accuracy", "mean squared error"]
 FOLDS_SHOWN = 20
@@ -46,8 +48,8 @@ class CurvePoint(NamedTuple):
         return self.last if self.averaged is None else self.averaged
 
 
-@dataclass(frozen=True)
-class Fold:
+@dataclass(frozen=True, repr=False)
+class Fold(Brief):
     """What came of one division of the rows. Of leave-one-out, all rows are one fold."""
 
     number: int
@@ -76,8 +78,8 @@ class Fold:
     """What was chosen for this fold, where it was tuned."""
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Brief):
     """How good a way to learn is. Printed, it is a table."""
 
     method: Method
@@ -90,6 +92,10 @@ class Validation:
     """How many trainings were made; exact leave-one-out needs fewer than there are rows."""
     remarks: list[str] = field(default_factory=list)
     """What one should know about it, in sentences."""
+
+    def in_brief(self) -> str:
+        score = "accuracy" if self.metric == "accuracy" else "mean squared error"
+        return f"{self.name}, {score} {self._shown(self.mean)}. {self._tests_in_words()}"
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -328,7 +334,7 @@ def validate(
     memory: int | str | None = None,
     progress: Progress | bool | None = None,
     seed: int = 0,
-    **settings: Any,
+    **settings: Unpack[TrialSettings],
 ) -> Validation:
     """Tests a way to learn on rows that it has not learned from.
 
@@ -380,7 +386,7 @@ def validate(
     ([10, 10, 10], 1.0)
     """
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
-    given = settings if rule is None else {"rule": rule, **settings}
+    given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     if estimator is not None:
         check_estimator(estimator, given)
         way: Way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))

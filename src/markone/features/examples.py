@@ -14,13 +14,13 @@ from markone.data.read import read
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
 from markone.data.tables import BATCH_ROWS
 from markone.data.texts import Texts
-from markone.errors import DataError
+from markone.errors import DataError, did_you_mean, warn
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
-    """The examples as batches with these columns."""
+    """The examples as batches with these columns. What has some of them lacks the values of the others."""
     if isinstance(examples, Source):
-        return fitting(examples, columns).batches()
+        return completed(examples, columns).batches()
     if isinstance(examples, str) and not any(column.kind == "text" for column in columns):
         raise DataError(
             f"the model does not predict texts such as {examples[:30]!r}; to read a file, give its pathlib.Path"
@@ -32,15 +32,39 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
     return in_memory(examples, columns) or open_source(examples, columns).batches()
 
 
-def open_source(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
-    """A file, a frame and the like as a source with these columns, and labels where there is a target."""
+def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:
+    """A file, a frame and the like as a source with these columns."""
+    return completed(opened(examples, columns), columns)
+
+
+def opened(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
+    """A file, a frame and the like as a source in which these columns, if they are there, are of their kinds."""
     names = names_in(examples)
     if names is None:
-        return fitting(read(examples, target=target), columns)
-    for column in columns:
-        if column.name not in names:
-            raise missing_column(column.name, "what was given", names)
-    return read(examples, target=target, kinds={column.name: column.kind for column in columns})
+        return read(examples, target=target)
+    kinds = {column.name: column.kind for column in columns if column.name in names}
+    if not kinds:
+        raise missing_column(columns[0].name, "what was given", names)
+    return read(examples, target=target, kinds=kinds)
+
+
+def completed(source: Source, columns: tuple[Column, ...]) -> Source:
+    """The source with these columns to predict from: those that it lacks, but for one at least, have no values.
+
+    What it lacks is said in a warning.
+    """
+    names = source.column_names
+    absent = [column for column in columns if column.name not in names]
+    there = tuple(column for column in columns if column.name in names)
+    if not absent or not there or any(column.kind in ("image", "rows") for column in columns):
+        return fitting(source, columns)
+    which = ", ".join(repr(column.name) for column in absent)
+    several = len(absent) > 1
+    warn(
+        f"{source.name} lacks {'columns' if several else 'the column'} {which} of the model, which "
+        f"count{'' if several else 's'} as missing in every row.{did_you_mean(absent[0].name, names)}"
+    )
+    return Completed(fitting(source, there), columns)
 
 
 def fitting(source: Source, columns: tuple[Column, ...]) -> Source:
@@ -70,6 +94,32 @@ class Renamed(Source):
         for batch in self.source.batches():
             columns = {self.new if name == self.old else name: values for name, values in batch.columns.items()}
             yield replace(batch, columns=columns)
+
+
+class Completed(Source):
+    """A source with more columns, which have no values."""
+
+    def __init__(self, source: Source, columns: tuple[Column, ...]) -> None:
+        self.source = source
+        self.columns = columns
+        self.name, self.target, self.labels = source.name, source.target, source.labels
+        self.files, self.reading = source.files, source.reading
+
+    @property
+    def bad(self) -> BadLines:  # type: ignore[override]
+        return self.source.bad
+
+    def batches(self) -> Iterator[Batch]:
+        import pyarrow as pa
+
+        types = {"numeric": pa.float64(), "boolean": pa.bool_(), "categorical": pa.string(), "text": pa.string()}
+        for batch in self.source.batches():
+            more = {
+                column.name: pa.nulls(len(batch), types[column.kind])
+                for column in self.columns
+                if column.name not in batch.columns
+            }
+            yield replace(batch, columns={**batch.columns, **more})
 
 
 # ---- what need not become a source first

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, Kind, Source
 from markone.errors import DataError, SettingsError, did_you_mean
@@ -34,7 +35,7 @@ from markone.parallel import in_order
 BIAS = "BIAS"
 
 
-class FeatureMap(Part):
+class FeatureMap(Brief, Part):
     """What becomes of the columns of a source, part by part, side by side."""
 
     def __init__(self, spec: Features, columns: tuple[Column, ...]) -> None:
@@ -50,9 +51,9 @@ class FeatureMap(Part):
         """Whether rows are scaled to length 1."""
         self._starts: NDArray[np.int64] | None = None
 
-    def __repr__(self) -> str:
+    def in_brief(self) -> str:
         names = ", ".join(column.name for column in self.columns)
-        return f"<FeatureMap: {'not fitted' if self._starts is None else f'{self.width:,} features'} of {names}>"
+        return f"{'not fitted' if self._starts is None else f'{self.width:,} features'} of {names}"
 
     def fit(self, source: Source, threads: int = 1) -> FeatureMap:
         """Learns the features of a source, which is read once."""

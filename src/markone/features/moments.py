@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 
 Floats = NDArray[np.float64]
 
@@ -18,8 +19,8 @@ def row_sums(matrix: NDArray[Any]) -> Floats:
     return _core.sum_rows(np.ascontiguousarray(matrix, np.float64))
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
+@dataclass(frozen=True, slots=True, repr=False)
+class Moments(Brief):
     """Of each column: the number of its values, their mean, the sum of their squared distances from it, and bounds.
 
     The squares are never a difference of large sums (Chan, Golub & LeVeque 1979), so that years or timestamps, far from

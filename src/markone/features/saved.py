@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from markone.brief import Brief
 from markone.errors import DataError
 from markone.features.texts import Texts
 
 Fact = TypeVar("Fact")
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+@dataclass(frozen=True, slots=True, repr=False)
+class Saved(Brief):
     """What has been learned, as a file keeps it."""
 
     facts: dict[str, Any] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from markone.brief import Brief
 from markone.data.source import Column, Kind
 from markone.errors import DataError, SettingsError, did_you_mean
 
@@ -119,7 +120,7 @@ def read_lexicon(words: Any) -> tuple[str, ...]:
 # ---- the settings of each kind of column
 
 
-class Group:
+class Group(Brief):
     """Settings that are checked, and known to the spec by a word."""
 
     __slots__ = ()
@@ -149,7 +150,7 @@ def checked(default: Any, check: Callable[[Any], Any]) -> Any:
     return field(default=default, metadata={"check": check})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Text(Group):
     """How texts become features. The defaults are what did well on all texts that were tried (docs/accuracy.md)."""
 
@@ -199,7 +200,7 @@ class Text(Group):
             raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Numeric(Group):
     """How numbers, booleans and given rows become features."""
 
@@ -209,7 +210,7 @@ class Numeric(Group):
     """A missing number becomes the mean or 0, and a feature of its own says that it was missing; or it is an error."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Categorical(Group):
     """How categories become features: one for each, and one for all that are rare or were never seen."""
 
@@ -219,7 +220,7 @@ class Categorical(Group):
     """Keep so many of the most frequent."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Image(Group):
     """How images become features."""
 
@@ -237,7 +238,7 @@ class Image(Group):
             raise SettingsError("threshold", "is for pixels that are on or off, and for patches; leave it out")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Rows(Group):
     """What becomes of rows that come with features."""
 
@@ -274,8 +275,8 @@ COUNTABLE: dict[str, Any] = {
 # ---- the spec
 
 
-@dataclass(frozen=True, kw_only=True)
-class Features:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Features(Brief):
     """What becomes of each kind of column, with exceptions for single columns.
 
     >>> print(Features(text={"words": [1, 2], "weight": "idf"}, columns={"title": {"words": [1, 1]}}, unit=True))

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.rules import OWNERS, Rule
-from markone.model.settings import MADE, Settings
+from markone.model.settings import MADE, Settings, TrainSettings
 from markone.parallel import count_threads
 
 USUAL_RULE: Rule = "mira"
@@ -59,7 +59,7 @@ def train(
     callback: Callback | None = None,
     progress: Progress | bool | None = None,
     bounds: bool | float = False,
-    **settings: Any,
+    **settings: Unpack[TrainSettings],
 ) -> Model:
     """Learns a model from a source, or from whatever `markone.read` opens.
 
@@ -112,7 +112,7 @@ def train(
     >>> model.predict("money for free")
     'spam'
     """
-    given = settings if rule is None else {"rule": rule, **settings}
+    given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_names(given)
     checkpoints = Checkpoints.of(checkpoint)
     if checkpoints is not None:

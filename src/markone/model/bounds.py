@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from markone.brief import Brief
 from markone.model.grids import plain_number
 
 MOST_POINTS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bounds(Brief):
     """The numbers in the mistake bound, of a perceptron that starts at 0 and takes steps of 1.
 
     After its k-th mistake, with R the length of the longest example and γ the margin of any plane that separates the
@@ -44,6 +45,10 @@ class Bounds:
     """Every so many mistakes there is a point."""
     points: tuple[tuple[int, float], ...] = ()
     """k and |w|² after it, the last one always; of a long run some, evenly spread."""
+
+    def in_brief(self) -> str:
+        allowed = "no bound is known" if self.bound is None else f"the theory allows {whole(self.bound)}"
+        return f"{self.mistakes:,} mistakes; {allowed}"
 
     @property
     def refuted(self) -> bool:

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import stat
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
@@ -32,6 +33,9 @@ DEEPEST = 50
 """How deep facts may be nested."""
 LARGEST_HEADER = 100_000_000
 """The most bytes that readers of safetensors take for a header."""
+
+PICKLED = "<pickle>"
+"""What stands in sentences for the name of a file where there is none."""
 
 Path = str | os.PathLike[str]
 
@@ -56,6 +60,19 @@ NAMES = {dtype: name for name, dtype in TYPES.items()}
 def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Writes facts and arrays, over an old file only once the new one is whole. The same content is the same bytes."""
     path = checked(path)
+    pieces = pieces_of(path, facts, arrays)
+    with writing(path) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def to_bytes(saved: Saved) -> bytes:
+    """What `write_file` would write."""
+    return b"".join(pieces_of("the model", saved.facts, saved.arrays))
+
+
+def pieces_of(path: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
+    """What a file consists of, one piece after the other."""
     # The largest numbers first, so that each array starts where its type wants to.
     ordered = sorted(((name, in_order(array)) for name, array in arrays.items()), key=lambda a: (-a[1].itemsize, a[0]))
     header = header_of(facts, dict(ordered))
@@ -64,11 +81,7 @@ def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArra
             f"cannot save {path}: classes, lexicons and settings need {len(header) / 1e6:,.0f} MB, and a file has room "
             f"for {LARGEST_HEADER / 1e6:,.0f} MB of them; take fewer or shorter ones"
         )
-    with writing(path) as file:
-        file.write(len(header).to_bytes(8, "little"))
-        file.write(header)
-        for _, array in ordered:
-            file.write(flat(array))
+    return [len(header).to_bytes(8, "little"), header, *(flat(array) for _, array in ordered)]
 
 
 def in_order(array: NDArray[Any]) -> NDArray[Any]:
@@ -115,8 +128,23 @@ def read_file(path: Path) -> Saved:
     """
     path = checked(path)
     with reading(path), opened(path) as file:
-        told = read_told(path, file)
-        return Saved(told["facts"], read_arrays(path, file, told["tensors"]))
+        return read_opened(path, file)
+
+
+def read_opened(path: str, file: BufferedReader) -> Saved:
+    told = read_told(path, file)
+    return Saved(told["facts"], read_arrays(path, file, told["tensors"]))
+
+
+def from_bytes(content: bytes) -> Saved:
+    """The facts and arrays in what `to_bytes` gave, checked just as those of a file are."""
+    if not content:
+        raise DataError(f"{PICKLED} is empty, and no Markone model")
+    with reading(PICKLED), tempfile.NamedTemporaryFile() as file:  # since safetensors opens nothing but files
+        file.write(content)
+        file.flush()
+        with opened(file.name) as again:
+            return read_opened(PICKLED, again)
 
 
 def kind_of(path: Path) -> Any:
@@ -130,7 +158,7 @@ def read_told(path: str, file: BufferedReader) -> dict[str, Any]:
     """What the header says, which fits the arrays."""
     # The file that is open, whatever is saved under its name meanwhile.
     same = f"/proc/self/fd/{file.fileno()}"
-    with safe_open(same if os.path.exists(same) else path, framework="numpy") as seen:
+    with safe_open(same if os.path.exists(same) else file.name, framework="numpy") as seen:
         told = read_header(path, seen.metadata())
         check_arrays(path, seen, told["tensors"])
     return told

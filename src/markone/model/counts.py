@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.data.blocks import Block
 from markone.errors import DataError
 from markone.features.categories import Categories
@@ -40,9 +41,12 @@ class Count(NamedTuple):
     odds: float
     """P(feature | class) / P(feature | other classes), with 1 added to each count and 2 to each total."""
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True)
-class Counts:
+
+@dataclass(frozen=True, repr=False)
+class Counts(Brief):
     """For pairs of a feature and a class: in how many examples of the class it occurs, and in how many of all.
 
     The pairs are in the order of the features, and of the classes of each.

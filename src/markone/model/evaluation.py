@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
@@ -26,8 +27,8 @@ SCREEN = 80
 STRANGERS_SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Brief):
     """How a model did on labelled examples. Printed, it is a table."""
 
     classes: list[Label]
@@ -42,6 +43,9 @@ class Evaluation:
     log_loss: float | None = None
     """The mean of -ln of the probability of the right class, over examples whose label the model knows; None where a
     model has no probabilities."""
+
+    def in_brief(self) -> str:
+        return f"accuracy {self.accuracy:.2%} of {self.total:,} examples, {len(self.classes):,} classes"
 
     @cached_property
     def total(self) -> int:

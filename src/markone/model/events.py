@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import Block
 from markone.errors import DataError
 from markone.features.groups import Group, Groups, groups_from_json, groups_to_json, in_core, numbers_of, pruned
@@ -25,8 +26,8 @@ LARGEST_IMPORTANCE = 1e15
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+@dataclass(frozen=True, slots=True, repr=False)
+class Events(Brief):
     """Counts, which are added to in place. Those of whole numbers are exact, in whatever order they come."""
 
     groups: tuple[Group, ...]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.data.blocks import Sparse, as_rows
 from markone.data.source import Label
 from markone.errors import SettingsError
@@ -34,7 +35,7 @@ LABEL_WIDTH = 10
 """Of a label above a column."""
 
 
-class Shown:
+class Shown(Brief):
     """What can be seen as plain text, on a terminal, as HTML and in a notebook."""
 
     __slots__ = ()
@@ -113,9 +114,12 @@ class Row(NamedTuple):
     """None where it has none of its own."""
     product: float
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
-class Table:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Brief):
     """The score of a class, feature by feature."""
 
     label: Label
@@ -128,7 +132,7 @@ class Table:
         return {"label": plain_label(self.label), "score": self.score, "rows": [row._asdict() for row in self.rows]}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Shown):
     """Why a model predicts what it predicts for one example.
 
@@ -158,6 +162,9 @@ class Explanation(Shown):
     adds_up: bool = True
     """Whether the products add up to the score. In a network features speak together: there a row's product is what
     the score would lose without the feature, and there are no weights."""
+
+    def in_brief(self) -> str:
+        return f"{self.prediction!r}, then {self.runner_up!r}"
 
     def as_dict(self) -> dict[str, Any]:
         found = {
@@ -329,9 +336,12 @@ class Strong(NamedTuple):
     odds: float | None
     """How much more likely it is in an example of the class than in another, all counts being raised a little."""
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
-class Side:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Side(Brief):
     """The features that speak for a class most, or against it, the strongest first."""
 
     number: int
@@ -355,8 +365,11 @@ class ClassFacts(NamedTuple):
     bias: float | None
     """Of two classes only the second has one."""
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class ModelExplanation(Shown):
     """What a model goes by: the features of largest weight for each class, how often training met them, and odds.
 
@@ -371,6 +384,9 @@ class ModelExplanation(Shown):
     """How many features the model has."""
     top: int
     """So many rows of each side are shown; `as_dict` and `sides` have more."""
+
+    def in_brief(self) -> str:
+        return f"{self.features:,} features, {len(self.classes):,} classes"
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -18,7 +18,7 @@ from markone.features.map import FeatureMap
 from markone.features.part import Saved
 from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
-from markone.model.container import Path, read_file, write_file
+from markone.model.container import PICKLED, Path, from_bytes, read_file, write_file
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
@@ -81,6 +81,13 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
     """
     saved = read_file(path)
     with making("model", path):
+        return from_saved(saved, functions)
+
+
+def unpickled(content: bytes, functions: Mapping[str, Function] | None = None) -> Model:
+    """The model whose file has this content, which is checked like a file."""
+    saved = from_bytes(content)
+    with making("model", PICKLED):
         return from_saved(saved, functions)
 
 

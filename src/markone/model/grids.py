@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import Literal
 
+from markone.brief import Brief
 from markone.data.kinds import written
 
 SCREEN = 80
@@ -126,8 +127,8 @@ def signed_numbers(numbers: Sequence[float]) -> list[str]:
 # ---- tables
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+@dataclass(frozen=True, slots=True, repr=False)
+class Grid(Brief):
     """A column of names, and columns of numbers. Whoever shows it makes the names visible, and escapes them."""
 
     heads: list[list[str]]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from markone.brief import Brief
 from markone.model.bounds import Bounds
 
 Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted"]
@@ -21,8 +22,8 @@ REASONS: dict[Stop, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pass(Brief):
     """One pass over the data."""
 
     epoch: int
@@ -54,8 +55,8 @@ class Pass:
         return self.holdout_last if self.holdout_averaged is None else self.holdout_averaged
 
 
-@dataclass(slots=True)
-class History:
+@dataclass(slots=True, repr=False)
+class History(Brief):
     """The passes of one training, and why it ended."""
 
     passes: list[Pass] = field(default_factory=list)
@@ -74,6 +75,9 @@ class History:
     """The accuracy of always saying the commonest class, on what was held out or else on what was learned from."""
     bounds: Bounds | None = None
     """What the theory of the perceptron says of the run, where that was asked for."""
+
+    def in_brief(self) -> str:
+        return str(self)
 
     def __iter__(self) -> Iterator[Pass]:
         return iter(self.passes)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.errors import DataError
 from markone.model.evaluation import columns, log_probabilities
 from markone.model.margins import functional_margins
@@ -30,8 +31,8 @@ FORMULAS = {
 the scores; by the distance of the scores s from the targets t."""
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
+@dataclass(frozen=True, slots=True, repr=False)
+class Losses(Brief):
     """What a model costs on examples, as sums; `mean` has the means. Printed, it is a table.
 
     A margin is the score of the right class less that of the best wrong one: y·s for two classes, of which the first
@@ -51,6 +52,10 @@ class Losses:
     """Minus the logarithms of the right classes' probabilities: the softmax of the scores, whatever they mean."""
     squared_error: float
     """Half the squares of the scores' distances from their targets."""
+
+    def in_brief(self) -> str:
+        means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean.items())
+        return f"means of {self.examples:,} examples: {means}"
 
     @property
     def mean(self) -> dict[str, float]:

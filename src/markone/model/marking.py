@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from markone.brief import Brief, of_fields
 from markone.features.ngrams import Ngrams
 from markone.model.grids import signed_number, visible_text
 
@@ -33,9 +34,12 @@ class Piece(NamedTuple):
     mark: float | None
     """How much the word speaks for the one class or, if negative, for the other; None where no feature is of it."""
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
-class MarkedText:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MarkedText(Brief):
     """A text in pieces; together they are the text. What is no UTF-8 in it is replaced."""
 
     column: str

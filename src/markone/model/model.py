@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import as_rows
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
-from markone.errors import DataError, SettingsError
-from markone.features.examples import fitting, is_one, open_source
+from markone.errors import SettingsError
+from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.part import Saved
+from markone.model.container import to_bytes
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
@@ -29,7 +31,7 @@ from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
 
 
-class Model:
+class Model(Brief):
     """What `markone.train` gives."""
 
     def __init__(
@@ -66,15 +68,21 @@ class Model:
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a model is not pickled: save it with model.save(path), and load it with markone.load(path)")
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read, and the user's own functions by reference."""
+        from markone.model.file import to_saved, unpickled
 
-    def __deepcopy__(self, _: Any) -> Model:
+        return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
+
+    def __copy__(self) -> Model:
         return self  # nothing in it changes
 
-    def __repr__(self) -> str:
+    def __deepcopy__(self, _: Any) -> Model:
+        return self
+
+    def in_brief(self) -> str:
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
-        return f"<Model: {self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}>"
+        return f"{self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """The label of each example; a single label for a single text, dict or image."""
@@ -149,13 +157,30 @@ class Model:
         return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
-        """The share of examples that are classified rightly, of a source with labels or of what `target` belongs to."""
+        """The share of labelled examples that are classified rightly; `target` is as for `evaluate`."""
         return self.evaluate(examples, target, threads=threads).accuracy
 
     def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Evaluation:
-        """What is classified rightly and what wrongly, of a source with labels or of what `target` belongs to.
+        """What is classified rightly and what wrongly, of labelled examples.
 
         Labels that the model does not know count as mistakes.
+
+        Parameters
+        ----------
+        examples
+            A source, or what `markone.read` takes: a path, a frame, a list of texts.
+        target
+            The column with the labels, or the labels themselves. By default the column that the model predicts.
+        threads
+            How many threads read and predict; as many as there are cores by default.
+
+        Examples
+        --------
+        >>> import markone
+        >>> mail = {"text": ["free money", "see you"], "kind": ["spam", "ham"]}
+        >>> model = markone.train(mail, target="kind")
+        >>> model.evaluate({"text": ["free tea", "see me"], "kind": ["spam", "spam"]}).accuracy
+        0.5
         """
         source = self.labelled(examples, target)
         tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
@@ -165,7 +190,7 @@ class Model:
         return tally.evaluation()
 
     def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
-        """What the scores cost by each of the lectures' losses, of a source with labels or of what `target` belongs to.
+        """What the scores cost by each of the lectures' losses, of labelled examples; `target` is as for `evaluate`.
 
         Mistakes, the perceptron's loss, the hinge, the cross-entropy, and the squared error. Examples whose label the
         model does not know are passed over.
@@ -197,14 +222,16 @@ class Model:
         return number
 
     def labelled(self, examples: Any, target: Any) -> Source:
-        """A source with labels, or what `target` belongs to, as a source of the model's columns."""
+        """What `target` belongs to or, without it, what has the column that the model predicts, as a source of the
+        model's columns."""
         columns = self.features.columns
         if isinstance(examples, Source) and target is not None:
             raise SettingsError("target", "belongs to markone.read where a source is opened by it")
-        source = fitting(examples, columns) if isinstance(examples, Source) else open_source(examples, columns, target)
+        source = examples if isinstance(examples, Source) else opened(examples, columns, target)
         if source.target is None:
-            raise DataError("accuracy needs labels; say which column has them: target=...")
-        return source
+            name = self.target or "label"
+            source = source.with_target(name, self.reading.get("kinds", {}).get(name))
+        return completed(source, columns)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The weights of each feature by its name, in the order of `classes`; of two classes the first has weight 0."""

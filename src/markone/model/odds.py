@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief, of_fields
 from markone.data.source import Label
 from markone.model.counts import STRONGEST
 from markone.model.events import Floats
@@ -35,12 +36,18 @@ class Ratio(NamedTuple):
     times: float
     """How often it was met in the class."""
 
+    def __repr__(self) -> str:
+        return of_fields(self)
+
 
 class Likely(NamedTuple):
     """What is probable in a class, be it as probable elsewhere."""
 
     feature: str
     probability: float
+
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Measured(NamedTuple):
@@ -51,9 +58,12 @@ class Measured(NamedTuple):
     """By class."""
     deviation: list[float]
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
-class ClassOdds:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClassOdds(Brief):
     """What speaks for a class most."""
 
     label: Label
@@ -75,7 +85,7 @@ class ClassOdds:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OddsExplanation(Shown):
     """What a naive Bayes model goes by: for each class P(feature | class), and the odds ratios P(feature | class) /
     P(feature | others) from the largest. Of two classes, the one's are the other's turned around. By maximum likelihood
@@ -89,6 +99,9 @@ class OddsExplanation(Shown):
     """How many features the model has."""
     top: int
     """So many rows of each table are shown; `as_dict` and `classes` have more."""
+
+    def in_brief(self) -> str:
+        return f"{self.features:,} features, {len(self.classes):,} classes"
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -6,9 +6,10 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from markone import _core
+from markone.brief import one_line
 from markone.errors import SettingsError, did_you_mean
 from markone.model.rules import BY_ROWS, ETA_OF_OPTIMIZER, ONLINE_ONLY, OWNERS, RULES, SOLVERS, Rule, Solver, Traits
 
@@ -126,7 +127,7 @@ class Settings:
             for field in fields(self)
             if field.name == "rule" or getattr(self, field.name) != field.default
         ]
-        return f"Settings({', '.join(changed)})"
+        return one_line(f"Settings({', '.join(changed)})")
 
     @property
     def traits(self) -> Traits:
@@ -180,6 +181,58 @@ class Settings:
             average=bool(how.average),
             bias=how.bias,
         )
+
+
+# ---- settings as keywords, which editors and type checkers know by these names and types (PEP 692)
+
+
+class LearningSettings(TypedDict, total=False):
+    """Settings that all who learn take as keywords; what they mean is said in `Settings`."""
+
+    epochs: int | None
+    eta: float | None
+    schedule: Schedule
+    C: float | None
+    penalty: Penalty | None
+    strength: float
+    average: bool | None
+    tie: Tie
+    form: Form
+    bias: bool
+    order: Order
+    holdout: float
+    patience: int | None
+    tol: float | None
+    solver: Solver | None
+    loss: Loss | None
+    multiclass: Multiclass | None
+    k: float | None
+    alpha: float | None
+    likelihood: Likelihood | None
+    priors: Any
+    hidden: Any
+    activation: Activation | None
+    optimizer: Optimizer | None
+    dropout: float | None
+    batch: int | None
+
+
+class TrialSettings(LearningSettings, total=False):
+    """Of those who have a seed of their own."""
+
+    start: Start
+
+
+class TraceSettings(LearningSettings, total=False):
+    """Of those who start from weights that are given."""
+
+    seed: int
+
+
+class TrainSettings(TrialSettings, total=False):
+    """All settings but the rule."""
+
+    seed: int
 
 
 CHOICES: dict[str, tuple[Any, ...]] = {

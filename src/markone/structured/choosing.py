@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from markone.brief import Brief, of_fields
 from markone.model.grids import Grid, signed_numbers
 
 ROWS_SHOWN = 20
@@ -21,13 +22,16 @@ class Term(NamedTuple):
     chosen: float
     against: float
 
+    def __repr__(self) -> str:
+        return of_fields(self)
+
     @property
     def difference(self) -> float:
         return self.chosen - self.against
 
 
-@dataclass(frozen=True)
-class Choice:
+@dataclass(frozen=True, repr=False)
+class Choice(Brief):
     """An answer, the next best one, and what each feature says to them: the differences add up to the margin."""
 
     chosen: str

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
 from markone.data.options import Options, check_choice, check_words
@@ -52,8 +53,8 @@ LINES_LOOKED_AT = 50
 LONGEST_PARAGRAPH = 2**20
 
 
-@dataclass(frozen=True, eq=False)
-class Corpus:
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus(Brief):
     """Files of sentences, which can be read again and again, a batch at a time: `for batch in corpus`."""
 
     files: Sequence[File]

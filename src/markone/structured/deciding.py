@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markone.brief import Brief
 from markone.model.explaining import Row, Shown
 from markone.model.grids import Grid, label_in_words, plain_number, signed_numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision(Shown):
     """Which features decided between two answers. Printed, it is a table that adds up to the difference."""
 
@@ -25,6 +26,9 @@ class Decision(Shown):
     the product."""
     top: int
     """So many rows are shown."""
+
+    def in_brief(self) -> str:
+        return f"{self.answer!r:.60} and not {self.other!r:.60}, by {plain_number(self.difference)}"
 
     @property
     def difference(self) -> float:
@@ -60,8 +64,8 @@ class Decision(Shown):
         yield Grid([["feature", "value", "weight", "product"]], cells, last, spare=[1, 2])
 
 
-@dataclass(frozen=True)
-class StructuredMargins:
+@dataclass(frozen=True, repr=False)
+class StructuredMargins(Brief):
     """By how much right answers win over the best of the others, and what the theory says of it."""
 
     functional: Sequence[float]
@@ -72,6 +76,9 @@ class StructuredMargins:
     """R, the longest difference between the features of a right answer and of another one, where all can be seen."""
     mistakes: int | None = None
     """How many were made in training."""
+
+    def in_brief(self) -> str:
+        return str(self).split("\n")[0]
 
     @property
     def separates(self) -> bool:

@@ -19,11 +19,14 @@ SPARE = (5, 4)
 """Features have long names, and are left out where a screen is narrow: first those that speak against."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SentenceExplanation(Shown):
     """Why each word of a sentence is what it is. Printed, each decision is a line."""
 
     words: list[TagExplanation | ParseExplanation]
+
+    def in_brief(self) -> str:
+        return f"{len(self.words):,} words"
 
     def as_dict(self) -> dict[str, Any]:
         return {"words": [word.as_dict() for word in self.words]}
@@ -76,7 +79,7 @@ def explain_sentence(model: Tagger | Parser, words: Any) -> SentenceExplanation:
     return SentenceExplanation([model.explain(sentence, i) for i in range(sentence.words)])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TaggerExplanation(Shown):
     """What a tagger goes by: the strongest features for and against each tag."""
 

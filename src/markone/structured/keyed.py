@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.errors import DataError
 from markone.features.saved import Contents, Saved, check_finite, damaged
 from markone.learning.states import without_prefix
@@ -45,8 +46,8 @@ def unpack(contents: Contents, name: str, size: int | None = None) -> Strings:
     return Strings(contents.array(name, np.uint8, int(offsets[-1])), offsets)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeyedWeights:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class KeyedWeights(Brief):
     """Rows of weights, one for each feature that has any, in the order in which learning met them."""
 
     keys: NDArray[np.uint64]

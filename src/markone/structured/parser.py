@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.data.room import Room
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
+from markone.model.container import to_bytes
 from markone.model.history import History
 from markone.structured.choosing import Choice, Term, choice
 from markone.structured.corpora import read_sentences
-from markone.structured.parser_file import load_parser, save_parser
+from markone.structured.parser_file import load_parser, save_parser, to_saved, unpickled
 from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
@@ -36,8 +38,11 @@ class Tree(NamedTuple):
     """The number of the word on which each depends, from 1; 0 for the root."""
     labels: list[str]
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-class Parser:
+
+class Parser(Brief):
     """A tree over each sentence: on which word each depends, and how.
 
     Examples
@@ -75,8 +80,12 @@ class Parser:
         self._core = weights.parser(settings.width, settings.mode == "exact")
         self._names = Strings.of(labels)
 
-    def __repr__(self) -> str:
-        return f"Parser({self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features)"
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read."""
+        return unpickled, (to_bytes(to_saved(self)),)
+
+    def in_brief(self) -> str:
+        return f"{self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features"
 
     # ---- learning
 

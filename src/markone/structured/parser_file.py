@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
-from markone.model.container import read_file, write_file
+from markone.model.container import PICKLED, from_bytes, read_file, write_file
 from markone.model.file import check_keys, history_of, making, row_of
 from markone.structured import tagger_file
 from markone.structured.parser_settings import ParserSettings
@@ -23,6 +23,11 @@ KIND = "parser"
 
 
 def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
+    saved = to_saved(model, final=final)
+    write_file(path, saved.facts, saved.arrays)
+
+
+def to_saved(model: Parser, *, final: bool = False) -> Saved:
     parts = {"weights": model.weights.save()}
     if model.resume is not None and not final:
         parts["resume"] = model.resume
@@ -35,13 +40,19 @@ def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
         "crossing": model.crossing,
         "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
     }
-    saved = joined(parts, facts)
-    write_file(path, saved.facts, saved.arrays)
+    return joined(parts, facts)
 
 
 def load_parser(path: Path) -> Parser:
     saved = read_file(path)
     with making(KIND, path):
+        return from_saved(saved)
+
+
+def unpickled(content: bytes) -> Parser:
+    """The parser whose file has this content, which is checked like a file."""
+    saved = from_bytes(content)
+    with making(KIND, PICKLED):
         return from_saved(saved)
 
 

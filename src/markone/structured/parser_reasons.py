@@ -21,7 +21,7 @@ SHIFT, LEFT, RIGHT = range(3)
 ROOT = "ROOT"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ParseExplanation(Shown):
     """Why a word has its head and its label."""
 
@@ -31,6 +31,9 @@ class ParseExplanation(Shown):
     """The move that made the arc against the next best one of that moment; of an exact search, the head against the
     one that would be the next best for this word."""
     label: Choice
+
+    def in_brief(self) -> str:
+        return f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from markone.brief import Brief
 from markone.data.options import check_choice
 from markone.errors import SettingsError
 from markone.structured.checking import check_passes, is_number, whole
@@ -21,8 +22,8 @@ USUAL_FEATURES = 1_000_000
 WIDEST_BEAM = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ParserSettings:
+@dataclass(frozen=True, slots=True, repr=False)
+class ParserSettings(Brief):
     """Settings of a parser, spelled out: see `Parser.train`."""
 
     mode: Mode

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.features.saved import Contents, Saved, check_finite, damaged
 
 OF_ROOT, OF_OTHERS = 1, 2
@@ -42,8 +43,8 @@ def unpacked_keys(contents: Contents, name: str) -> NDArray[np.uint64]:
     return keys
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ParserWeights:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ParserWeights(Brief):
     """What a parser predicts with. Of moves and of labels there are features, each with a key in ascending order."""
 
     label_uses: NDArray[np.uint8]

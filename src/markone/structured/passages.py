@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.chunks import Chunk
 
 
-@dataclass(frozen=True, eq=False)
-class Passage:
+@dataclass(frozen=True, eq=False, repr=False)
+class Passage(Brief):
     """Pieces of files, to write sentences back with all that stands between their words."""
 
     format: str
@@ -53,8 +54,8 @@ class Passage:
         return (chunk.lines_before + 1 + np.searchsorted(ends, self.places)).astype(np.uint32)
 
 
-@dataclass(frozen=True, eq=False)
-class Lines:
+@dataclass(frozen=True, eq=False, repr=False)
+class Lines(Brief):
     """Lines of files, which are enough to say where something is wrong."""
 
     format: str

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import LONGEST, MANY, Brief
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, blob, check_finite, joined
 from markone.features.texts import Texts
@@ -46,6 +47,10 @@ class Weights(dict[str, float]):
     def __missing__(self, name: str) -> float:
         return 0.0
 
+    def __repr__(self) -> str:
+        whole = "" if len(self) > MANY else f"Weights({super().__repr__()})"
+        return whole if 0 < len(whole) <= LONGEST else f"<Weights: {len(self):,} features>"
+
     def score(self, features: Mapping[str, float] | Iterable[str]) -> float:
         """The sum of weights times values."""
         return math.fsum(self[name] * value for name, value in named(features).items())
@@ -77,7 +82,7 @@ def difference(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str
     return {name: float(value) for name, value in found.items() if value != 0}
 
 
-class StructuredPerceptron:
+class StructuredPerceptron(Brief):
     """Learns to choose among answers of any making: tag sequences, trees, matchings, cuts of a text.
 
     The score of an answer y for x is the sum of the weights of its features. The best answer is predicted; where it is
@@ -178,6 +183,9 @@ class StructuredPerceptron:
         """How the training went, pass by pass."""
         self.resume: Saved | None = None
         """What is needed to go on with the training, in what is loaded from a file of checkpoints."""
+
+    def in_brief(self) -> str:
+        return f"{self.settings.rule}, {len(self.weights):,} features, {len(self.history)} passes"
 
     # ---- using it
 

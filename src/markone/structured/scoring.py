@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.errors import DataError
 from markone.structured.sentences import Sentences, Strings
 from markone.structured.spans import spans_of
@@ -30,8 +31,8 @@ def percent(number: float) -> str:
 # ---- tags
 
 
-@dataclass(frozen=True)
-class TagScore:
+@dataclass(frozen=True, repr=False)
+class TagScore(Brief):
     """How many words have the right tag, and how many sentences all of them."""
 
     words: int = 0
@@ -40,6 +41,9 @@ class TagScore:
     right_sentences: int = 0
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often a tag, the first, was taken for another."""
+
+    def in_brief(self) -> str:
+        return str(self).split("\n")[0]
 
     @property
     def accuracy(self) -> float:
@@ -160,12 +164,15 @@ class Hits:
         }
 
 
-@dataclass(frozen=True)
-class SpanScore:
+@dataclass(frozen=True, repr=False)
+class SpanScore(Brief):
     """How many spans were found, whole and with the right kind, as conlleval counts."""
 
     tags: TagScore = field(default_factory=TagScore)
     kinds: dict[str, Hits] = field(default_factory=dict)
+
+    def in_brief(self) -> str:
+        return next(self.lines())
 
     @property
     def all(self) -> Hits:

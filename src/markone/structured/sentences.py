@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.room import Room
 from markone.errors import DataError, did_you_mean
 from markone.structured.passages import Lines, Passage
@@ -23,8 +24,8 @@ AT_A_TIME = 2**14
 """So many strings or sentences, where all at once would take too much memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class Strings:
+@dataclass(frozen=True, eq=False, repr=False)
+class Strings(Brief):
     """Many strings: the i-th is `bytes[offsets[i] : offsets[i + 1]]`, in UTF-8.
 
     >>> words = Strings.of(["two", "wörds"])
@@ -134,8 +135,8 @@ def text_of(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-@dataclass(frozen=True, eq=False)
-class Sentences:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sentences(Brief):
     """A batch of sentences.
 
     >>> batch = Sentences.of([[("dogs", "NOUN"), ("bark", "VERB")], [("run", "VERB")]])

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import of_fields
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.structured.sentences import Sentences
 
@@ -29,6 +30,9 @@ class Span(NamedTuple):
     begin: int
     end: int
     kind: str
+
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 class Part(NamedTuple):

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief, of_fields
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
+from markone.model.container import to_bytes
 from markone.model.explaining import Shown, check_top
 from markone.model.grids import Grid, label_in_words, plain_number
 from markone.model.history import History
@@ -27,14 +29,14 @@ from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
 from markone.structured.spans import convert
-from markone.structured.tagger_file import load_tagger, save_tagger
+from markone.structured.tagger_file import load_tagger, save_tagger, to_saved, unpickled
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
 
 NEXT = " of the next word"
 AFTER_NEXT = " of the word after the next"
 
 
-class Tagger:
+class Tagger(Brief):
     """A tag for each word: parts of speech, or the parts of phrases and names.
 
     Examples
@@ -70,8 +72,12 @@ class Tagger:
         self._templates = settings.seen()
         self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
 
-    def __repr__(self) -> str:
-        return f"Tagger({self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features)"
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The content of its file, which is checked when it is read."""
+        return unpickled, (to_bytes(to_saved(self)),)
+
+    def in_brief(self) -> str:
+        return f"{self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features"
 
     # ---- learning
 
@@ -383,13 +389,16 @@ def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | Non
     return None
 
 
-@dataclass(frozen=True)
-class TaggerEvaluation:
+@dataclass(frozen=True, repr=False)
+class TaggerEvaluation(Brief):
     """How right a tagger is. Printed, it is a few lines."""
 
     tags: TagScore
     spans: SpanScore | None
     """Where tags are parts of spans."""
+
+    def in_brief(self) -> str:
+        return "; ".join(part.in_brief() for part in (self.tags, self.spans) if part is not None)
 
     @property
     def accuracy(self) -> float:
@@ -415,12 +424,18 @@ class TagFeature(NamedTuple):
     feature: str
     weight: float
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class TagExplanation(Choice, Shown):
     """Why a word has its tag and not another: the differences add up to by how much it wins."""
 
     word: str = ""
+
+    def in_brief(self) -> str:
+        return f"{self.word!r} is {self.chosen} and not {self.against or NOBODY}, by {plain_number(self.margin)}"
 
     def as_dict(self) -> dict[str, Any]:
         return {"word": self.word, **super().as_dict()}

@@ -11,7 +11,7 @@ import numpy as np
 from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
-from markone.model.container import read_file, write_file
+from markone.model.container import PICKLED, from_bytes, read_file, write_file
 from markone.model.file import check_keys, history_of, making, need, row_of
 from markone.structured.keyed import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.sentences import Strings
@@ -48,6 +48,13 @@ def to_saved(model: Tagger, *, final: bool = False) -> Saved:
 def load_tagger(path: Path) -> Tagger:
     saved = read_file(path)
     with making(KIND, path):
+        return from_saved(saved)
+
+
+def unpickled(content: bytes) -> Tagger:
+    """The tagger whose file has this content, which is checked like a file."""
+    saved = from_bytes(content)
+    with making(KIND, PICKLED):
         return from_saved(saved)
 
 

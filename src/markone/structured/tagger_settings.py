@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.options import check_choice
 from markone.errors import DataError, SettingsError
 from markone.structured.checking import check_passes, is_number, whole
@@ -29,8 +30,8 @@ LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
 """What a search sees beside the usual, if it is not exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaggerSettings:
+@dataclass(frozen=True, slots=True, repr=False)
+class TaggerSettings(Brief):
     """Settings of a tagger, spelled out: see `Tagger.train`."""
 
     column: str

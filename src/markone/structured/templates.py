@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from markone import _core
+from markone.brief import Brief
 from markone.errors import SettingsError, did_you_mean
 
 FORM = "form"
@@ -96,8 +97,8 @@ class Place(NamedTuple):
         return f"{self.name}[{self.offset}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
+@dataclass(frozen=True, slots=True, repr=False)
+class Templates(Brief):
     """Templates that have been understood, and the columns that they look at."""
 
     texts: tuple[str, ...]

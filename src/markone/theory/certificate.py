@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data.source import Label
 
 __all__ = ["Certificate", "Hinge", "Plane", "Proof", "Removal", "Support", "Verification"]
@@ -18,8 +19,8 @@ __all__ = ["Certificate", "Hinge", "Plane", "Proof", "Removal", "Support", "Veri
 ROWS_SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Plane:
+@dataclass(frozen=True, repr=False)
+class Plane(Brief):
     """Weights with a bias: a plane for two classes, a column of weights for each of several."""
 
     weights: NDArray[Any]
@@ -37,8 +38,8 @@ class Plane:
         return {"weights": numbers_of(self.weights), "bias": numbers_of(self.bias)}
 
 
-@dataclass(frozen=True)
-class Support:
+@dataclass(frozen=True, repr=False)
+class Support(Brief):
     """A point of the hull of all z, whose length bounds the margin from above: some z, and its shares of them."""
 
     rows: NDArray[np.int64]
@@ -51,8 +52,8 @@ class Support:
         return {"rows": self.rows.tolist(), "rivals": self.rivals.tolist(), "shares": self.shares.tolist()}
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Brief):
     """That no plane separates: examples whose z, taken with these weights, sum to zero.
 
     By any plane, the products with the z have a weighted mean of zero, so that not all of them are positive.
@@ -88,8 +89,8 @@ class Proof:
         return {"rows": list(self.rows), "labels": list(self.labels), "rivals": list(self.rivals), "weights": whole}
 
 
-@dataclass(frozen=True)
-class Removal:
+@dataclass(frozen=True, repr=False)
+class Removal(Brief):
     """Rows without which the others can be separated, by a plane that does it. Fewer might do."""
 
     rows: NDArray[np.int64]
@@ -99,8 +100,8 @@ class Removal:
         return {"rows": self.rows.tolist(), "plane": self.plane.as_dict()}
 
 
-@dataclass(frozen=True)
-class Hinge:
+@dataclass(frozen=True, repr=False)
+class Hinge(Brief):
     """The smallest total hinge that was found, and the plane that has it."""
 
     total: float
@@ -111,8 +112,8 @@ class Hinge:
         return {"total": self.total, "plane": self.plane.as_dict()}
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Brief):
     """Whether all that a certificate says holds; true where it does."""
 
     holds: bool
@@ -126,8 +127,8 @@ class Verification:
         return self.reason
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Brief):
     """Whether classes can be separated, and the proof. Printed, it says it in a few lines."""
 
     separable: bool | None
@@ -159,6 +160,9 @@ class Certificate:
     """What one should know about it, in sentences."""
     spec: Any = None
     """The features that were asked for, as for `train`; None for an array's own."""
+
+    def in_brief(self) -> str:
+        return next(self._lines())
 
     @property
     def margin(self) -> float | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.blocks import as_rows
 from markone.data.source import Batch
 from markone.errors import DataError, SettingsError
@@ -31,14 +32,17 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 Weights = _core.Weights32 | _core.Weights64
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, repr=False)
+class Spread(Brief):
     """The margins of examples by one vector of weights. Printed, it is a histogram."""
 
     functional: NDArray[np.float64]
     """Of each example: the score of the right class less that of the best other one; of two classes, y (w·x + b)."""
     norm: float
     """|w|, without the bias; of three classes and more, that of all classes' weights together."""
+
+    def in_brief(self) -> str:
+        return next(self.lines())
 
     @property
     def geometric(self) -> NDArray[np.float64]:
@@ -101,8 +105,8 @@ class Spread:
         }
 
 
-@dataclass(frozen=True)
-class Margins:
+@dataclass(frozen=True, repr=False)
+class Margins(Brief):
     """The margins of examples by a model's weights. Printed, it is a histogram for each."""
 
     last: Spread | None
@@ -114,6 +118,10 @@ class Margins:
     """Those with a label that the model knows."""
     passed_over: int
     """Those without."""
+
+    def in_brief(self) -> str:
+        found = "; ".join(f"{name}: {next(spread.lines())}" for name, spread in self.spreads().items())
+        return f"{self.examples:,} examples; {found}"
 
     def spreads(self) -> dict[str, Spread]:
         """Those that there are, by name."""

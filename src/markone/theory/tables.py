@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.brief import Brief
 from markone.data.kinds import written
 from markone.features.groups import numbers_of
 from markone.features.map import BIAS, FeatureMap
@@ -27,8 +28,8 @@ SUM, SQUARES = "sum", "squares"
 """What it adds up of numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Brief):
     """Numbers with a name for each row and each column. Of two classes there may be one column, of the second."""
 
     rows: Sequence[str]

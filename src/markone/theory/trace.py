@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from markone.brief import Brief, of_fields
 from markone.data.blocks import Block
 from markone.data.source import Label
 from markone.features.map import FeatureMap
@@ -38,9 +39,12 @@ class Change(NamedTuple):
     row: int
     column: int
 
+    def __repr__(self) -> str:
+        return of_fields(self)
 
-@dataclass(frozen=True, slots=True)
-class Step:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Step(Brief):
     """One visit: of an example or, by `mlp`, of a batch, or by a solver of `logistic`, of all."""
 
     number: int
@@ -101,8 +105,8 @@ class Step:
         }
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, repr=False)
+class Trace(Brief):
     """The steps of a run, which can be walked through, and played forth and back."""
 
     settings: Settings
@@ -120,6 +124,9 @@ class Trace:
     mistakes: int
     stopped: Stop | None
     """Why the run ended; None where it would have gone on after the last step that was asked for."""
+
+    def in_brief(self) -> str:
+        return f"{self.settings.rule}, {self.summary()}"
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from markone.learning.training import check_names, new_learner, settings_of, spe
 from markone.model.history import Stop
 from markone.model.rules import OWNERS, Rule
 from markone.model.scorer import Scorer
-from markone.model.settings import Settings
+from markone.model.settings import Settings, TraceSettings
 from markone.theory.tables import Table, last_scorer, tables_of
 from markone.theory.trace import Change, Step, Trace
 
@@ -44,7 +44,7 @@ def trace(
     only_mistakes: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
-    **settings: Any,
+    **settings: Unpack[TraceSettings],
 ) -> Trace:
     """Makes a run step by step, as `markone.train` would with the same settings, and writes every step down.
 
@@ -82,7 +82,7 @@ def trace(
     >>> run.weights()
     {'1': {'x0': 1.0, 'x1': -1.0}}
     """
-    check_names(settings)
+    check_names({**settings})
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
         raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
     for name in ("holdout", "patience"):
