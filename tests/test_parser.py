@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import forging
 import markone
+from made_treebanks import random_trees
 from markone import DataError, Parser, SettingsError
 from markone.learning.progress import Silence
 from markone.model.history import Pass
@@ -213,6 +214,23 @@ def test_a_training_that_was_interrupted_ends_as_if_it_had_not_been(
     assert len(resumed.history) == 4
 
 
+@modes
+def test_a_training_of_many_features_is_taken_up(how: dict[str, Any], tmp_path: Path) -> None:
+    """Tables that hold so many keys have grown while they were filled."""
+    sentences, kept = random_trees(400, 1), tmp_path / "kept"
+    settings: dict[str, Any] = {"epochs": 3, **how, **({"beam": 2} if how["mode"] == "accurate" else {})}
+
+    def interrupt(result: Pass) -> None:
+        if result.epoch == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    Parser.train(sentences, checkpoint=kept, callback=interrupt, **settings)
+    table = "resume.state.arc_keys" if how["mode"] == "exact" else "resume.state.move_keys"
+    assert forging.Forged(kept.read_bytes()).told["tensors"][table]["shape"][0] > 100_000
+    resumed = Parser.train(sentences, resume=kept, **settings)
+    assert content(resumed, tmp_path) == content(Parser.train(sentences, **settings), tmp_path)
+
+
 def test_more_passes_can_be_made_later(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     Parser.train(noisy(40), mode="fast", epochs=2, checkpoint=kept)
@@ -369,6 +387,21 @@ def test_sentences_that_lack_something_are_refused() -> None:
         parser.parse([["no", "tags"]])
     with pytest.raises(DataError, match="nothing to learn"):
         Parser.train([{"form": [], "upos": [], "head": [], "deprel": []}])
+
+
+def test_words_without_tags_are_refused(tmp_path: Path) -> None:
+    sentences = treebank(20)
+    parser = Parser.train(sentences, mode="fast", epochs=2)
+    for blank in ("_", ""):
+        bare = {**sentences[1], "upos": [*sentences[1]["upos"][:-1], blank]}
+        size = len(bare["form"])
+        for use in (parser.parse, parser.evaluate):
+            with pytest.raises(DataError, match=f"sentence 2, word {size}: .* has no upos, .* tag=True"):
+                use([sentences[0], bare])
+        with pytest.raises(DataError, match=f"sentence 2, word {size}: .* has no upos, .* say with tags="):
+            Parser.train([sentences[0], bare])
+    tags = Parser.train(sentences, mode="fast", epochs=1, tag=True)
+    assert len(tags.parse([{"form": ["dog"], "upos": ["_"]}])[0].heads) == 1
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

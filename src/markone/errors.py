@@ -3,6 +3,7 @@
 MarkoneError
 ├── SettingsError    a setting that means nothing, or that another one forbids
 └── DataError        rows, labels or weights from which nothing can be learned
+    └── NoDataError  a file, or what comes from a pipe, that is empty
 
 All are `ValueError`s whose message says what is wrong, what was found and, where there is a good guess, what to do.
 
@@ -17,7 +18,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-__all__ = ["DataError", "MarkoneError", "MarkoneWarning", "SettingsError", "did_you_mean", "warn"]
+__all__ = ["DataError", "MarkoneError", "MarkoneWarning", "NoDataError", "SettingsError", "did_you_mean", "warn"]
 
 OUR_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
@@ -40,6 +41,10 @@ class SettingsError(MarkoneError):
 
 class DataError(MarkoneError):
     """Rows, labels or weights from which nothing can be learned."""
+
+
+class NoDataError(DataError):
+    """A file, or what comes from a pipe, that is empty: whoever predicts has nothing to do."""
 
 
 class MarkoneWarning(UserWarning):
