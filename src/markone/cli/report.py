@@ -19,6 +19,7 @@ from markone.data.kinds import written
 from markone.data.source import BadLines, Source
 from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
+from markone.model.evaluation import no_better
 from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
 from markone.model.network import Network
@@ -33,6 +34,8 @@ CLASSES_SHOWN = 6
 FEATURES_SHOWN = 6
 NAMES_SHOWN = 5
 MUCH = 50_000_000
+MEASURED = 20_000
+"""Up to so many rows a model is measured on those that it has learned from, where none were held out."""
 NAME_WIDTH = 24
 
 
@@ -127,6 +130,7 @@ class Report:
         }
 
     def lines(self) -> Iterator[str]:
+        yield from self.warning()
         yield from self.read()
         if self.tuning is not None:
             yield from ["", *str(self.tuning).split("\n"), ""]
@@ -141,6 +145,28 @@ class Report:
             yield from self.next_commands()
         else:
             yield f"The model is not kept: {readable(self.path)} is no file."
+
+    def warning(self) -> list[str]:
+        """What is said first of a model that is no better than always saying the commonest class."""
+        history = self.model.history
+        if history.majority is None or not history.passes:
+            return []
+        other = f"--rule {'logistic' if self.model.settings.rule != 'logistic' else 'svm'}"
+        accuracy = self.held_out_accuracy()
+        if accuracy is not None:
+            rows = counted(history.held_out, "held-out row", "held-out rows")
+            return no_better(accuracy, history.majority, rows, other)
+        accuracy = self.training_accuracy(history.majority)
+        return [] if accuracy is None else no_better(accuracy, history.majority, "the rows it learned from", other)
+
+    def training_accuracy(self, majority: float) -> float | None:
+        """That of the model on what it has learned from; None of many rows, where the mistakes of the last pass leave
+        little doubt that it is above the majority's share."""
+        history = self.model.history
+        last = history[len(history) - 1].mistakes
+        if history.rows > MEASURED and last is not None and last < (1 - majority) * history.rows:
+            return None
+        return self.model.evaluate(self.source).accuracy
 
     def spare(self) -> str:
         """A word about what a final model would not have, where that is much."""

@@ -22,6 +22,7 @@ from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_regression, open_sample
 from markone.learning.training import USUAL_RULE
+from markone.model.evaluation import no_better
 from markone.model.grids import Grid, plain_number
 from markone.model.history import History
 from markone.model.rules import Rule
@@ -228,6 +229,7 @@ class Validation(Brief):
             "mean": self.mean,
             "std": self.std,
             "interval": [one if math.isfinite(one) else None for one in self.interval],
+            **({} if self.majority is None else {"majority": self.majority}),
             "tested": self.tested,
             "trained": self.trained,
             "classes": self.classes,
@@ -253,6 +255,7 @@ class Validation(Brief):
         low, high = map(self._shown, self.interval)
         spread = "" if self.std is None else f", standard deviation {self._shown(self.std)}"
         lines = [
+            *self._warning(),
             f"{self.name}: {self.metric} {self._shown(self.mean)}, 95% interval {low} to {high}{spread}.",
             f"{self._tests_in_words()}.",
         ]
@@ -260,6 +263,15 @@ class Validation(Brief):
             lines += ["", *str(self._grid()).split("\n")]
         lines += [*([""] if self.curve() else []), *self._curve_lines()]
         return "\n".join([*lines, *([""] if self.remarks else []), *self.remarks])
+
+    @cached_property
+    def majority(self) -> float | None:
+        """The accuracy of always saying the commonest class of the tested rows; None for a regression."""
+        return None if self.metric != "accuracy" else float(np.bincount(self.truth).max() / len(self.truth))
+
+    def _warning(self) -> list[str]:
+        accuracy = float((self.predicted == self.truth).mean()) if self.majority is not None else 1.0
+        return [] if self.majority is None else no_better(accuracy, self.majority, f"{self.tested:,} tested rows")
 
     def _shown(self, score: float) -> str:
         return f"{score:.2%}" if self.metric == "accuracy" else plain_number(score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -167,7 +168,10 @@ class Evaluation(Brief):
         ]
         if self.log_loss is not None:
             facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
-        lines = [f"{self.right:,} of {self.total:,} examples are right."]
+        lines = [
+            *no_better(self.accuracy, share, f"{self.total:,} examples"),
+            f"{self.right:,} of {self.total:,} examples are right.",
+        ]
         if self.unknown:
             names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
             lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
@@ -207,6 +211,25 @@ class Evaluation(Brief):
             return []
         rows = [[shown(truth), shown(said), f"{count:,}"] for truth, said, count in found]
         return columns([["is", "said", "examples"], *rows], texts=2)
+
+
+def no_better(accuracy: float, majority: float, on: str, rule: str = "another rule") -> list[str]:
+    """What is to be said first of a model that is no better than always saying the commonest class; nothing of others.
+
+    >>> no_better(0.9, 0.6, "the test")
+    []
+    >>> print("\\n".join(no_better(0.55, 0.6, "the test")))
+    The model is no better than always saying the commonest class: 55.0% right on
+    the test, against 60.0%. Try another rule, other features or more data; or the
+    labels do not depend on these features.
+    """
+    if accuracy > majority or majority == 1:
+        return []
+    return textwrap.wrap(
+        f"The model is no better than always saying the commonest class: {accuracy:.1%} right on {on}, against "
+        f"{majority:.1%}. Try {rule}, other features or more data; or the labels do not depend on these features.",
+        SCREEN,
+    )
 
 
 class Tally:
