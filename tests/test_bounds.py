@@ -346,13 +346,13 @@ def test_the_lecture_in_words() -> None:
     assert str(found).split("\n") == [
         "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
-        "No plane has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
+        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
     ]
     assert found.as_dict()["bound"] == pytest.approx(26)
     given = replace(found, given=0.5, found=0.25)
     assert given.margin == 0.5 and given.bound == pytest.approx(52) and "γ = 0.5 that was given." in str(given)
     wrong = replace(found, given=2.0, found=None)
-    assert wrong.margin is None and "No plane has the margin that was given, 2." in str(wrong)
+    assert wrong.margin is None and "No plane through the origin has the margin that was given, 2." in str(wrong)
     assert replace(found, given=1e-200).bound == pytest.approx(26)
     assert replace(found, given=1e-200, found=None).bound == math.inf
 

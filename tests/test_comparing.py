@@ -121,7 +121,7 @@ def test_every_rule_takes_part():
     X, y = points(120)
     found = compare({f"x{i}": X[:, i] for i in range(4)}, target=y, folds=2)
     assert not found.failures and {one.name for one in found.contenders} > set(WAYS)
-    for name in ("logistic", "logistic-newton", "naive-bayes", "mlp"):
+    for name in ("logistic", "logistic-online", "naive-bayes", "mlp"):
         assert found[name].has_probabilities and found[name].bytes > 0
     for name in ("perceptron", "averaged-perceptron", "mira", "hinge", "svm"):
         assert not found[name].has_probabilities and found[name].bytes > 0
@@ -290,9 +290,12 @@ def test_what_the_perceptron_shows_is_told():
         return History([Pass(1, mistakes, mistakes, 0.0, 0.0, 0.0, 0.9)], stopped=stopped)
 
     text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(0, "converged"))])
-    assert "The rows can be separated: in every fold" in text
+    assert "In every fold the perceptron came to make no mistake" in text and "a plane separates those" in text
     text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(40, "epochs"))])
-    assert "The perceptron was still mistaken on 10.0% of the rows" in text and "can be separated:" not in text
+    assert "The perceptron was still mistaken on 10.0% of the rows" in text and "a plane separates those" not in text
+    for separable, expected in ((True, "a plane separates them, but"), (False, "no plane separates all rows together")):
+        text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(40, "epochs"))], separable)
+        assert expected in text
 
 
 def test_over_training_is_told_with_its_pass():
@@ -306,7 +309,7 @@ def test_separable_rows_are_seen_to_be_so():
     text = compare(X, target=(X[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
     far = X[abs(X[:, 0]) > 0.3]
     separable = compare(far, target=(far[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
-    assert "can be separated" in separable
+    assert "a plane separates those" in separable
     assert "Use perceptron" in text
 
 

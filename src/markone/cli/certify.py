@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import FileName, Flag, Number, Reading, WholeNumber, given
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 POINTS_SHOWN = 12
 DIGITS = 12
 """A weight of a proof with more digits is shown as a share."""
+LEAST_PASSES, MOST_PASSES = 10, 10_000
+"""Each pass but the last has a mistake, so that a bound of these is one of passes; it is often far too high."""
 
 
 def certify(
@@ -72,6 +75,7 @@ def certify(
     """
     import json as writer
 
+    from markone.cli.commands import train_command
     from markone.cli.output import check_not_read
     from markone.cli.report import bad_lines, finite, print_json
     from markone.cli.terminal import say
@@ -99,7 +103,8 @@ def certify(
     if json:
         print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
         return
-    lines = [str(certificate), *proof_table(certificate), *advice(certificate)]
+    command = partial(train_command, data, target, features=features, reading=reading)
+    lines = [str(certificate), *proof_table(certificate), *advice(certificate, command)]
     say("\n".join(lines))
     bad_lines(source.bad)
 
@@ -138,12 +143,20 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
         yield f"... and {len(rows) - POINTS_SHOWN} more; --json has them all, with their weights as whole numbers"
 
 
-def advice(certificate: Certificate) -> Iterator[str]:
-    """What to do about it."""
+def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
+    """What to do about it, with a command that does it."""
+    from markone.theory.advice import few_are_wrong, what_to_do
+
     yield ""
+    bias = {} if certificate.bias else {"bias": False}
     if certificate.separable:
-        yield "A perceptron learns these without a mistake: markone train --rule perceptron"
+        bound = certificate.mistake_bound
+        passes = MOST_PASSES if bound is None else int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
+        yield "With enough passes a perceptron learns these rows without a mistake:"
+        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, **bias)}"
     elif certificate.separable is False:
-        yield "A perceptron never comes to rest; mira does better: markone train --rule mira"
+        what = what_to_do(certificate)
+        yield f"{what[0].upper()}{what[1:]}"
+        yield f"  {command(rule='mira', **bias) if few_are_wrong(certificate) else command(rule='mlp')}"
     else:
         yield "It may still be either. Give it more time: --seconds"

@@ -48,7 +48,7 @@ def compare(
     ----------
     rules
         The rules to compare, written as mira,svm: perceptron, which is not averaged, averaged-perceptron, mira, hinge,
-        logistic, logistic-newton, which goes to the optimum, svm, naive-bayes and mlp. All by default.
+        logistic, which goes to the optimum, logistic-online, svm, naive-bayes and mlp. All by default.
     contrasts
         Also test the commonest class, 1-nearest-neighbour and a decision tree; yes by default.
     method
@@ -65,8 +65,10 @@ def compare(
     quiet
         No progress.
     """
+    from markone.cli.commands import train_command
     from markone.cli.output import check_not_read
     from markone.cli.progress import is_watched
+    from markone.cli.terminal import Terminal
     from markone.experiments.comparing import compare as put_to_the_test
     from markone.model.atomic import writing
 
@@ -90,4 +92,10 @@ def compare(
     if html is not None:
         with writing(html) as file:
             file.write(comparison.html().encode())
-    testing.show(comparison, source, json=json)
+    command = None
+    if (best := comparison.best) is not None:
+        how = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}
+        command = train_command(data, target, features=features, importance=importance, reading=reading, **how)
+    testing.show(comparison, source, json=json, more={"command": command})
+    if command is not None and not json:
+        Terminal(highlight=False).print(f"\nNext:  {command}", markup=False, soft_wrap=True)

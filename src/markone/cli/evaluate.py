@@ -69,7 +69,8 @@ def evaluate(
         from markone.theory.margins import margins as measure
 
         measured = measure(predictor, source, threads=threads)
-        theory = line_from_theory(open_sample(source, None, threads, None), predictor.features)
+        sample = open_sample(source, None, threads, None)
+        theory = line_from_theory(sample, predictor.features, bias=predictor.settings.bias)
     if json:
         more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})

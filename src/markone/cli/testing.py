@@ -53,12 +53,12 @@ def open_rows(command: str, data: tuple[str, ...], reading: Reading | None, **ho
     return open_source(data, None, given(reading), **how)
 
 
-def show(result: Result, source: Source, *, json: bool) -> None:
+def show(result: Result, source: Source, *, json: bool, more: dict[str, Any] | None = None) -> None:
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
 
     if json:
-        print_json({**result.as_dict(), "bad_lines": source.bad.count})
+        print_json({**result.as_dict(), **(more or {}), "bad_lines": source.bad.count})
         return
     say(str(result))
     bad_lines(source.bad)

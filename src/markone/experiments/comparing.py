@@ -28,7 +28,7 @@ from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
 from markone.model.grids import Grid
-from markone.theory.advice import line_from_theory
+from markone.theory.advice import advice, certificate_of
 
 WAYS: dict[str, dict[str, Any]] = {
     "perceptron": {"rule": "perceptron", "average": False},
@@ -36,7 +36,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "mira": {"rule": "mira"},
     "hinge": {"rule": "hinge"},
     "logistic": {"rule": "logistic"},
-    "logistic-newton": {"rule": "logistic", "solver": "newton"},
+    "logistic-online": {"rule": "logistic", "solver": "online"},
     "svm": {"rule": "svm"},
     "naive-bayes": {"rule": "naive-bayes"},
     "mlp": {"rule": "mlp"},
@@ -63,6 +63,8 @@ class Contender(Brief):
     calibration: Calibration | None
     """How far its probabilities are off."""
     log_loss: float | None
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What `train` is told to learn so; where it was tuned, without what was chosen in each fold."""
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
@@ -75,6 +77,7 @@ class Contender(Brief):
         return {
             "name": self.name,
             "rule": self.rule,
+            "settings": self.settings,
             "seconds": self.seconds,
             "passes": self.passes,
             "bytes": self.bytes,
@@ -117,12 +120,19 @@ class Comparison(Brief):
     """How long making features took, as the mean of the folds."""
     theory: str = ""
     """Whether a plane separates the classes, in plain words."""
+    tuned: bool = False
+    """Whether settings were chosen in each fold."""
     remarks: list[str] = field(default_factory=list)
 
     def in_brief(self) -> str:
         best = self.contenders[0] if self.contenders else None
         shown = "" if best is None else f"; {best.name} is best, {best.validation.mean:.2%}"
         return f"{self.heading()}{shown}"
+
+    @property
+    def best(self) -> Contender | None:
+        """The best contender that is one of Markone's rules: `train(source, **best.settings)` learns by it."""
+        return next((contender for contender in self.contenders if contender.rule is not None), None)
 
     def __getitem__(self, name: str) -> Contender:
         """The contender of this name."""
@@ -254,7 +264,7 @@ def compare(
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rules
         The names of the rules to compare, all by default: `perceptron`, which is not averaged, `averaged-perceptron`,
-        `mira`, `hinge`, `logistic`, `logistic-newton`, which goes to the optimum, `svm`, `naive-bayes` and `mlp`.
+        `mira`, `hinge`, `logistic`, which goes to the optimum, `logistic-online`, `svm`, `naive-bayes` and `mlp`.
     contrasts
         Also test the commonest class, 1-nearest-neighbour and a decision tree, from scikit-learn.
     method, folds, repeats, share
@@ -281,8 +291,9 @@ def compare(
     sample = open_sample(source, target, threads, memory)
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed) if tune else None)
     contest.hold(progress)
-    theory = line_from_theory(sample, FeatureMap(Features.of(features, functions), sample.held.columns))
-    return replace(contest.comparison(time.perf_counter() - begun), theory=theory)
+    certificate = certificate_of(sample, FeatureMap(Features.of(features, functions), sample.held.columns), bias=True)
+    found = contest.comparison(time.perf_counter() - begun, certificate.separable)
+    return replace(found, theory=advice(certificate), tuned=tune)
 
 
 def names_of(rules: Iterable[str] | None) -> list[str]:
@@ -365,7 +376,7 @@ class Contest:
             except ValueError as error:
                 self.failures[way.name] = str(error)
 
-    def comparison(self, seconds: float) -> Comparison:
+    def comparison(self, seconds: float, separable: bool | None = None) -> Comparison:
         contenders = [
             contender_of(name, self.rule_of(name), self.validations[name])
             for name in self.order
@@ -381,7 +392,7 @@ class Contest:
             design=self.plan.in_words(),
             contenders=contenders,
             tests=[pair_test(better, worse) for better, worse in pairwise(contenders)],
-            verdict=verdict_of(contenders),
+            verdict=verdict_of(contenders, separable),
             failures=[Failure(name, self.failures[name]) for name in self.order if name in self.failures],
             seconds=seconds,
             feature_seconds=self.feature_seconds,
@@ -404,6 +415,7 @@ def contender_of(name: str, rule: str | None, validation: Validation) -> Contend
         has_probabilities=probabilities is not None,
         calibration=validation.calibration,
         log_loss=None if probabilities is None else log_loss(truth, probabilities),
+        settings=dict(WAYS[name]) if rule is not None else {},
     )
 
 

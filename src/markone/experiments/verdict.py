@@ -18,8 +18,11 @@ LITTLE_WORSE = 0.02
 EQUALS_NAMED = 3
 
 
-def verdict_of(contenders: Sequence[Contender]) -> str:
-    """Which rule to use, what speaks for others, and what the data look like. The best contender comes first."""
+def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -> str:
+    """Which rule to use, what speaks for others, and what the data look like. The best contender comes first.
+
+    `separable`: whether a plane separates all rows, where that is known.
+    """
     rules = [contender for contender in contenders if contender.rule is not None]
     others = [contender for contender in contenders if contender.rule is None]
     if not rules:
@@ -31,7 +34,7 @@ def verdict_of(contenders: Sequence[Contender]) -> str:
             *about_speed(rules),
             *about_contrasts(rules, others),
             *about_layers(rules),
-            *about_separability(rules),
+            *about_separability(rules, separable),
             *about_over_training(rules),
         ]
     )
@@ -155,8 +158,8 @@ def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
             )
 
 
-def about_separability(rules: Sequence[Contender]) -> Iterator[str]:
-    """What the mistakes of a perceptron say, which stops when it makes none."""
+def about_separability(rules: Sequence[Contender], separable: bool | None) -> Iterator[str]:
+    """What the mistakes of a perceptron say, which stops when it makes none; nothing that theory knows otherwise."""
     plain = next((contender for contender in rules if contender.rule == "perceptron"), None)
     if plain is None:
         return
@@ -166,16 +169,20 @@ def about_separability(rules: Sequence[Contender]) -> Iterator[str]:
     separated = sum(history.stopped == "converged" for history in histories)
     if separated:
         folds = "every fold" if separated == len(histories) else f"{separated} of {len(histories)} folds"
-        yield f"The rows can be separated: in {folds} the perceptron came to make no mistake on those it learns from."
+        # The rows of a fold may be separable where all rows together are not.
+        yield f"In {folds} the perceptron came to make no mistake on the rows it learns from: a plane separates those."
         return
     shares = [
         (history[len(history) - 1].mistakes or 0) / fold.learned
         for fold, history in zip(plain.validation.folds, histories, strict=True)
     ]
-    yield (
-        f"The perceptron was still mistaken on {np.mean(shares):.1%} of the rows it learns from in its last pass: they "
-        "cannot be separated by weights, or not in so few passes."
-    )
+    why = {
+        True: "a plane separates them, but it takes more passes to find one.",
+        False: "no plane separates all rows together.",
+        None: "either no plane separates them, or it takes more passes to find one.",
+    }[separable]
+    share = f"{np.mean(shares):.1%}"
+    yield f"The perceptron was still mistaken on {share} of the rows it learns from in its last pass: {why}"
 
 
 def about_over_training(rules: Sequence[Contender]) -> Iterator[str]:

@@ -42,5 +42,4 @@ def sums_at_once(matrix: Any, rows: NDArray[np.int64], f: Callable[[NDArray[Any]
     before = np.cumsum(counts) - counts
     places = np.arange(counts.sum()) + np.repeat(starts - before, counts)
     # bincount adds one value after the other, on every machine.
-    sums: Floats = np.bincount(np.repeat(np.arange(len(rows)), counts), f(matrix.data[places]), len(rows))
-    return sums
+    return np.bincount(np.repeat(np.arange(len(rows)), counts), f(matrix.data[places]), len(rows)).astype(np.float64)

@@ -71,6 +71,11 @@ class Bounds(Brief):
         """R²/γ² can be no smaller, whatever γ is: it is what the largest margin gives that there may be."""
         return None if not self.least else square(math.sqrt(self.radius2) / self.least)
 
+    @property
+    def plane(self) -> str:
+        """Of which planes it speaks."""
+        return "plane" if self.bias else "plane through the origin"
+
     def sentences(self) -> Iterator[str]:
         """What follows, in words."""
         if not self.mistakes:
@@ -86,12 +91,12 @@ class Bounds(Brief):
                 f"{plain_number(math.sqrt(self.radius2))} and the margin γ = {plain_number(self.margin)} {of}."
             )
         if self.refuted and self.given is not None:
-            yield f"No plane has the margin that was given, {plain_number(self.given)}."
+            yield f"No {self.plane} has the margin that was given, {plain_number(self.given)}."
         if self.least is not None and self.least_bound is not None:
             doubt = "" if self.bound is not None else ", if they can be separated at all"
             yield (
-                f"No plane has a margin above {plain_number(self.least)}, the smallest |w|/k of the run: R²/γ² is "
-                f"{whole(self.least_bound)} at least{doubt}."
+                f"No {self.plane} has a margin above {plain_number(self.least)}, the smallest |w|/k of the run: R²/γ² "
+                f"is {whole(self.least_bound)} at least{doubt}."
             )
         if self.bias:
             yield "The bias counts as a weight here, of a feature that is always 1."

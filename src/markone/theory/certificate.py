@@ -187,7 +187,8 @@ class Certificate(Brief):
         bias = "with a bias" if self.bias else "without a bias"
         yield f"{answer}: {self.rows:,} rows of {self.features:,} features, {count}, {bias}"
         lower, upper = self.bracket
-        best = f"no plane has more than {number(upper)}" if math.isfinite(upper) else ""
+        plane = "plane" if self.bias else "plane through the origin"
+        best = f"no {plane} has more than {number(upper)}" if math.isfinite(upper) else ""
         if self.separable:
             yield f"  margin    {number(lower)}{'; ' if best else ''}{best}"
         elif self.separable is None and best:
@@ -198,7 +199,8 @@ class Certificate(Brief):
         if self.mistake_bound is not None and math.isfinite(self.mistake_bound):
             yield f"  mistakes  a perceptron makes at most {math.floor(self.mistake_bound):,}"
         if self.proof is not None:
-            yield f"  proof     {len(self.proof.rows)} examples that no plane separates: rows {listed(self.proof.rows)}"
+            size = len(self.proof.rows)
+            yield f"  proof     {size} examples that no {plane} separates: rows {listed(self.proof.rows)}"
         if self.removal is not None:
             rows = self.removal.rows.tolist()
             count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might do)"
