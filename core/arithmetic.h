@@ -282,8 +282,8 @@ class packer {
     MARKONE_INLINE sparse_row<T> operator()(sparse_row<T> x) { return x; }
     MARKONE_INLINE sparse_row<T> operator()(dense_row<T> x) {
         if (index.size() < x.size() + 8) {
-            index.resize(x.size() + 8);
             values.resize(x.size() + 8);
+            index.resize(x.size() + 8);  // the last, by which it is known that there is room
         }
         std::size_t count = 0;
         for (std::size_t i = pack_eights(x, count); i < x.size(); ++i) {

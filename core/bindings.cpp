@@ -5,6 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +21,7 @@
 #include "order.h"
 #include "row_work.h"
 #include "state.h"
+#include "state_checks.h"
 #include "weights.h"
 
 using namespace nanobind::literals;
@@ -65,10 +69,9 @@ nb::object columns_to_numpy(const T* from, std::size_t rows, std::size_t columns
     return nb::cast(own<T>(std::move(memory), {rows, columns}));
 }
 
+// Of an array whose shape was checked.
 template <class T, class To>
 void columns_from_numpy(const array<T, 2>& from, To& to, std::size_t columns, std::size_t stride) {
-    if (from.shape(1) != columns || from.shape(0) * stride != to.size())
-        throw std::invalid_argument("an array of the learner's state has the wrong shape");
     for (std::size_t i = 0; i < from.shape(0); ++i)
         for (std::size_t k = 0; k < columns; ++k) to[i * stride + k] = from.data()[i * columns + k];
 }
@@ -105,41 +108,87 @@ nb::dict get_state(const shared_state<T>& self) {
     return state;
 }
 
+// A state that this learner can take, with all checked that its loops rely on.
+template <class T>
+struct checked_state {
+    struct layers {
+        array<T, 2> v;
+        array<double, 2> u, squares;  // where the learner has them
+    };
+    layers weight, bias;
+    table<std::uint32_t> settled;
+    debts owed;
+    double scale, clock, time;
+
+    checked_state(const shared_state<T>& self, const nb::dict& state)
+        : weight(layers_of(self, state, "", self.features)), bias(layers_of(self, state, "bias_", 1)) {
+        if (self.settles()) {
+            const auto positions = array_of<std::uint32_t, 1>(state, "settled");
+            settled.assign(positions.data(), positions.data() + positions.size());
+            owed.visits = copied<double>(state, "owed_visits");
+            owed.asked = copied<double>(state, "owed_asked");
+            owed.asked_area = copied<double>(state, "owed_asked_area");
+            check_debts(self.features);
+        }
+        const auto clocks = copied<double>(state, "clocks");
+        need(clocks.size() == 3, wrong_shape);
+        need_finite(clocks);
+        scale = clocks[0];
+        clock = clocks[1];
+        time = clocks[2];
+        need(self.scales() ? scale > 0 && scale <= 1 : scale == 1, "the weights of the state have an impossible scale");
+        need(clock >= 0 && time >= 0, "the clocks of the state go backwards");
+    }
+
+  private:
+    static constexpr const char* wrong_shape = "an array of the state has the wrong shape";
+
+    static layers layers_of(const shared_state<T>& self, const nb::dict& state, const std::string& prefix,
+                            std::size_t rows) {
+        const auto get = [&]<class Number>(Number, const char* name) {
+            const auto found = array_of<Number, 2>(state, (prefix + name).c_str());
+            need(found.shape(0) == rows && found.shape(1) == self.columns(), wrong_shape);
+            need_finite(entries_of(found));
+            return found;
+        };
+        layers found{get(T{}, "v"), {}, {}};
+        if (self.how.average) found.u = get(double{}, "u");
+        if (self.adagrad()) {
+            found.squares = get(double{}, "squares");
+            need_no_negative(entries_of(found.squares));
+        }
+        return found;
+    }
+    void check_debts(std::size_t features) const {
+        const std::size_t length = owed.asked.size();
+        need(settled.size() == features && owed.visits.size() == length && owed.asked_area.size() == length,
+             wrong_shape);
+        need(length >= 1 && length <= state<T>::longest_history, "the state has debts of an impossible length");
+        for (const auto* sums : {&owed.visits, &owed.asked, &owed.asked_area}) {
+            need_finite(*sums);
+            need(sums->front() == 0 && std::ranges::is_sorted(*sums), "the debts of the state do not grow");
+        }
+        need(std::ranges::all_of(settled, [&](std::uint32_t position) { return position < length; }),
+             "the state names a moment that never was");
+    }
+};
+
 template <class T>
 void set_state(shared_state<T>& self, const nb::dict& state) {
     const auto guard = self.enter();
-    const auto get = [&](const char* prefix, auto& layers) {
-        const auto name = [&](const char* what) { return nb::str((std::string(prefix) + what).c_str()); };
-        columns_from_numpy(nb::cast<array<T, 2>>(state[name("v")]), layers.v, self.columns(), self.stride());
-        if (self.how.average)
-            columns_from_numpy(nb::cast<array<double, 2>>(state[name("u")]), layers.u, self.columns(), self.stride());
-        if (self.adagrad())
-            columns_from_numpy(nb::cast<array<double, 2>>(state[name("squares")]), layers.squares, self.columns(),
-                               self.stride());
+    checked_state<T> from(self, state);
+    const auto take = [&](const auto& layers, auto& to) {
+        columns_from_numpy(layers.v, to.v, self.columns(), self.stride());
+        if (self.how.average) columns_from_numpy(layers.u, to.u, self.columns(), self.stride());
+        if (self.adagrad()) columns_from_numpy(layers.squares, to.squares, self.columns(), self.stride());
     };
-    get("", self.weight);
-    get("bias_", self.bias);
-    if (self.settles()) {
-        const auto numbers = [&]<class Number>(const char* name, auto& to, Number) {
-            const auto from = nb::cast<array<Number, 1>>(state[name]);
-            to.assign(from.data(), from.data() + from.size());
-        };
-        numbers("settled", self.settled, std::uint32_t{});
-        numbers("owed_visits", self.owed.visits, double{});
-        numbers("owed_asked", self.owed.asked, double{});
-        numbers("owed_asked_area", self.owed.asked_area, double{});
-        const std::size_t length = self.owed.asked.size();
-        if (self.settled.size() != self.features || length == 0 || self.owed.visits.size() != length ||
-            self.owed.asked_area.size() != length)
-            throw std::invalid_argument("an array of the learner's state has the wrong shape");
-        for (const std::uint32_t position : self.settled)
-            if (position >= length) throw std::invalid_argument("the learner's state names a moment that never was");
-    }
-    const auto clocks = nb::cast<array<double, 1>>(state["clocks"]);
-    if (clocks.size() != 3) throw std::invalid_argument("an array of the learner's state has the wrong shape");
-    self.scale = clocks.data()[0];
-    self.clock = clocks.data()[1];
-    self.time = clocks.data()[2];
+    take(from.weight, self.weight);
+    take(from.bias, self.bias);
+    self.settled.swap(from.settled);
+    std::swap(self.owed, from.owed);
+    self.scale = from.scale;
+    self.clock = from.clock;
+    self.time = from.time;
 }
 
 template <class T, class Scores>
@@ -316,6 +365,11 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                 [](state_type& self, const array<T, 2>& matrix, const array<T, 2>& bias) {
                     const auto guard = self.enter();
                     if (self.time > 0) throw std::invalid_argument("a learner that has begun cannot start again");
+                    need(matrix.shape(0) == self.features && matrix.shape(1) == self.columns() && bias.shape(0) == 1 &&
+                             bias.shape(1) == self.columns(),
+                         "the first weights have the wrong shape");
+                    need_finite(entries_of(matrix));
+                    need_finite(entries_of(bias));
                     columns_from_numpy(matrix, self.weight.v, self.columns(), self.stride());
                     columns_from_numpy(bias, self.bias.v, self.columns(), self.stride());
                 },
@@ -337,6 +391,13 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
                      return self.norm2();
                  })
             .def("get_state", &get_state<T>)
+            .def(
+                "check_state",
+                [](const state_type& self, const nb::dict& state) {
+                    const auto guard = self.enter();
+                    checked_state<T>(self, state);
+                },
+                "state"_a)
             .def("set_state", &set_state<T>, "state"_a);
     m.def(
         "winners",

@@ -3,12 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "loops.h"
 #include "numpy.h"
@@ -16,13 +17,16 @@
 namespace markone {
 
 // Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
-// come as SciPy has them, in 32 or 64 bits, signed; what is not as the loops want it is copied.
+// are places in memory, and must stay what they were when they were checked. As SciPy has them, in 32 or 64 bits,
+// signed, they are a user's, who may change them from another thread: a block has copies. As we make them, in 64 and in
+// 32 bits unsigned, nobody else has them, and they are read in place. Values are always read in place: no place in
+// memory depends on them.
 template <class T>
 struct sparse_block {
     std::shared_ptr<void> kept;
     array<T, 1> values;
-    std::vector<std::int64_t> starts;
-    std::vector<std::uint32_t> numbers;
+    std::unique_ptr<std::int64_t[]> starts;
+    std::unique_ptr<std::uint32_t[]> numbers;
     sparse_rows<T> rows;
 
     template <class Start, class Index>
@@ -31,25 +35,29 @@ struct sparse_block {
         rows.values = view(values);
         rows.columns = width;
         nb::gil_scoped_release unlocked;
-        if constexpr (sizeof(Start) == 8) {
+        if constexpr (std::is_unsigned_v<Index>) {
             rows.indptr = view(indptr);
+            rows.indices = view(indices);
         } else {
-            starts.assign(indptr.data(), indptr.data() + indptr.size());
-            rows.indptr = starts;
-        }
-        if constexpr (sizeof(Index) == 4) {
-            // A negative number becomes a huge one, and is refused with it.
-            rows.indices = {reinterpret_cast<const std::uint32_t*>(indices.data()), indices.size()};
-        } else {
-            numbers.reserve(indices.size());
-            for (const Index number : view(indices)) {
-                if (number < 0 || static_cast<std::size_t>(number) >= width)
-                    throw std::out_of_range("a feature's number is beyond the width");
-                numbers.push_back(static_cast<std::uint32_t>(number));
-            }
-            rows.indices = numbers;
+            starts = std::make_unique_for_overwrite<std::int64_t[]>(indptr.size());
+            std::copy_n(indptr.data(), indptr.size(), starts.get());
+            rows.indptr = {starts.get(), indptr.size()};
+            numbers = std::make_unique_for_overwrite<std::uint32_t[]>(indices.size());
+            copy_numbers(indices, width);
+            rows.indices = {numbers.get(), indices.size()};
         }
         check(rows);
+    }
+
+  private:
+    template <class Index>
+    void copy_numbers(const array<Index, 1>& indices, std::size_t width) {
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            const auto number = static_cast<std::make_unsigned_t<Index>>(indices.data()[i]);  // a negative one is huge
+            if constexpr (sizeof(Index) > sizeof(std::uint32_t))
+                if (number >= width) throw std::out_of_range("a feature's number is beyond the width");
+            numbers[i] = static_cast<std::uint32_t>(number);
+        }
     }
 };
 template <class T>

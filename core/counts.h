@@ -254,14 +254,7 @@ struct event_counts {
 template <class Rows>
 void check_visits(const Rows& rows, const visits& which, std::size_t features, std::size_t classes) {
     if (rows.width() > features) throw std::invalid_argument("rows are wider than the counts");
-    if (which.labels.size() != rows.size() || (which.importance && which.importance->size() != rows.size()))
-        throw std::invalid_argument("labels or importance do not match the rows");
-    for (const std::int32_t y : which.labels)
-        if (y < 0 || static_cast<std::size_t>(y) >= classes) throw std::invalid_argument("a label is no class");
-    if (which.order)
-        for (const std::int64_t i : *which.order)
-            if (i < 0 || static_cast<std::size_t>(i) >= rows.size())
-                throw std::invalid_argument("the order names a row that is not there");
+    check(which, rows.size(), classes);
 }
 
 struct unusable {
@@ -282,7 +275,7 @@ std::optional<unusable> find_unusable(const event_groups& groups, const Rows& ro
     const T most = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
     const T least = has_words ? 0 : -most;
     for (std::size_t visit = 0; visit < (order ? order->size() : rows.size()); ++visit) {
-        const std::size_t row = order ? static_cast<std::size_t>((*order)[visit]) : visit;
+        const std::size_t row = order ? static_cast<std::size_t>(read_once((*order)[visit])) : visit;
         if (row >= rows.size()) throw std::invalid_argument("the order names a row that is not there");
         const auto x = rows[row];
         unsigned unusual = 0;
@@ -306,14 +299,13 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
     check_visits(rows, which, to.groups.features, to.classes);
     event_reader<T> reader(to.groups);
     number_adder<T> numbers(to.groups.numbers, to.classes);
-    const std::size_t visits = which.order ? which.order->size() : rows.size(), classes = to.classes;
+    const std::size_t visits = which.count(rows.size()), classes = to.classes;
     double* const counts = to.counts.data();
     double importance = 0;
     for (std::size_t i = 0; i < visits; ++i) {
-        const std::size_t row = which.order ? static_cast<std::size_t>((*which.order)[i]) : i;
-        const double h = which.importance ? (*which.importance)[row] : 1;
+        const std::size_t row = which.row(i, rows.size()), y = which.label(row, classes);
+        const double h = which.importance_of(row);
         if (h == 0) continue;
-        const auto y = static_cast<std::size_t>(which.labels[row]);
         importance += h;
         to.rows[y] += h;
         reader.read(

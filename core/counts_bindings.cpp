@@ -118,7 +118,7 @@ void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class
                 check_visits(block.rows, which, groups.features, rows.size());
                 without_row<T> without(from, {others.data(), others.size()}, smoothing_of(k, alpha, of_variance),
                                        view_of(priors), odds);
-                score_without(without, block.rows, which, columns, memory.get());
+                score_without(without, block.rows, which, rows.size(), columns, memory.get());
             }
             return own<double>(std::move(memory), {count, columns});
         },

@@ -184,10 +184,10 @@ class without_row {
 
 // The scores of each row without itself.
 template <class T, class Rows>
-void score_without(without_row<T>& by, const Rows& rows, const visits& which, std::size_t columns, double* out) {
+void score_without(without_row<T>& by, const Rows& rows, const visits& which, std::size_t classes, std::size_t columns,
+                   double* out) {
     for (std::size_t i = 0; i < rows.size(); ++i)
-        by.score(rows[i], static_cast<std::size_t>(which.labels[i]), which.importance ? (*which.importance)[i] : 1,
-                 out + i * columns);
+        by.score(rows[i], which.label(i, classes), which.importance_of(i), out + i * columns);
 }
 
 }  // namespace markone::bayes

@@ -37,18 +37,12 @@ class common_dual : public dual {
         : dual(how, features, classes) {
         if (classes < 2) throw std::invalid_argument("there is nothing to tell apart");
         if (rows.width() > features) throw std::invalid_argument("rows are wider than the weights");
-        if (which.labels.size() != rows.size() || (which.importance && which.importance->size() != rows.size()))
-            throw std::invalid_argument("labels or importance do not match the rows");
+        check_lengths(which, rows.size());
         if (rows.size() > std::numeric_limits<std::uint32_t>::max()) throw std::length_error("too many rows");
-        const std::size_t count = which.order ? which.order->size() : rows.size();
-        for (std::size_t j = 0; j < count; ++j) {
-            const auto row = which.order ? static_cast<std::size_t>((*which.order)[j]) : j;
-            if (row >= rows.size()) throw std::invalid_argument("the order names a row that is not there");
-            const std::int32_t y = which.labels[row];
-            if (y < 0 || static_cast<std::size_t>(y) >= classes) throw std::invalid_argument("a label is no class");
-            const double h = which.importance ? (*which.importance)[row] : 1;
-            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
-                throw std::invalid_argument("an importance is negative or not finite");
+        for (std::size_t j = 0; j < which.count(rows.size()); ++j) {
+            const std::size_t row = which.row(j, rows.size()), y = which.label(row, classes);
+            const double h = which.importance_of(row);
+            check_importance(h);
             if (h == 0) continue;
             const auto x = rows[row];
             const double length2 =
@@ -85,6 +79,9 @@ class common_dual : public dual {
             one.cost = C * one.importance;
             one.soft = how.squared ? 1 / (2 * one.cost) : 0;
         }
+    }
+    double cap_for(std::size_t i, double C) const override {
+        return how.squared ? infinity : C * examples[i].importance;
     }
     void scale_to(double C) override {
         const double times = C / how.C;
@@ -399,6 +396,10 @@ class many_classes final : public common_dual {
           steps(stride),
           everyone(classes) {
         std::iota(everyone.begin(), everyone.end(), 0u);
+        // No visit asks for memory, so that none can end half-way.
+        some.reserve(classes);
+        moved.reserve(classes);
+        if (rows.size() > 0) packed(rows[0]);
     }
 
     tally learn(std::size_t most) override {

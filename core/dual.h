@@ -92,6 +92,7 @@ class dual {
     // Begins a pass: whom to visit, in which order (as given without a seed). The first `skip` visits were made before,
     // and `now` is of them.
     void begin_pass(std::optional<std::uint64_t> seed, std::size_t skip) {
+        at = 0;
         order.resize(size());
         std::size_t count = 0;
         for (std::size_t i = 0; i < size(); ++i) {
@@ -100,18 +101,21 @@ class dual {
         }
         order.resize(count);
         if (seed) shuffle(std::span(order), *seed);
-        if (skip > order.size()) throw std::invalid_argument("a pass has fewer visits than are to be skipped");
+        if (skip > count) throw std::invalid_argument("a pass has fewer visits than are to be skipped");
         at = skip;
         partial = false;
         if (skip == 0) now = {};
     }
     // Begins visits to these examples alone, in this order, whether they rest or not.
     void begin_visits(std::span<const std::int64_t> which) {
-        order.clear();
-        for (const std::int64_t i : which) {
+        std::vector<std::uint32_t> wanted;
+        wanted.reserve(which.size());
+        for (const std::int64_t& one : which) {
+            const std::int64_t i = read_once(one);
             if (i < 0 || static_cast<std::size_t>(i) >= size()) throw std::out_of_range("no such example");
-            order.push_back(static_cast<std::uint32_t>(i));
+            wanted.push_back(static_cast<std::uint32_t>(i));
         }
+        order.swap(wanted);
         at = 0;
         partial = true;
         now = {};
@@ -135,6 +139,8 @@ class dual {
     virtual void scale_to(double C) = 0;
     // Another C, of which the multipliers are that will come.
     virtual void set_C(double C) = 0;
+    // The highest multiplier that an example, or its right class, could have with another C.
+    virtual double cap_for(std::size_t i, double C) const = 0;
 
   protected:
     dual(const dual_settings& how, std::size_t features, std::size_t classes)

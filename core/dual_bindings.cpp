@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "blocks.h"
 #include "dual.h"
 #include "numpy.h"
+#include "state_checks.h"
 
 using namespace nanobind::literals;
 
@@ -87,11 +89,12 @@ nb::object columns_of_all(const From& from, const dual& of) {
     return nb::cast(own<double>(std::move(memory), {rows, columns}));
 }
 
+constexpr const char* wrong_shape = "an array of the solver's state has the wrong shape";
+
 template <class To>
 void fill(To& to, const array<double, 2>& from, const dual& of) {
     const std::size_t columns = of.columns();
-    if (from.shape(1) != columns || from.shape(0) * of.stride != to.size())
-        throw std::invalid_argument("an array of the solver's state has the wrong shape");
+    need(from.shape(1) == columns && from.shape(0) * of.stride == to.size(), wrong_shape);
     for (std::size_t i = 0; i < from.shape(0); ++i)
         std::copy_n(from.data() + i * columns, columns, to.data() + i * of.stride);
 }
@@ -113,26 +116,99 @@ nb::dict get_state(const shared_dual& self) {
     return state;
 }
 
+// A state that this solver can take, with all checked that its loops rely on.
+struct checked_state {
+    array<double, 2> alpha, w, best, best_scores;
+    std::vector<std::uint8_t> pauses, naps;
+    std::vector<std::uint64_t> rivals;
+    std::vector<double> numbers;
+
+    checked_state(const dual& of, const nb::dict& state)
+        : alpha(matrix_of(state, "alpha", of.size(), of)),
+          w(matrix_of(state, "w", of.features + 1, of)),
+          best(matrix_of(state, "best", of.features + 1, of)),
+          best_scores(matrix_of(state, "best_scores", of.size(), of)),
+          pauses(copied<std::uint8_t>(state, "pauses")),
+          naps(copied<std::uint8_t>(state, "naps")),
+          rivals(copied<std::uint64_t>(state, "rivals")),
+          numbers(copied<double>(state, "numbers")) {
+        need(pauses.size() == of.size() && naps.size() == of.size() && rivals.size() == of.rivals.size() &&
+                 numbers.size() == 11,
+             wrong_shape);
+        need(std::ranges::all_of(naps, [](std::uint8_t nap) { return nap <= dual::longest_nap; }) &&
+                 std::ranges::all_of(pauses,
+                                     [](std::uint8_t pause) {
+                                         const int left = pause % dual::visited;
+                                         return left <= dual::longest_nap || left == dual::asleep;
+                                     }),
+             "an example of the state pauses for an impossible time");
+        check_rivals(of);
+        check_numbers();
+        check_multipliers(of);
+    }
+
+  private:
+    static array<double, 2> matrix_of(const nb::dict& state, const char* name, std::size_t rows, const dual& of) {
+        auto found = array_of<double, 2>(state, name);
+        need(found.shape(0) == rows && found.shape(1) == of.columns(), wrong_shape);
+        need_finite(entries_of(found));
+        constexpr double largest = 1e100;  // so that no square or product overflows
+        need(std::ranges::all_of(entries_of(found), [](double number) { return std::abs(number) <= largest; }),
+             "a number of the state is too large");
+        return found;
+    }
+    // Every bit is a class, and an example's own never rests.
+    void check_rivals(const dual& of) const {
+        const std::size_t words = of.words(), spare = 64 * words - of.classes;
+        for (std::size_t i = 0; words > 0 && i < of.size(); ++i) {
+            const std::uint64_t* const mine = rivals.data() + i * words;
+            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that is not there");
+            need((mine[of.labels[i] / 64] >> of.labels[i] % 64 & 1) != 0, "the own class of an example rests");
+        }
+    }
+    void check_numbers() const {
+        need(std::ranges::none_of(numbers, [](double number) { return std::isnan(number); }),
+             "the state contains NaN or infinity");
+        const double C = numbers[0], primal = numbers[1], own = numbers[2], bound = numbers[3], norm2 = numbers[4];
+        need(C > 0, "C is not greater than 0");
+        need(primal >= 0 && own >= 0 && std::isfinite(bound) && std::isfinite(norm2) && norm2 >= 0,
+             "an objective of the state is impossible");
+        for (const std::size_t seen : {5, 8})
+            need(std::isfinite(numbers[seen]) && numbers[seen] >= 0 && std::isfinite(numbers[seen + 1]) &&
+                     numbers[seen + 1] <= 0,
+                 "the slopes of the state are impossible");
+    }
+    // Those of two classes are between 0 and their bound; those of the wrong ones among many are at most 0.
+    void check_multipliers(const dual& of) const {
+        constexpr double rounding = 1e-9;
+        const std::size_t columns = of.columns();
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            const double* const mine = alpha.data() + i * columns;
+            const std::size_t right = columns == 1 ? 0 : of.labels[i];
+            double others = 0;
+            for (std::size_t k = 0; k < columns; ++k) {
+                if (k == right) continue;
+                need(mine[k] <= 0, "a multiplier of the state is beyond its bound");
+                others -= mine[k];
+            }
+            need(mine[right] >= -rounding * others && mine[right] <= of.cap_for(i, numbers[0]) * (1 + rounding),
+                 "a multiplier of the state is beyond its bound");
+        }
+    }
+};
+
 void set_state(shared_dual& self, const nb::dict& state) {
     const std::lock_guard guard(self.busy);
     dual& of = *self.of;
-    const auto matrix = [&](const char* name) { return nb::cast<array<double, 2>>(state[name]); };
-    const auto pauses = nb::cast<array<std::uint8_t, 1>>(state["pauses"]);
-    const auto naps = nb::cast<array<std::uint8_t, 1>>(state["naps"]);
-    const auto rivals = nb::cast<array<std::uint64_t, 1>>(state["rivals"]);
-    const auto numbers = nb::cast<array<double, 1>>(state["numbers"]);
-    if (pauses.size() != of.size() || naps.size() != of.size() || rivals.size() != of.rivals.size() ||
-        numbers.size() != 11)
-        throw std::invalid_argument("an array of the solver's state has the wrong shape");
-    fill(of.alpha, matrix("alpha"), of);
-    fill(of.w, matrix("w"), of);
-    fill(of.best, matrix("best"), of);
-    fill(of.best_scores, matrix("best_scores"), of);
-    of.pauses.assign(pauses.data(), pauses.data() + pauses.size());
-    of.naps.assign(naps.data(), naps.data() + naps.size());
-    of.rivals.assign(rivals.data(), rivals.data() + rivals.size());
-    const double* const n = numbers.data();
-    if (!(n[0] > 0)) throw std::invalid_argument("C is not greater than 0");
+    checked_state from(of, state);
+    fill(of.alpha, from.alpha, of);
+    fill(of.w, from.w, of);
+    fill(of.best, from.best, of);
+    fill(of.best_scores, from.best_scores, of);
+    of.pauses.swap(from.pauses);
+    of.naps.swap(from.naps);
+    of.rivals.swap(from.rivals);
+    const std::vector<double>& n = from.numbers;
     of.set_C(n[0]);
     of.primal = n[1];
     of.own = n[2];
@@ -188,6 +264,7 @@ void bind_dual(nb::module_& m) {
                 const std::lock_guard guard(self.busy);
                 std::vector<double> from(self.of->alpha.size());
                 fill(from, alpha, *self.of);
+                need_finite(from);
                 self.of->start_at(from);
             },
             "alpha"_a.noconvert())
@@ -243,6 +320,13 @@ void bind_dual(nb::module_& m) {
             },
             "best"_a)
         .def("get_state", &get_state)
+        .def(
+            "check_state",
+            [](const shared_dual& self, const nb::dict& state) {
+                const std::lock_guard guard(self.busy);
+                checked_state(*self.of, state);
+            },
+            "state"_a)
         .def("set_state", &set_state, "state"_a);
 }
 

@@ -69,15 +69,11 @@ class learner {
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
         noted = which.noted;
-        const std::size_t count = which.order ? which.order->size() : rows.size();
-        const auto row_at = [&](std::size_t i) {
-            return which.order ? static_cast<std::size_t>((*which.order)[i]) : i;
-        };
+        const std::size_t all = rows.size(), count = which.count(all);
         for (std::size_t i = 0; i < count; ++i) {
-            if (i + rows_ahead < count) rows[row_at(i + rows_ahead)].prefetch();
-            const std::size_t row = row_at(i);
-            const double importance = which.importance ? (*which.importance)[row] : 1;
-            const auto y = static_cast<std::size_t>(which.labels[row]);
+            if (i + rows_ahead < count) rows[which.row(i + rows_ahead, all)].prefetch();
+            const std::size_t row = which.row(i, all), y = which.label(row, at.classes);
+            const double importance = which.importance_of(row);
             if (importance == 0) continue;
             if (at.stride() == 1)
                 visit(rows[row], row, y, importance);

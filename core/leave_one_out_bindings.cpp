@@ -24,22 +24,26 @@ void bind_leave_one_out(nb::module_& m);
 
 namespace {
 
-// Keeps what it looks at alive.
+// Keeps the rows alive, and all else that it looks at as its own.
 template <class T>
 struct kept_left_out {
     nb::object rows;
-    array<std::int32_t, 1> labels;
-    std::optional<array<double, 1>> importance;
-    array<std::int64_t, 2> orders;
+    std::vector<std::int32_t> labels;
+    std::vector<double> importance;
+    std::vector<std::int64_t> orders;
     std::shared_ptr<left_out<T>> run;
 
     template <class Block>
-    kept_left_out(const settings& how, const weights<T>& start, nb::handle_t<Block> rows, array<std::int32_t, 1> labels,
-                  std::optional<array<double, 1>> importance, array<std::int64_t, 2> orders, bool rests)
-        : rows(nb::borrow(rows)), labels(labels), importance(importance), orders(orders) {
+    kept_left_out(const settings& how, const weights<T>& start, nb::handle_t<Block> rows,
+                  const array<std::int32_t, 1>& labels, const std::optional<array<double, 1>>& importance,
+                  const array<std::int64_t, 2>& orders, bool rests)
+        : rows(nb::borrow(rows)),
+          labels(labels.data(), labels.data() + labels.size()),
+          orders(orders.data(), orders.data() + orders.size()) {
         const Block& block = nb::cast<const Block&>(this->rows);
-        course all{{view(labels), {}, {}}, {orders.data(), orders.size()}, rests};
-        if (importance) all.which.importance = view(*importance);
+        if (importance) this->importance.assign(importance->data(), importance->data() + importance->size());
+        course all{{this->labels, {}, {}}, this->orders, rests};
+        if (importance) all.which.importance = this->importance;
         nb::gil_scoped_release unlocked;
         run = leave_one_out(how, start, block.rows, all);
     }

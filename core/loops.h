@@ -30,6 +30,22 @@ struct visits {
     std::optional<std::span<const double>> importance;  // 1 for all
     std::optional<std::span<const std::int64_t>> order;
     std::vector<mistake>* noted = nullptr;  // where somebody wants to know the mistakes of an online rule
+
+    std::size_t count(std::size_t rows) const { return order ? order->size() : rows; }
+    // The row of a visit, the class of a row and its importance. What is used as a place in memory is checked where it
+    // is read: the arrays are Python's, and another thread may have changed them since they were looked at.
+    MARKONE_INLINE std::size_t row(std::size_t visit, std::size_t rows) const {
+        if (!order) return visit;
+        const auto row = static_cast<std::size_t>(read_once((*order)[visit]));  // a negative one is huge
+        if (row >= rows) throw std::invalid_argument("the order names a row that is not there");
+        return row;
+    }
+    MARKONE_INLINE std::size_t label(std::size_t row, std::size_t classes) const {
+        const auto y = static_cast<std::size_t>(read_once(labels[row]));
+        if (y >= classes) throw std::invalid_argument("a label is no class");
+        return y;
+    }
+    MARKONE_INLINE double importance_of(std::size_t row) const { return importance ? (*importance)[row] : 1; }
 };
 
 // What happened on the way.
@@ -46,20 +62,23 @@ struct not_finite : std::invalid_argument {
     not_finite() : std::invalid_argument("a value is not finite") {}
 };
 
-// What every loop that learns relies on.
-inline void check(const visits& which, std::size_t rows, std::size_t classes) {
+inline void check_lengths(const visits& which, std::size_t rows) {
     if (which.labels.size() != rows || (which.importance && which.importance->size() != rows))
         throw std::invalid_argument("labels or importance do not match the rows");
-    for (const std::int32_t y : which.labels)
-        if (y < 0 || static_cast<std::size_t>(y) >= classes) throw std::invalid_argument("a label is no class");
-    if (which.importance)
-        for (const double h : *which.importance)
-            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
-                throw std::invalid_argument("an importance is negative or not finite");
-    if (which.order)
-        for (const std::int64_t i : *which.order)
-            if (i < 0 || static_cast<std::size_t>(i) >= rows)
-                throw std::invalid_argument("the order names a row that is not there");
+}
+inline void check_importance(double h) {
+    if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
+        throw std::invalid_argument("an importance is negative or not finite");
+}
+
+// What every loop that learns relies on.
+inline void check(const visits& which, std::size_t rows, std::size_t classes) {
+    check_lengths(which, rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+        which.label(row, classes);
+        check_importance(which.importance_of(row));
+    }
+    for (std::size_t i = 0; i < which.count(rows); ++i) which.row(i, rows);
 }
 
 // A learner for a few visits at a time: what it works with is checked once, when it begins.

@@ -277,8 +277,8 @@ class batch {
         std::size_t stored = 0;
         for (std::size_t i = 0; i < count; ++i) stored += rows[pick(i)].size();
         if (index.size() < stored) {
-            index.resize(stored);
             values.resize(stored);
+            index.resize(stored);  // the last, by which it is known that there is room
         }
         packer<scalar> pack_row;
         std::size_t end = 0;
@@ -431,22 +431,26 @@ class teacher {
     teacher(const network& net, teaching& how)
         : net(net), how(how), last(net.layers.size() - 1), a(last), slopes(last), d(net.layers.size()) {}
 
-    // One step, by the rows that `pick` names.
-    template <class Rows, class Pick>
-    void teach(const Rows& rows, const visits& which, std::size_t count, Pick pick, tally& told) {
+    // One step, by the rows of some visits.
+    template <class Rows>
+    void teach(const Rows& rows, const visits& which, std::size_t first, std::size_t count, tally& told) {
+        const std::size_t classes = net.columns() == 1 ? 2 : net.columns();
         double total = 0;
+        picked.clear();
         for (std::size_t i = 0; i < count; ++i) {
-            total += importance(which, pick(i));
-            told.visits += importance(which, pick(i)) > 0;
+            const std::size_t row = which.row(first + i, rows.size());
+            picked.push_back({row, which.label(row, classes), which.importance_of(row)});
+            total += picked.back().importance;
+            told.visits += picked.back().importance > 0;
         }
         if (total == 0) return;
         told.importance += total;
-        x.gather(rows, count, pick);
+        x.gather(rows, count, [&](std::size_t i) { return picked[i].row; });
         meet_features();
         go_forward();
         for (std::size_t i = 0; i < count; ++i) {
-            const double h = importance(which, pick(i));
-            judge(d[last].data() + i * net.layers[last].stride(), which.labels[pick(i)], h, h / total, told);
+            const double h = picked[i].importance;
+            judge(d[last].data() + i * net.layers[last].stride(), picked[i].y, h, h / total, told);
         }
         for (std::size_t l = last; l > 0; --l) {
             pass_back(l);
@@ -458,9 +462,10 @@ class teacher {
     }
 
   private:
-    static double importance(const visits& which, std::size_t row) {
-        return which.importance ? (*which.importance)[row] : 1;
-    }
+    struct example {
+        std::size_t row, y;
+        double importance;
+    };
 
     void meet_features() {
         if (x.dense) {
@@ -523,17 +528,16 @@ class teacher {
     }
 
     // Turns a row's scores into how its loss changes with them, times its share of the batch.
-    void judge(float* z, std::int32_t y, double h, double share, tally& told) const {
+    void judge(float* z, std::size_t right, double h, double share, tally& told) const {
         const std::size_t columns = net.columns();
         const auto part = static_cast<float>(share);
         if (columns == 1) {
-            const float margin = y == 1 ? z[0] : -z[0];
+            const float margin = right == 1 ? z[0] : -z[0];
             told.loss += h * (std::log1p(std::exp(-std::abs(double{margin}))) + std::max(-double{margin}, 0.0));
-            told.mistakes += h > 0 && (z[0] > 0) != (y == 1);
-            z[0] = part * (sigmoid(z[0]) - static_cast<float>(y));
+            told.mistakes += h > 0 && (z[0] > 0) != (right == 1);
+            z[0] = part * (sigmoid(z[0]) - static_cast<float>(right));
             return;
         }
-        const auto right = static_cast<std::size_t>(y);
         const std::size_t winner = static_cast<std::size_t>(std::max_element(z, z + columns) - z);
         const float highest = z[winner], margin = z[right] - highest;
         float sum = 0;
@@ -622,6 +626,7 @@ class teacher {
     const network& net;
     teaching& how;
     const std::size_t last;  // the number of the last layer
+    std::vector<example> picked;
     batch x;
     by_feature turned_x;
     std::vector<std::vector<float>> a, slopes, d;  // of each layer: rows x stride
@@ -634,25 +639,18 @@ tally teach(const network& net, teaching& how, const Rows& rows, const visits& w
             std::span<const std::int64_t> ends) {
     if (rows.width() > net.features()) throw std::invalid_argument("rows are wider than the weights");
     check(which, rows.size(), net.columns() == 1 ? 2 : net.columns());
-    const std::size_t visits = which.order ? which.order->size() : rows.size();
-    std::int64_t before = 0;
-    for (const std::int64_t end : ends) {
-        if (end < before || static_cast<std::size_t>(end) > visits)
-            throw std::invalid_argument("a batch ends outside the visits");
-        before = end;
-    }
+    const std::vector<std::int64_t> batches(ends.begin(), ends.end());
+    if (!std::ranges::is_sorted(batches) ||
+        (!batches.empty() &&
+         (batches.front() < 0 || static_cast<std::size_t>(batches.back()) > which.count(rows.size()))))
+        throw std::invalid_argument("a batch ends outside the visits");
     const without_subnormals quick;
     tally told;
     teacher one(net, how);
     std::size_t start = 0;
-    for (const std::int64_t end : ends) {
+    for (const std::int64_t end : batches) {
         const std::size_t count = static_cast<std::size_t>(end) - start;
-        one.teach(
-            rows, which, count,
-            [&](std::size_t i) {
-                return which.order ? static_cast<std::size_t>((*which.order)[start + i]) : start + i;
-            },
-            told);
+        one.teach(rows, which, start, count, told);
         start += count;
     }
     return told;

@@ -18,6 +18,7 @@
 #include "loops.h"
 #include "network.h"
 #include "numpy.h"
+#include "state_checks.h"
 
 using namespace nanobind::literals;
 
@@ -32,15 +33,12 @@ using vectors = std::vector<array<float, 1>>;
 using changeable_tables = std::vector<changeable<float, 2>>;
 using changeable_vectors = std::vector<changeable<float, 1>>;
 
-void need(bool holds, const char* problem) {
-    if (!holds) throw std::invalid_argument(problem);
-}
-
-// That there is a table for each layer, of the layers' shapes.
+// That there is a table for each layer, of the layers' shapes. There may be no features, as of texts without words.
 template <class Tables, class Vectors>
 void check_shapes(const std::vector<std::size_t>& widths, const Tables& w, const Vectors& bias) {
     need(widths.size() >= 2 && w.size() == widths.size() - 1 && bias.size() == w.size(), "a layer is missing");
-    need(std::ranges::all_of(widths, [](std::size_t width) { return width > 0; }), "a layer is empty");
+    need(std::all_of(widths.begin() + 1, widths.end(), [](std::size_t width) { return width > 0; }),
+         "a layer is empty");
     for (std::size_t l = 0; l < w.size(); ++l)
         need(w[l].shape(0) == widths[l] && w[l].shape(1) == padded(widths[l + 1]) &&
                  bias[l].size() == padded(widths[l + 1]),

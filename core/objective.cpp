@@ -122,24 +122,17 @@ class rows_objective final : public objective {
     rows_objective(const Rows& from, const visits& which, std::size_t classes)
         : objective(from.width(), classes), all(from) {
         if (classes < 2) throw std::invalid_argument("there are fewer than two classes");
-        if (which.labels.size() != from.size() || (which.importance && which.importance->size() != from.size()))
-            throw std::invalid_argument("labels or importance do not match the rows");
-        const std::size_t count = which.order ? which.order->size() : from.size();
+        check_lengths(which, from.size());
+        const std::size_t count = which.count(from.size());
         if (count > std::numeric_limits<std::uint32_t>::max()) throw std::length_error("too many rows");
         for (std::size_t i = 0; i < count; ++i) {
-            const std::int64_t row = which.order ? (*which.order)[i] : static_cast<std::int64_t>(i);
-            if (row < 0 || static_cast<std::size_t>(row) >= from.size())
-                throw std::invalid_argument("the order names a row that is not there");
-            const auto at = static_cast<std::size_t>(row);
-            const std::int32_t y = which.labels[at];
-            if (y < 0 || static_cast<std::size_t>(y) >= classes) throw std::invalid_argument("a label is no class");
-            const double h = which.importance ? (*which.importance)[at] : 1;
-            if (!(h >= 0 && h <= std::numeric_limits<float>::max()))
-                throw std::invalid_argument("an importance is negative or not finite");
+            const std::size_t at = which.row(i, from.size()), y = which.label(at, classes);
+            const double h = which.importance_of(at);
+            check_importance(h);
             if (h == 0) continue;
             chosen.push_back(at);
             labels.push_back(static_cast<std::uint32_t>(y));
-            seconds.push_back(y);
+            seconds.push_back(static_cast<double>(y));
             share.push_back(h);
         }
         importance = sum<8, double>(rows(), [&](std::size_t i) { return share[i]; });
@@ -323,6 +316,8 @@ class rows_objective final : public objective {
         lone_length2.assign(apart ? rows() : 0, 0);
         lone_largest.assign(apart ? rows() : 0, 0);
         each_value([&](std::size_t f, std::size_t i, T value) {
+            // Of dense rows there are as many values as are not 0, unless another thread changes them.
+            if (counts[f]-- == 0) throw std::invalid_argument("the rows were changed while they were read");
             if (places[f] < 0) {
                 lone.push_back({static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(i), value});
                 lone_length2[i] += static_cast<double>(value) * static_cast<double>(value);

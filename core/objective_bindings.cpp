@@ -15,6 +15,7 @@
 #include "blocks.h"
 #include "numpy.h"
 #include "objective.h"
+#include "state_checks.h"
 
 using namespace nanobind::literals;
 
@@ -62,13 +63,12 @@ struct shared_objective {
     void need_features(const Array& array) const {
         need(array.shape(0) == of->features + 1 && array.shape(1) == of->stride());
     }
-    static void need(bool fits) {
-        if (!fits) throw std::invalid_argument("an array has not the shape of the objective");
-    }
+    static void need(bool fits) { markone::need(fits, "an array has not the shape of the objective"); }
     void need_pairs(std::span<const std::uint32_t> pairs) const {
         if (!turned || apart) throw std::invalid_argument("the rows are not laid out by all columns");
         for (const std::uint32_t pair : pairs)
-            if (pair >= of->by_features()) throw std::out_of_range("no such weight");
+            if (pair >= of->by_features() || pair % of->stride() >= of->columns())
+                throw std::out_of_range("no such weight");
     }
 };
 
@@ -199,6 +199,7 @@ void bind_objective(nb::module_& m) {
             [](self_type& self, bool apart) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
+                self.turned = self.apart = false;  // what is there already is overwritten
                 self.of->turn(apart);
                 self.turned = true;
                 self.apart = apart;

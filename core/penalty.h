@@ -36,6 +36,7 @@ class debts {
 
     std::size_t now() const { return asked.size() - 1; }
     void ask(double importance, double k) {
+        make_room();
         visits.push_back(visits.back() + importance);
         asked.push_back(asked.back() + importance * k);
         asked_area.push_back(asked_area.back() + importance * asked.back());
@@ -63,6 +64,13 @@ class debts {
     }
 
     paid l2(double v, double k, std::size_t from) const { return shrink(v, k, visits.back() - visits[from]); }
+
+  private:
+    // In all three, before any of them grows: where there is no memory they stay of one length.
+    void make_room() {
+        for (std::vector<double>* sums : {&visits, &asked, &asked_area})
+            if (sums->size() == sums->capacity()) sums->reserve(2 * sums->size());
+    }
 };
 
 }  // namespace markone

@@ -14,10 +14,18 @@
 
 namespace markone {
 
+// Reads a number just once. Another thread of Python may write to its array meanwhile, so that what was checked must be
+// what is used.
+template <class Number>
+MARKONE_INLINE Number read_once(const Number& from) {
+    return __atomic_load_n(&from, __ATOMIC_RELAXED);
+}
+
 // Asks for the first lines of an array, long before they are read; from there on the hardware sees a straight line.
 template <class Number>
 MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
     constexpr std::size_t line = 64, most = 4 * line;
+    if (count == 0) return;  // an empty array may be nowhere
     const char* const begin = reinterpret_cast<const char*>(first);
     const char* const end = begin + std::min(count * sizeof(Number), most);
     for (const char* at = begin; at < end; at += line) __builtin_prefetch(at);

@@ -8,6 +8,7 @@
 // of the weights which were really there, however long the run.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,7 @@ template <class T>
 class state {
   public:
     static constexpr std::size_t most_features = std::size_t{1} << 31;
+    static constexpr std::size_t longest_history = 1 << 16;  // of debts, before all weights are settled
 
     const settings how;
     std::size_t features = 0;
@@ -134,7 +136,6 @@ class state {
     }
 
   private:
-    static constexpr std::size_t longest_history = 1 << 16;
     static constexpr double smallest_scale = 1e-6;
 
     paid debt(std::size_t at, std::size_t from) const {
@@ -182,23 +183,41 @@ void state<T>::grow(std::size_t new_features, std::size_t new_classes, std::span
             for (std::size_t k = 0; k < classes; ++k) moves.push_back({k, places[k], 1});
     }
 
+    // First all room is made, so that a learner for which there is too little memory stays what it was.
     const std::size_t old_stride = stride(), new_stride = stride_of(new_classes);
+    const bool same_layout = new_stride == old_stride && new_classes == classes;
+    const auto make_room = [](auto& numbers, std::size_t size) {
+        if (size > numbers.capacity()) numbers.reserve(std::max(size, 2 * numbers.size()));
+    };
     const auto lay_out = [&]<class Number>(table<Number>& numbers, std::size_t new_rows, bool has_sign) {
-        if (new_stride == old_stride && new_classes == classes) return numbers.resize(new_rows * new_stride);
+        if (same_layout) {
+            make_room(numbers, new_rows * new_stride);
+            return table<Number>();
+        }
         table<Number> laid(new_rows * new_stride);
         for (std::size_t row = 0; row < numbers.size() / old_stride; ++row)
             for (const auto& [from, to, factor] : moves)
                 laid[row * new_stride + to] =
                     static_cast<Number>(has_sign ? factor : 1) * numbers[row * old_stride + from];
-        numbers = std::move(laid);
+        return laid;
     };
-    const auto lay_out_layers = [&](layers& to, std::size_t new_rows) {
-        lay_out(to.v, new_rows, true);
-        if (how.average) lay_out(to.u, new_rows, true);
-        if (adagrad()) lay_out(to.squares, new_rows, false);
+    const auto lay_out_layers = [&](layers& from, std::size_t new_rows) {
+        layers laid{lay_out(from.v, new_rows, true), {}, {}};
+        if (how.average) laid.u = lay_out(from.u, new_rows, true);
+        if (adagrad()) laid.squares = lay_out(from.squares, new_rows, false);
+        return laid;
     };
-    lay_out_layers(weight, new_features);
-    lay_out_layers(bias, 1);
+    layers new_weight = lay_out_layers(weight, new_features), new_bias = lay_out_layers(bias, 1);
+    if (settles()) make_room(settled, new_features);
+
+    const auto put = [&](layers& to, layers& laid, std::size_t new_rows) {
+        if (!same_layout) return std::swap(to, laid);
+        to.v.resize(new_rows * new_stride);
+        if (how.average) to.u.resize(new_rows * new_stride);
+        if (adagrad()) to.squares.resize(new_rows * new_stride);
+    };
+    put(weight, new_weight, new_features);
+    put(bias, new_bias, 1);
     if (settles()) settled.resize(new_features, static_cast<std::uint32_t>(owed.now()));
     features = new_features;
     classes = new_classes;

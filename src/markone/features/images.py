@@ -81,7 +81,7 @@ class ImagePart(Part):
 
     def take(self, contents: Contents) -> None:
         size = contents.fact("size", list)
-        if size and not (len(size) == 2 and all(type(side) is int and side >= 0 for side in size)):
+        if size and not (len(size) == 2 and all(type(side) is int and 0 <= side <= MOST_PIXELS for side in size)):
             raise damaged("the size of the images is not height and width")
         if math.prod(size) > MOST_PIXELS:
             raise damaged("the images are too large")

@@ -17,7 +17,7 @@ from markone.errors import DataError
 from markone.learning.examples import Examples, shuffled
 from markone.learning.hull import multipliers_of_hard_margin
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.learning.states import need
+from markone.learning.states import MOST, check_forms, check_in_core, need
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
@@ -313,28 +313,29 @@ class Dual:
 
     def set_state(self, state: State) -> None:
         """Goes back to what `get_state` of a learner with the same settings, shape and examples gave."""
-        for number, solver in enumerate(self._solvers):
-            solver.set_state({name: part(array, number, len(self._solvers)) for name, array in state.items()})
+        parts = self._parts(state)
+        for solver, one in zip(self._solvers, parts, strict=True):
+            solver.core.check_state(core_of(one))
+        for solver, one in zip(self._solvers, parts, strict=True):
+            solver.set_state(one)
         self._turn, self._visits = (int(number) for number in state["turn"])
         self._snapshot = None
 
     def check_state(self, state: State) -> None:
         """That a state, which may come from anywhere, is one that can be set."""
-        like = self.get_state()
-        need(state.keys() == like.keys(), "it has other arrays than it should")
-        for name, array in state.items():
-            need(
-                array.dtype == like[name].dtype and array.shape == like[name].shape,
-                f"the array {name} has another form than it should",
-            )
-            good = not np.isnan(array).any() if name in ("numbers", "looks") else np.isfinite(array).all()
-            need(bool(good), f"the array {name} has numbers that are none")
-        need(bool((state["numbers"][LEVEL] > 0).all()), "its C is not greater than 0")
+        check_forms(state, self.get_state(), unbounded=("numbers", "looks"))
+        for solver, one in zip(self._solvers, self._parts(state), strict=True):
+            solver.check_state(one)
         turn, visits = (int(number) for number in state["turn"])
         need(0 <= turn <= len(self._solvers), "it is the turn of nobody")
         pauses = state["pauses"][:, turn] if turn < len(self._solvers) else np.zeros(0, np.uint8)
         most = int(((pauses == AWAKE) | (pauses >= VISITED)).sum())
         need(0 <= visits <= most, "it has made more visits than there are examples")
+
+    def _parts(self, state: State) -> list[State]:
+        """The state of each solver."""
+        count = len(self._solvers)
+        return [{name: part(array, number, count) for name, array in state.items()} for number in range(count)]
 
     def __getstate__(self) -> dict[str, Any]:
         twin = Dual(self.settings, features=self.features, classes=self.classes, dtype=self.dtype)
@@ -485,11 +486,26 @@ class Solver:
         state["rivals"] = state["rivals"].reshape(len(self.core), words)
         return {name: array if array.ndim == 2 else array[:, None] for name, array in state.items()}
 
+    def check_state(self, state: State) -> None:
+        """That a state of the right form has numbers that it can have."""
+        check_in_core(self.core.check_state, core_of(state))
+        need(float(state["numbers"][LEVEL, 0]) <= self._C, "its C is larger than that of the settings")
+        room, *counts, fresh, still = state["looks"][:, 0].tolist()
+        need(room >= 0, "it has less than no room to move")
+        need(all(0 <= count <= MOST and count == int(count) for count in counts), "it has counted impossible numbers")
+        need(counts[-1] < PASSES_A_STEP, "it has made too many passes with one C")
+        need({fresh, still} <= {0.0, 1.0}, "it says neither yes nor no where it must")
+
     def set_state(self, state: State) -> None:
         room, visits, updates, passes, fresh, still = state["looks"][:, 0].tolist()
-        self.core.set_state({name: array.ravel() if name in FLAT else array for name, array in state.items()})
+        self.core.set_state(core_of(state))
         self._room, self._visits, self._updates, self._passes = room, int(visits), int(updates), int(passes)
         self._fresh, self._still = bool(fresh), bool(still)
+
+
+def core_of(state: State) -> State:
+    """What the core knows of a solver's state."""
+    return {name: array.ravel() if name in FLAT else array for name, array in state.items()}
 
 
 def part(array: NDArray[Any], number: int, of: int) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
 from markone.learning.learner import Course, State
-from markone.learning.states import check_arrays
+from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
@@ -166,7 +166,8 @@ class Linear:
         return self._learner.get_state()
 
     def check_state(self, state: State) -> None:
-        check_arrays(state, self.get_state())
+        check_forms(state, self.get_state(), growing=OWED)
+        check_in_core(self._learner.check_state, state)
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
         """Goes back to what `get_state` of a learner with the same settings and shape gave."""

@@ -18,7 +18,7 @@ from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State
-from markone.learning.states import check_forms
+from markone.learning.states import check_forms, need
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
 
@@ -46,6 +46,12 @@ FEWEST_FOR_EACH = 2
 """... but from so many rows for each feature at least."""
 
 
+LARGEST = 1e100
+"""The largest weights and scores that a file may have to go on from."""
+ROUNDING = 1e-3
+"""How far scores that were added up step by step may be from those of the weights, as a share of the largest."""
+
+
 class Way(Protocol):
     """Where a solver is, and how it makes a step."""
 
@@ -64,6 +70,10 @@ class Way(Protocol):
 
     def norm2(self) -> float: ...
     def state(self) -> State: ...
+
+    def check(self, state: State) -> None:
+        """That a state of the right form, which may come from anywhere, has numbers that it can have."""
+
     def restore(self, state: State) -> None: ...
 
 
@@ -201,6 +211,7 @@ class Batch:
 
     def check_state(self, state: State) -> None:
         check_forms(state, self.get_state())
+        self._on_its_way().check(state)
 
     def set_state(self, state: State) -> None:
         self._on_its_way().restore(state)
@@ -312,6 +323,10 @@ class Place:
 
     def state(self) -> State:
         return {"w": self.w.copy()}
+
+    def check(self, state: State) -> None:
+        check_weights(self.of, state["w"])
+        need(self.has_bias or not state["w"][-1].any(), "it has a bias, and should have none")
 
     def restore(self, state: State) -> None:
         self.w[:] = state["w"]
@@ -504,10 +519,20 @@ class Span:
         return w
 
     def norm2(self) -> float:
-        return self.of.inner(self.c, self.scores - self.bias) + dot(self.bias, self.bias)
+        return max(0.0, self.of.inner(self.c, self.scores - self.bias)) + dot(self.bias, self.bias)
 
     def state(self) -> State:
         return {"c": self.c.copy(), "bias": self.bias.copy(), "scores": self.scores.copy()}
+
+    def check(self, state: State) -> None:
+        for array in state.values():
+            check_weights(self.of, np.atleast_2d(array))
+        need(self.has_bias or not state["bias"].any(), "it has a bias, and should have none")
+        scores = np.zeros_like(self.scores)
+        self.of.kernel(state["c"], scores)
+        scores += state["bias"]
+        away = abs(scores - state["scores"]).max(initial=0)
+        need(bool(away <= ROUNDING * max(1.0, abs(scores).max(initial=0))), "its scores are not those of its weights")
 
     def restore(self, state: State) -> None:
         self.c[:], self.bias[:], self.scores[:] = state["c"], state["bias"], state["scores"]
@@ -592,6 +617,12 @@ class Line:
             if not low < t < high or t > 4 * low > 0:
                 t = 4 * low if high == np.inf else (low + high) / 2
         return low
+
+
+def check_weights(objective: _core.Objective, w: Array) -> None:
+    """That weights from a file are not so large that their squares overflow, and are 0 where there is no class."""
+    need(bool(abs(w).max(initial=0) <= LARGEST), "it has weights that are too large")
+    need(not w[:, columns_of(objective) :].any(), "it has weights of classes that are not there")
 
 
 def dot(a: Array, b: Array) -> float:

@@ -19,7 +19,7 @@ from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course, State, Tally
-from markone.learning.states import check_forms, need, need_no_negative
+from markone.learning.states import MOST, check_forms, need, need_no_negative
 from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import Settings
 
@@ -157,6 +157,7 @@ class Multilayer:
         for name, array in state.items():
             if name.startswith(SQUARES):
                 need_no_negative(name, array)
+        need(int(state["steps"][0]) <= MOST, "it has made more steps than can be counted")
         need(bool(state["met"].max(initial=0) <= state["steps"][0]), "a feature was in more batches than there were")
 
     def _arrays(self) -> Iterator[tuple[str, Floats, int]]:
@@ -221,7 +222,7 @@ class Multilayer:
         """
         inputs, outputs = self.widths[layer : layer + 2]
         into_relu = self.settings.activation == "relu" and layer < len(self.widths) - 2
-        return np.float32(np.sqrt(6 / (inputs if into_relu else inputs + outputs)))
+        return np.float32(np.sqrt(6 / max(1, inputs if into_relu else inputs + outputs)))
 
     # ---- going on from elsewhere
 

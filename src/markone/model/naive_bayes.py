@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -263,8 +264,8 @@ class NaiveBayes:
 
 
 def is_number(value: Any, most: float) -> bool:
-    """At least 0, at most so much, and finite."""
-    return type(value) in (int, float) and 0 <= value <= most and value != np.inf
+    """At least 0, at most so much, and finite as a float."""
+    return type(value) in (int, float) and 0 <= value <= min(most, sys.float_info.max)
 
 
 def priors_of(priors: Any, classes: list[Label]) -> Floats | None:
