@@ -51,7 +51,7 @@ struct sentences_read {
 // ---- sentence that is whole
 
 // Words have the numbers 1, 2 ...; those of lines that are no words look like 3-4 (of several words together) and 8.1
-// (of a word that is not said). Lines that begin with # are comments.
+// (of a word that is not said). Lines that begin with # are comments, and stand before the first word of a sentence.
 class conllu_format {
   public:
     static constexpr std::size_t width = 10;
@@ -67,10 +67,14 @@ class conllu_format {
     std::size_t kept() const { return wanted.size(); }
 
     bool read(std::string_view line, sentences_read& to, const char* chunk) {
-        if (line.front() == '#') return false;
+        const auto next = static_cast<std::int32_t>(to.words() + 1);
+        if (line.front() == '#') {
+            if (next > 1 || last_together > 0)
+                throw bad_piece{line.data(), "a comment stands within a sentence; it belongs before the first word"};
+            return false;
+        }
         const fields found = split(line);
         const std::string_view id = found[0];
-        const auto next = static_cast<std::int32_t>(to.words() + 1);
         const std::size_t behind = id.find_first_not_of("0123456789");
         if (behind != id.npos && behind > 0) {
             check_no_word(id, behind, next);
@@ -130,7 +134,8 @@ class conllu_format {
     static std::int32_t number_of(std::string_view digits) {
         std::int32_t number = 0;
         const auto [behind, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        return error == std::errc() && behind == digits.data() + digits.size() && number >= 0 ? number : -1;
+        const bool plain = digits.size() == 1 || !digits.starts_with('0');  // 01 would not be written so again
+        return error == std::errc() && behind == digits.data() + digits.size() && number >= 0 && plain ? number : -1;
     }
 
     static std::int32_t head_of(std::string_view field) {
@@ -143,10 +148,11 @@ class conllu_format {
     void check_no_word(std::string_view id, std::size_t behind, std::int32_t next) {
         const std::int32_t first = number_of(id.substr(0, behind)), second = number_of(id.substr(behind + 1));
         if (id[behind] == '-' && first == next && second >= first) {
-            if (second > last_together) {
-                last_together = second;
-                together = id.data();
-            }
+            if (first <= last_together)
+                refuse(id, "the words ",
+                       " are written together, but others up to " + std::to_string(last_together) + " are, too");
+            last_together = second;
+            together = id.data();
         } else if (!(id[behind] == '.' && first == next - 1 && second > 0)) {
             refuse(id, "the number of the line is ",
                    ", which does not stand before the word " + std::to_string(next) + " of the sentence");
@@ -338,19 +344,14 @@ class conllu_writer {
             const auto place = static_cast<std::size_t>(places[i]);
             if (places[i] < 0 || place < done || place >= chunk.size())
                 throw std::invalid_argument("a word is not where it should be in the chunk");
-            put(chunk.substr(done, place - done));
+            put_between(chunk.substr(done, place - done));
             std::string_view line = chunk.substr(place, chunk.find('\n', place) - place);
             if (line.ends_with('\r')) line.remove_suffix(1);
-            conllu_format::fields fields;
-            try {
-                fields = conllu_format::split(line);
-            } catch (const bad_piece& wrong) {
-                throw std::invalid_argument(wrong.problem);
-            }
+            conllu_format::fields fields = fields_of(line);
             write(fields, i);
             done = place + line.size();
         }
-        put(chunk.substr(done));
+        put_between(chunk.substr(done));
         return std::move(out);
     }
 
@@ -371,7 +372,37 @@ class conllu_writer {
     }
 
   private:
+    static conllu_format::fields fields_of(std::string_view line) {
+        try {
+            return conllu_format::split(line);
+        } catch (const bad_piece& wrong) {
+            throw std::invalid_argument(wrong.problem);
+        }
+    }
+
+    // Lines between those of words, as they are; but the graph of those that are not said is that of other heads.
+    void put_between(std::string_view text) {
+        while (!heads.empty() && !text.empty()) {
+            const std::size_t size = std::min(text.find('\n'), text.size() - 1) + 1;
+            std::string_view line = text.substr(0, size);
+            text.remove_prefix(size);
+            const std::size_t behind = line.find_first_not_of("0123456789");
+            if (behind == 0 || behind == line.npos || line[behind] != '.') {
+                put(line);
+                continue;
+            }
+            const std::string_view end = line.substr(line.find_last_not_of("\r\n") + 1);
+            line.remove_suffix(end.size());
+            conllu_format::fields fields = fields_of(line);
+            fields[deps] = "_";
+            put_fields(fields);
+            put(end);
+        }
+        put(text);
+    }
+
     void write(conllu_format::fields& fields, std::size_t i) {
+        if (!heads.empty()) fields[deps] = "_";
         for (const new_column& column : columns) {
             const std::string_view field = column[i];
             if (field.find_first_of("\t\n\r") != field.npos)
@@ -381,6 +412,10 @@ class conllu_writer {
         std::string head;
         if (!heads.empty() && heads[i] != unknown_head) head = std::to_string(heads[i]);
         if (!heads.empty()) fields[6] = head.empty() ? "_" : std::string_view(head);
+        put_fields(fields);
+    }
+
+    void put_fields(const conllu_format::fields& fields) {
         for (std::size_t f = 0; f < fields.size(); ++f) {
             if (f > 0) put("\t");
             put(fields[f]);
@@ -392,6 +427,8 @@ class conllu_writer {
         out.resize(size + text.size());
         std::copy(text.begin(), text.end(), out.begin() + static_cast<std::ptrdiff_t>(size));
     }
+
+    static constexpr std::size_t deps = 8;  // a graph of the heads, which is no more when there are others
 
     std::span<const new_column> columns;
     std::span<const std::int32_t> heads;  // none where they stay as they are

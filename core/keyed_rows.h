@@ -24,7 +24,7 @@ constexpr std::uint64_t join(std::uint64_t key, std::uint64_t atom) {
     return key ^ (key >> 32);
 }
 
-// 64-bit keys, numbered as they come. All keys are well mixed, or places would not be spread.
+// 64-bit keys, numbered as they come.
 class row_numbers {
   public:
     std::size_t size() const { return keys_in_order.size(); }
@@ -32,7 +32,7 @@ class row_numbers {
 
     // Asks for the key's place in memory, for those who can wait.
     void expect(std::uint64_t key) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[(key ^ table_seed) & (slots.size() - 1)]);
+        if (!slots.empty()) __builtin_prefetch(&slots[place_of_mixed(key, shift)]);
     }
     std::uint32_t find(std::uint64_t key) const { return slots.empty() ? nobody : slots[place(key)].row; }
     std::uint32_t find_or_add(std::uint64_t key) {
@@ -59,19 +59,21 @@ class row_numbers {
 
     std::size_t place(std::uint64_t key) const {
         const std::size_t mask = slots.size() - 1;
-        std::size_t at = (key ^ table_seed) & mask;
+        std::size_t at = place_of_mixed(key, shift);
         while (slots[at].row != nobody && slots[at].key != key) at = (at + 1) & mask;
         return at;
     }
     void rehash(std::size_t count) {
         table<slot> old(count);
         old.swap(slots);
+        shift = shift_for(count);
         for (const slot& one : old)
             if (one.row != nobody) slots[place(one.key)] = one;
     }
 
     std::vector<std::uint64_t> keys_in_order;
     table<slot> slots;
+    unsigned shift = 0;
 };
 
 // Arrays of equal length that stay where they are when there are more of them.

@@ -114,12 +114,11 @@ class learner final : public tagger_learner {
     }
 
     void set_state(const sequence_state& to) override {
-        check(to);
         if (steps != 0 || rows.size() != count_of_features)
             throw std::invalid_argument("it has learned something already");
+        check(to);
         for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
             const std::uint32_t number = rows.row_of(to.rows.keys[row]);
-            if (came_up(number)) throw std::invalid_argument("a feature stands twice in what was kept");
             for (auto at = static_cast<std::size_t>(to.rows.indptr[row]);
                  at < static_cast<std::size_t>(to.rows.indptr[row + 1]); ++at)
                 rows.put(number, to.rows.columns[at], to.rows.weights[at], to.sums[at]);
@@ -134,15 +133,40 @@ class learner final : public tagger_learner {
         const std::size_t size = to.rows.keys.size(), stored = to.rows.columns.size();
         bool good = to.rows.indptr.size() == size + 1 && to.origins.size() == size &&
                     to.rows.weights.size() == stored && to.sums.size() == stored && to.rows.indptr[0] == 0 &&
-                    static_cast<std::size_t>(to.rows.indptr[size]) == stored && to.steps >= 0;
-        for (std::size_t row = 0; good && row < size; ++row) {
-            const row_origin& origin = to.origins[row];
-            good = to.rows.indptr[row] <= to.rows.indptr[row + 1] && origin.sentence < from.batch.size() &&
-                   origin.token < from.batch.length(origin.sentence) && origin.pattern < how.patterns.size() &&
-                   origin.tag1 <= count && origin.tag2 <= count;
-        }
-        for (std::size_t at = 0; good && at < stored; ++at) good = to.rows.columns[at] < count;
+                    static_cast<std::size_t>(to.rows.indptr[size]) == stored && to.steps >= 0 &&
+                    to.steps <= most_steps && std::floor(to.steps) == to.steps;
+        for (std::size_t row = 0; good && row < size; ++row)
+            good = to.rows.indptr[row] <= to.rows.indptr[row + 1] && came_up_there(to.rows.keys[row], to.origins[row]);
+        std::vector<std::size_t> last_row(count, size);  // that had a weight for a tag
+        for (std::size_t row = 0; good && row < size; ++row)
+            for (auto at = static_cast<std::size_t>(to.rows.indptr[row]);
+                 good && at < static_cast<std::size_t>(to.rows.indptr[row + 1]); ++at) {
+                const std::uint32_t tag = to.rows.columns[at];
+                good = tag < count && std::isfinite(to.rows.weights[at]) && std::isfinite(to.sums[at]) &&
+                       last_row[tag] != row;
+                if (good) last_row[tag] = row;
+            }
         if (!good) throw std::invalid_argument("what was kept of a training does not fit together");
+        std::vector<std::uint64_t> keys(to.rows.keys);
+        std::ranges::sort(keys);
+        if (std::ranges::adjacent_find(keys) != keys.end())
+            throw std::invalid_argument("a feature stands twice in what was kept");
+    }
+    // Whether a template makes just this feature of a token, after these tags: only then its name can be read there.
+    bool came_up_there(std::uint64_t key, const row_origin& origin) const {
+        if (origin.sentence >= from.batch.size() || origin.token >= from.batch.length(origin.sentence) ||
+            origin.pattern >= how.patterns.size() || origin.tag1 > count || origin.tag2 > count)
+            return false;
+        const std::size_t token = from.batch.begin(origin.sentence) + origin.token;
+        const auto number_in = [&](const std::vector<std::size_t>& some) {
+            return static_cast<std::size_t>(std::ranges::lower_bound(some, std::size_t{origin.pattern}) - some.begin());
+        };
+        if (how.patterns[origin.pattern].tags.empty()) {
+            const std::uint32_t row = seen.numbers[token * parts.local.size() + number_in(parts.local)];
+            return row != nobody && rows.keys()[row] == key;
+        }
+        const std::uint64_t base = seen.bases[token * parts.looking_back.size() + number_in(parts.looking_back)];
+        return base != 0 && with_tags(base, how.patterns[origin.pattern], {{origin.tag1, origin.tag2}}) == key;
     }
 
     // ---- what is seen
@@ -489,6 +513,7 @@ class learner final : public tagger_learner {
         return true;
     }
 
+    static constexpr double most_steps = 9007199254740992.0;  // 2^53: up to there each is another number
     static constexpr std::size_t most_reserved = std::size_t{1} << 19;
 
     struct place {

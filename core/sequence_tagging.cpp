@@ -27,6 +27,7 @@ class frozen_rows {
             good = from.columns[at] < columns && std::isfinite(from.weights[at]);
         if (!good) throw std::invalid_argument("the weights do not fit together");
         slots.resize(std::bit_ceil(2 * size + 2));
+        shift = shift_for(slots.size());
         entries.resize(from.columns.size());
         for (std::size_t at = 0; at < entries.size(); ++at) entries[at] = {from.weights[at], from.columns[at]};
         for (std::size_t row = 0; row < size; ++row) {
@@ -37,7 +38,7 @@ class frozen_rows {
         }
     }
 
-    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[(key ^ table_seed) & (slots.size() - 1)]); }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[place_of_mixed(key, shift)]); }
     void add(std::uint64_t key, float* scores) const {
         const slot& here = slots[place(key)];
         for (std::uint32_t at = here.begin; at < here.end; ++at) scores[entries[at].column] += entries[at].weight;
@@ -66,13 +67,14 @@ class frozen_rows {
     };
     std::size_t place(std::uint64_t key) const {
         const std::size_t mask = slots.size() - 1;
-        std::size_t at = (key ^ table_seed) & mask;
+        std::size_t at = place_of_mixed(key, shift);
         while (slots[at].begin != slots[at].end && slots[at].key != key) at = (at + 1) & mask;
         return at;
     }
 
     table<slot> slots;
     table<entry> entries;
+    unsigned shift = 0;
 };
 
 // Patterns of which all pieces are of the same column of one token: what they say of a word is summed once.

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -145,6 +146,8 @@ class tree_learner {
             how.emplace<beam_learner>(weights, width);
     }
 
+    bool is_exact() const { return std::holds_alternative<exact_learner>(how); }
+
     tree_tally learn(const tree_bank& bank, std::span<const std::int64_t> order, bool explore, std::uint64_t seed) {
         bank.need_trees();
         for (const std::int64_t one : order)
@@ -210,11 +213,12 @@ nb::dict get_state(tree_learner& self) {
             }
             label_starts.push_back(static_cast<std::int64_t>(label_ids.size()));
         });
-        self.arcs.each([&](std::uint64_t key, float w, double u) {
-            arc_keys.push_back(key);
-            arc_weights.push_back(w);
-            arc_sums.push_back(u);
-        });
+        const learned_rows& arcs = self.arcs.rows;  // as they came: in this order their squares are added up
+        arc_keys.assign(arcs.keys().begin(), arcs.keys().end());
+        for (std::uint32_t row = 0; row < arcs.size(); ++row) {
+            arc_weights.push_back(*arcs.weights(row));
+            arc_sums.push_back(*arcs.sums(row));
+        }
     }
     nb::dict state;
     state["steps"] = steps;
@@ -232,6 +236,9 @@ nb::dict get_state(tree_learner& self) {
     return state;
 }
 
+constexpr std::int64_t most_steps = std::int64_t{1} << 44;  // times any weight is no more than there is room for
+constexpr double largest_arc = 1e30;
+
 void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t, 1>& move_keys,
                const array<std::uint32_t, 1>& move_weights, const array<std::int64_t, 1>& move_sums,
                const array<std::uint64_t, 1>& label_keys, const array<std::int64_t, 1>& label_starts,
@@ -241,8 +248,11 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
     nb::gil_scoped_release unlocked;
     const std::lock_guard guard(self.busy);
     learned_weights& w = self.weights;
-    need(steps >= 0 && w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
+    need(w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
          "it has learned something already");
+    need(steps >= 0 && steps <= most_steps, "the number of steps is none");
+    need(steps > 0 || move_keys.size() + label_keys.size() + arc_keys.size() == 0, "it has learned without a step");
+    need(self.is_exact() ? move_keys.size() == 0 : arc_keys.size() == 0, "it has learned something else");
     need(arc_weights.size() == arc_keys.size() && arc_sums.size() == arc_keys.size(), "weights are missing");
     need(move_weights.size() == move_keys.size() && move_sums.size() == 2 * move_keys.size(), "weights are missing");
     need(label_ids.size() == label_weights.size() && label_ids.size() == label_sums.size() &&
@@ -252,10 +262,40 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
     const auto ascending = [](std::span<const std::uint64_t> keys) {
         return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
     };
-    need(ascending(view(move_keys)) && ascending(view(label_keys)) && ascending(view(arc_keys)),
-         "keys are not in order");
-    for (const std::uint32_t label : view(label_ids)) need(label < w.uses.size(), "no such label");
+    std::vector<std::uint64_t> arcs(arc_keys.data(), arc_keys.data() + arc_keys.size());
+    std::ranges::sort(arcs);
+    need(ascending(view(move_keys)) && ascending(view(label_keys)) && ascending(arcs), "keys are not in order");
+    const std::span<const std::uint64_t> moves = view(move_keys);
+    need(std::ranges::adjacent_find(moves, {}, [](std::uint64_t key) { return key & kept_bits; }) == moves.end(),
+         "a key is there twice");
+    // A sum has changes of a weight, each times the steps before it: it is that many times the weight at the end,
+    // without what the weight was before.
+    const auto is_weight = [](std::int32_t w) { return w >= -largest_weight && w <= largest_weight; };
+    const auto is_sum = [&](std::int64_t u) {
+        return u >= -2 * largest_weight * steps && u <= 2 * largest_weight * steps;
+    };
+    for (const std::uint32_t both : view(move_weights))
+        need(is_weight(lower_half(both)) && is_weight(lower_half(both >> 16)), "a weight is too large");
+    need(std::ranges::all_of(view(label_weights), is_weight), "a weight is too large");
+    need(std::ranges::all_of(view(move_sums), is_sum) && std::ranges::all_of(view(label_sums), is_sum),
+         "a sum is too large");
+    const auto is_below = [](double number, double most) { return std::abs(number) <= most; };  // and is a number
+    for (std::size_t i = 0; i < arc_keys.size(); ++i)
+        need(is_below(double{arc_weights.data()[i]}, largest_arc) &&
+                 is_below(arc_sums.data()[i], largest_arc * static_cast<double>(steps)),
+             "a weight is too large");
+    for (std::size_t i = 0; i < label_keys.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(label_starts.data()[i]);
+        const auto end = static_cast<std::size_t>(label_starts.data()[i + 1]);
+        const auto labels = view(label_ids).subspan(begin, end - begin);
+        need(!labels.empty() && std::ranges::adjacent_find(labels, std::greater_equal{}) == labels.end() &&
+                 labels.back() < w.uses.size(),
+             "no such label");
+    }
+    // Nothing was wrong, so that all can be taken over.
     w.steps = steps;
+    w.moves.reserve(move_keys.size());
+    w.labels.reserve(label_keys.size());
     for (std::size_t i = 0; i < move_keys.size(); ++i) {
         const std::uint32_t both = move_weights.data()[i];
         w.moves.put(move_keys.data()[i], {lower_half(both), lower_half(both >> 16)},
@@ -306,13 +346,20 @@ class tree_parser {
         arcs.w.assign(arc_weights.begin(), arc_weights.end());
         need(move_keys.size() == move_weights.size(), "weights are missing");
         need(label_starts.size() == label_keys.size() + 1, "weights are missing");
+        need(std::ranges::is_sorted(move_keys) && std::ranges::is_sorted(label_keys), "keys are not in order");
         check_places(label_starts, label_weights.size());
         for (const std::uint32_t one : label_weights) need(one >> 16 < uses.size(), "no such label");
         weights.uses = std::move(uses);
-        weights.moves.make(move_keys.size() / 3 + 8);
-        for (std::size_t i = 0; i < move_keys.size(); ++i)
-            weights.moves.set(weights.moves.add(move_keys[i]),
-                              {lower_half(move_weights[i]), lower_half(move_weights[i] >> 16)});
+        build_table(move_keys.size() / 3 + 8, 1, [&](std::size_t size, std::uint64_t factor) {
+            weights.moves.make(size, factor);
+            for (std::size_t i = 0; i < move_keys.size(); ++i) {
+                if (i > 0 && move_keys[i] == move_keys[i - 1]) continue;
+                const std::size_t at = weights.moves.add(move_keys[i]);
+                if (at == move_table::nowhere) return false;
+                weights.moves.set(at, {lower_half(move_weights[i]), lower_half(move_weights[i] >> 16)});
+            }
+            return true;
+        });
         weights.labels = frozen_labels(weights.uses.size(), label_keys, label_starts, label_weights);
     }
 

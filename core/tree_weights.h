@@ -17,13 +17,12 @@
 
 #include "memory.h"
 #include "transitions.h"
+#include "vocabulary.h"
 
 namespace markone {
 
 using move_scores = std::array<std::int64_t, move_count>;
 
-// Keys are well mixed, unless somebody wrote them who wants us to search for long.
-constexpr std::size_t longest_search = 1000;
 constexpr std::size_t most_templates = 64;  // of labels
 
 // A weight takes half of 32 bits, and none goes further than there is room for.
@@ -41,10 +40,27 @@ inline std::uint32_t part_of(std::uint64_t key) {
     return static_cast<std::uint32_t>(key >> 8);
 }
 
-// Where a key's search starts in a table of any size: the high part of a product.
-inline std::size_t start_of(std::uint64_t key, std::size_t size) {
+// Where a key's search starts in a table of any size: the high part of a product. Keys are well mixed, and the factor
+// is 1, unless somebody wrote keys that meet in one place: then it is another one, which nobody can know beforehand.
+inline std::size_t start_of(std::uint64_t key, std::uint64_t factor, std::size_t size) {
     __extension__ using twofold = unsigned __int128;
-    return static_cast<std::size_t>(static_cast<twofold>(key & kept_bits) * size >> 64);
+    return static_cast<std::size_t>(static_cast<twofold>(key * factor) * size >> 64);
+}
+
+// So many full buckets or slots stand in a row by chance less than once in 10^19 tables.
+constexpr std::size_t most_full_buckets = 100;
+constexpr std::size_t most_full_slots = 1000;
+
+// Makes a table by build(size, factor), which says whether its keys found room without a long search. Whatever the keys
+// are, if they differ, they do with a random factor; the table takes at most four times the room that it should.
+template <class Build>
+void build_table(std::size_t size, std::uint64_t factor, Build build) {
+    constexpr std::size_t tries = 12, tries_of_size = 4;
+    for (std::size_t done = 0; done < tries; ++done) {
+        if (build(size << done / tries_of_size, factor)) return;
+        factor = random_factor();
+    }
+    throw std::invalid_argument("too many keys want one place");
 }
 
 // A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
@@ -56,14 +72,20 @@ class move_table {
     static constexpr std::size_t most_keys = 128;  // that can be scored at once
 
     std::size_t size() const { return buckets.size(); }
-    void make(std::size_t count) { buckets.assign(count, bucket{}); }
-    void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start_of(key, buckets.size())]); }
+    std::uint64_t factor() const { return factor_of_keys; }
+    void make(std::size_t count, std::uint64_t factor) {
+        buckets.assign(count, bucket{});
+        factor_of_keys = factor;
+    }
+    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor_of_keys, buckets.size()); }
+    std::size_t after(std::size_t bucket) const { return bucket + 1 == buckets.size() ? 0 : bucket + 1; }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start(key)]); }
 
     // Adds up the weights of features. All places are asked for in memory before the first is looked at.
     move_scores score(std::span<const std::uint64_t> keys) const {
         std::array<const bucket*, most_keys> places;
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            places[i] = &buckets[start_of(keys[i], buckets.size())];
+            places[i] = &buckets[start(keys[i])];
             __builtin_prefetch(places[i]);
         }
         four shift{}, left{};
@@ -91,25 +113,38 @@ class move_table {
     // The place of a key, which is 7 times its bucket and its place there.
     std::size_t find(std::uint64_t key) const {
         const std::int32_t check = check_of(key);
-        for (std::size_t at = start_of(key, buckets.size());; at = at + 1 == buckets.size() ? 0 : at + 1) {
+        for (std::size_t at = start(key);; at = after(at)) {
             for (std::size_t i = 0; i < room; ++i)
                 if (buckets[at].checks[i / 4][i % 4] == check) return at * room + i;
             if (buckets[at].checks[1][3] == 0) return nowhere;
         }
     }
+    // A place for a key that has none, or nowhere if that would take a long search.
     std::size_t add(std::uint64_t key) {
-        std::size_t at = start_of(key, buckets.size());
-        for (std::size_t tries = 0;; ++tries) {
-            if (tries > longest_search) throw std::invalid_argument("too many keys want one place");
-            for (std::size_t i = 0; i < room; ++i)
-                if (buckets[at].checks[i / 4][i % 4] == 0) {
-                    buckets[at].checks[i / 4][i % 4] = check_of(key);
-                    return at * room + i;
-                }
-            buckets[at].checks[1][3] = spilled;
-            at = at + 1 == buckets.size() ? 0 : at + 1;
+        std::size_t bucket = start(key);
+        for (std::size_t full = 0; full <= most_full_buckets; ++full) {
+            const std::size_t taken = count_of(bucket);
+            if (taken < room) {
+                take(bucket * room + taken, key, {});
+                return bucket * room + taken;
+            }
+            spill(bucket);
+            bucket = after(bucket);
         }
+        return nowhere;
     }
+    // How many places of a bucket are taken, which are its first ones.
+    std::size_t count_of(std::size_t bucket) const {
+        std::size_t taken = 0;
+        while (taken < room && is_taken(bucket * room + taken)) ++taken;
+        return taken;
+    }
+    void take(std::size_t place, std::uint64_t key, pair weights) {
+        buckets[place / room].checks[place % room / 4][place % room % 4] = check_of(key);
+        set(place, weights);
+    }
+    // Says that a search goes on in the next bucket.
+    void spill(std::size_t bucket) { buckets[bucket].checks[1][3] = spilled; }
     bool is_taken(std::size_t place) const {
         return buckets[place / room].checks[place % room / 4][place % room % 4] != 0;
     }
@@ -135,6 +170,7 @@ class move_table {
     }
 
     table<bucket> buckets;
+    std::uint64_t factor_of_keys = 1;
 };
 
 // A large array in blocks, which come when they are first used and can be given back one by one.
@@ -163,22 +199,26 @@ class blocks_of {
 
 // Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
 // the number of steps before it. What scoring does not need lies apart, at the same places.
+//
+// Of keys that want the same place the smaller one has it. So where keys lie depends on which there are, and not on the
+// order in which they came: one that is taken for another, since half of a key is kept, is so after a training was
+// taken up again, too.
 class learned_moves {
   public:
     using pair = move_table::pair;
     using sums = std::array<std::int64_t, 2>;
 
-    learned_moves() { grow(std::size_t{1} << 12); }
+    learned_moves() { grow(first_size); }
     std::size_t size() const { return count; }
     void expect(std::uint64_t key) const { w.expect(key); }
     move_scores score(std::span<const std::uint64_t> some) const { return w.score(some); }
 
     // Moves the weights of shift and left for some features.
     void change(std::span<const std::uint64_t> some, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
-        make_room(some.size());
+        for (const std::uint64_t key : some) add_if_new(key);
         std::array<std::size_t, move_table::most_keys> places;
         for (std::size_t i = 0; i < some.size(); ++i) {
-            places[i] = place_of_key(some[i]);
+            places[i] = w.find(some[i]);
             __builtin_prefetch(&rows[places[i]], 1);
         }
         for (const std::size_t at : std::span(places).first(some.size())) {
@@ -199,9 +239,15 @@ class learned_moves {
             w.set(at, {0, 0});
         }
     }
+    // Makes room for so many features, as there is when they have come one after the other.
+    void reserve(std::size_t features) {
+        std::size_t size = w.size();
+        while (features > size * most_in_bucket) size += size / 2;
+        if (size > w.size()) grow(size);
+    }
     void put(std::uint64_t key, pair weights, sums sum) {
-        make_room(1);
-        const std::size_t at = place_of_key(key);
+        add_if_new(key);
+        const std::size_t at = w.find(key);
         w.set(at, weights);
         rows[at].u = sum;
     }
@@ -238,41 +284,93 @@ class learned_moves {
         sums u{};
     };
 
-    // For so many more, after which no place changes until there are as many.
-    void make_room(std::size_t more) {
-        if (count + more > w.size() * most_in_bucket) grow(w.size() + w.size() / 2);
-    }
-    std::size_t place_of_key(std::uint64_t key) {
-        const std::size_t found = w.find(key);
-        if (found != move_table::nowhere) return found;
-        const std::size_t at = w.add(key);
-        rows[at].key = key;
+    struct item {
+        row of;
+        pair weights{};
+    };
+    using row_blocks = blocks_of<row>;
+
+    void add_if_new(std::uint64_t key) {
+        if (w.find(key) != move_table::nowhere) return;
+        if (count + 1 > w.size() * most_in_bucket) grow(w.size() + w.size() / 2);
+        item one{{key, {}}, {}};
+        if (!insert(w, rows, one, most_full_buckets)) spread(one);
         ++count;
-        return at;
     }
+    // Puts an item among those of its bucket, in ascending order. If it is full, the largest goes on to the next one.
+    // False if as many as `most` were full: then one is left over.
+    static bool insert(move_table& table, row_blocks& rows, item& one, std::size_t most) {
+        constexpr std::size_t room = move_table::room;
+        std::size_t bucket = table.start(one.of.key);
+        for (std::size_t full = 0; full <= most; ++full) {
+            const std::size_t first = bucket * room;
+            rows.make(first / row_blocks::in_block);
+            rows.make((first + room - 1) / row_blocks::in_block);
+            const std::size_t taken = table.count_of(bucket);
+            std::size_t at = taken;
+            while (at > 0 && rows[first + at - 1].key > one.of.key) --at;
+            item left{};
+            if (taken == room) left = at == room ? one : item_at(table, rows, first + room - 1);
+            for (std::size_t i = std::min(taken, room - 1); i > at; --i)
+                place(table, rows, first + i, item_at(table, rows, first + i - 1));
+            if (at < room) place(table, rows, first + at, one);
+            if (taken < room) return true;
+            table.spill(bucket);
+            one = left;
+            bucket = table.after(bucket);
+        }
+        return false;
+    }
+    static item item_at(const move_table& table, const row_blocks& rows, std::size_t at) {
+        return {rows[at], table.get(at)};
+    }
+    static void place(move_table& table, row_blocks& rows, std::size_t at, const item& one) {
+        table.take(at, one.of.key, one.weights);
+        rows[at] = one.of;
+    }
+
     // Keys lie in ascending order, almost: both tables are walked from end to end, and what was walked is given back.
+    // A larger table has fewer full buckets in a row, so that no search in it is longer.
     void grow(std::size_t buckets) {
-        using rows_in_blocks = blocks_of<row>;
         move_table wider;
-        wider.make(buckets);
-        rows_in_blocks wider_rows(buckets * move_table::room);
+        wider.make(buckets, w.factor());
+        row_blocks wider_rows(buckets * move_table::room);
         for (std::size_t at = 0; at < rows.size(); ++at) {
             if (w.is_taken(at)) {
-                const std::size_t to = wider.add(rows[at].key);
-                wider.set(to, w.get(at));
-                wider_rows.make(to / rows_in_blocks::in_block);
-                wider_rows[to] = rows[at];
+                item one = item_at(w, rows, at);
+                insert(wider, wider_rows, one, buckets);
             }
-            if ((at + 1) % rows_in_blocks::in_block == 0) rows.give_back(at / rows_in_blocks::in_block);
+            if ((at + 1) % row_blocks::in_block == 0) rows.give_back(at / row_blocks::in_block);
         }
         wider_rows.make_all();
         std::swap(w, wider);
         std::swap(rows, wider_rows);
     }
+    // Finds other places for all, and for one more.
+    void spread(const item& more) {
+        build_table(w.size(), random_factor(), [&](std::size_t buckets, std::uint64_t factor) {
+            move_table other;
+            other.make(buckets, factor);
+            row_blocks other_rows(buckets * move_table::room);
+            item one = more;
+            bool fits = insert(other, other_rows, one, most_full_buckets);
+            for (std::size_t at = 0; fits && at < rows.size(); ++at) {
+                if (!w.is_taken(at)) continue;
+                one = item_at(w, rows, at);
+                fits = insert(other, other_rows, one, most_full_buckets);
+            }
+            if (!fits) return false;
+            other_rows.make_all();
+            std::swap(w, other);
+            std::swap(rows, other_rows);
+            return true;
+        });
+    }
 
+    static constexpr std::size_t first_size = std::size_t{1} << 12;
     static constexpr std::size_t most_in_bucket = 4;  // on average
     move_table w;
-    blocks_of<row> rows;  // by place in the table
+    row_blocks rows;  // by place in the table
     std::size_t count = 0;
 };
 
@@ -290,7 +388,7 @@ class learned_labels {
     std::size_t labels() const { return count; }
     std::size_t size() const { return rows; }
     void expect(std::uint64_t key) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[start_of(key, slots.size())]);
+        if (!slots.empty()) __builtin_prefetch(&slots[start_of(key, factor, slots.size())]);
     }
     void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
         std::ranges::fill(scores, 0);
@@ -319,6 +417,12 @@ class learned_labels {
             u[at] -= lower_half(weights[at]) * steps;
             weights[at] = in_halves(0, weights[at] >> 16);
         }
+    }
+    // Makes room for so many features, as there is when they have come one after the other.
+    void reserve(std::size_t features) {
+        std::size_t size = std::max(slots.size(), first_size);
+        while (!has_room(features, size)) size += size / 2;
+        if (size > slots.size()) grow(size);
     }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
         const std::size_t at = entry_of(key, label);
@@ -358,17 +462,29 @@ class learned_labels {
         std::uint16_t count = 0, room = 0;
     };
 
-    std::size_t place(std::uint64_t key) const {
-        std::size_t at = start_of(key, slots.size());
+    static constexpr std::size_t first_size = std::size_t{1} << 16;
+    static bool has_room(std::size_t features, std::size_t size) { return 10 * features <= 7 * size; }
+
+    std::size_t place(std::uint64_t key) const { return place_in(slots, key, factor); }
+    static std::size_t place_in(const table<slot>& slots, std::uint64_t key, std::uint64_t factor) {
+        std::size_t at = start_of(key, factor, slots.size());
         while (slots[at].key != key && slots[at].key != 0) at = at + 1 == slots.size() ? 0 : at + 1;
         return at;
     }
+    static bool is_far(const table<slot>& slots, std::uint64_t key, std::uint64_t factor, std::size_t at) {
+        const std::size_t start = start_of(key, factor, slots.size());
+        return (at >= start ? at - start : at + slots.size() - start) > most_full_slots;
+    }
     std::size_t entry_of(std::uint64_t key, std::uint16_t label) {
-        if (slots.empty()) grow(std::size_t{1} << 16);
+        if (slots.empty()) grow(first_size);
         std::size_t at = place(key);
         if (slots[at].key == 0) {
-            if (10 * (rows + 1) > 7 * slots.size()) {
+            if (!has_room(rows + 1, slots.size())) {
                 grow(slots.size() + slots.size() / 2);
+                at = place(key);
+            }
+            if (is_far(slots, key, factor, at)) {
+                spread();
                 at = place(key);
             }
             slots[at].key = key;
@@ -414,8 +530,24 @@ class learned_labels {
         for (const slot& one : old)
             if (one.key != 0) slots[place(one.key)] = one;
     }
+    // Finds other places for all.
+    void spread() {
+        build_table(slots.size(), random_factor(), [&](std::size_t size, std::uint64_t other) {
+            table<slot> made(size);
+            for (const slot& one : slots) {
+                if (one.key == 0) continue;
+                const std::size_t at = place_in(made, one.key, other);
+                if (is_far(made, one.key, other, at)) return false;
+                made[at] = one;
+            }
+            slots.swap(made);
+            factor = other;
+            return true;
+        });
+    }
 
     std::size_t count, rows = 0;
+    std::uint64_t factor = 1;
     table<slot> slots;
     std::vector<std::uint32_t> weights;  // the weight in the lower half, its label in the upper one
     std::vector<std::int64_t> u;
@@ -486,17 +618,26 @@ class frozen_labels {
     frozen_labels() = default;
     frozen_labels(std::size_t labels, std::span<const std::uint64_t> keys, std::span<const std::uint32_t> starts,
                   std::span<const std::uint32_t> weights)
-        : count(labels), slots(keys.size() + keys.size() / 2 + 8) {
+        : count(labels) {
+        std::vector<std::uint32_t> places;
+        places.reserve(keys.size());
         entries.reserve(keys.size() + weights.size());
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            put(keys[i], static_cast<std::uint32_t>(entries.size()));
+            places.push_back(static_cast<std::uint32_t>(entries.size()));
             entries.push_back(starts[i + 1] - starts[i]);
             entries.insert(entries.end(), weights.begin() + starts[i], weights.begin() + starts[i + 1]);
         }
+        build_table(keys.size() + keys.size() / 2 + 8, 1, [&](std::size_t size, std::uint64_t new_factor) {
+            slots.assign(size, slot{});
+            factor = new_factor;
+            for (std::size_t i = 0; i < keys.size(); ++i)
+                if ((i == 0 || keys[i] != keys[i - 1]) && !put(keys[i], places[i])) return false;
+            return true;
+        });
     }
 
     std::size_t labels() const { return count; }
-    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[start_of(key, slots.size())]); }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[start(key)]); }
     void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
         std::ranges::fill(scores, 0);
         std::array<const std::uint32_t*, most_templates> found;
@@ -521,21 +662,24 @@ class frozen_labels {
     }
     const std::uint32_t* find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);
-        for (std::size_t at = start_of(key, slots.size()); slots[at].check != 0;
-             at = at + 1 == slots.size() ? 0 : at + 1)
+        for (std::size_t at = start(key); slots[at].check != 0; at = at + 1 == slots.size() ? 0 : at + 1)
             if (slots[at].check == check) return &entries[slots[at].place];
         return nullptr;
     }
-    void put(std::uint64_t key, std::uint32_t place) {
-        std::size_t at = start_of(key, slots.size());
-        for (std::size_t tries = 0; slots[at].check != 0; ++tries) {
-            if (tries > longest_search) throw std::invalid_argument("too many keys want one place");
+    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor, slots.size()); }
+    // False if there is no place near.
+    bool put(std::uint64_t key, std::uint32_t place) {
+        std::size_t at = start(key);
+        for (std::size_t full = 0; slots[at].check != 0; ++full) {
+            if (full > most_full_slots) return false;
             at = at + 1 == slots.size() ? 0 : at + 1;
         }
         slots[at] = {check_of(key), place};
+        return true;
     }
 
     std::size_t count = 0;
+    std::uint64_t factor = 1;
     table<slot> slots{8};
     std::vector<std::uint32_t> entries;  // of each feature, their number first
 };

@@ -50,6 +50,18 @@ inline const std::uint64_t table_seed = std::uint64_t{std::random_device{}()} <<
 inline std::uint64_t place_of(std::uint64_t key) {
     return mix(key ^ table_seed);
 }
+// The same for keys that are well mixed already, of which somebody may have written some: the first bits of a product
+// with a number that nobody knows. `shift` leaves as many bits as the size of the table has.
+inline std::uint64_t random_factor() {
+    return std::uint64_t{std::random_device{}()} << 32 | std::random_device{}() | 1;
+}
+inline const std::uint64_t table_factor = random_factor();
+inline std::size_t place_of_mixed(std::uint64_t key, unsigned shift) {
+    return static_cast<std::size_t>(key * table_factor >> shift);
+}
+inline unsigned shift_for(std::size_t size) {
+    return 64 - static_cast<unsigned>(std::countr_zero(size));
+}
 
 // The same in every process: hashed features live on in models.
 inline std::uint64_t hash_of(std::string_view bytes) {

@@ -66,12 +66,14 @@ class word_reader {
         return atoms_of(word, digit, hyphen, first_capital, capitals != 0 && capitals == letters);
     }
 
-    // Pieces of the word that was read last.
+    // Pieces of the word that was read last; of a shorter one, all of it.
     std::string_view lower_text() const { return lower; }
     std::string_view shape_text() const { return shape; }
-    std::string_view prefix_text(std::size_t size) const { return lower_text().substr(0, starts[size]); }
+    std::string_view prefix_text(std::size_t size) const {
+        return lower_text().substr(0, starts[std::min(size, starts.size() - 1)]);
+    }
     std::string_view suffix_text(std::size_t size) const {
-        return lower_text().substr(starts[starts.size() - 1 - size]);
+        return lower_text().substr(starts[starts.size() - 1 - std::min(size, starts.size() - 1)]);
     }
     // Bits for a digit, a hyphen, a capital at the beginning, and nothing but capitals.
     static std::uint64_t signs_of(unsigned bits) { return mix(1 + bits); }

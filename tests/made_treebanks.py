@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 from markone.cli.stories import stories, write_stories
 
@@ -16,6 +18,30 @@ def phrases(count: int, seed: int) -> str:
             parts.append(f"{word} {tag} {'O' if not inside else 'B-NP' if tag == 'DET' else 'I-NP'}\n")
         parts.append("\n")
     return "".join(parts)
+
+
+def random_trees(count: int, seed: int) -> list[dict[str, Any]]:
+    """Sentences of many words in any order, from which a parser learns hundreds of thousands of features."""
+    chance = random.Random(seed)
+    made = []
+    for _ in range(count):
+        size = chance.randint(5, 20)
+        heads, spine = [0], [1]
+        for word in range(2, size + 1):
+            place = chance.randrange(len(spine))
+            heads.append(spine[place])
+            spine[place + 1 :] = [word]
+        if chance.random() < 0.5:  # mirrored, so that heads are on either side
+            heads = [head and size + 1 - head for head in reversed(heads)]
+        made.append(
+            {
+                "form": [f"word{chance.randrange(3000)}" for _ in range(size)],
+                "upos": [chance.choice(["NOUN", "VERB", "ADJ", "ADP", "DET"]) for _ in range(size)],
+                "head": heads,
+                "deprel": [chance.choice(["nmod", "obj", "amod"]) if head else "root" for head in heads],
+            }
+        )
+    return made
 
 
 def write_treebanks(folder: Path) -> None:

@@ -17,6 +17,7 @@ import markone
 from markone import DataError, Parser, SettingsError
 from markone.learning.progress import Silence
 from markone.model.history import Pass
+from made_treebanks import random_trees
 from markone.structured.sentences import Sentences
 
 NOUNS, VERBS, NAMES = ["dog", "cat", "bird", "tree"], ["sees", "likes", "knows"], ["Ann", "Bob"]
@@ -211,6 +212,23 @@ def test_a_training_that_was_interrupted_ends_as_if_it_had_not_been(
     resumed = Parser.train(noisy(40), checkpoint=kept, resume=True, **settings)
     assert content(resumed, tmp_path) == content(whole, tmp_path)
     assert len(resumed.history) == 4
+
+
+@modes
+def test_a_training_of_many_features_is_taken_up(how: dict[str, Any], tmp_path: Path) -> None:
+    """Tables that hold so many keys have grown while they were filled."""
+    sentences, kept = random_trees(400, 1), tmp_path / "kept"
+    settings: dict[str, Any] = {"epochs": 3, **how, **({"beam": 2} if how["mode"] == "accurate" else {})}
+
+    def interrupt(result: Pass) -> None:
+        if result.epoch == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    Parser.train(sentences, checkpoint=kept, callback=interrupt, **settings)
+    table = "resume.state.arc_keys" if how["mode"] == "exact" else "resume.state.move_keys"
+    assert forging.Forged(kept.read_bytes()).told["tensors"][table]["shape"][0] > 100_000
+    resumed = Parser.train(sentences, resume=kept, **settings)
+    assert content(resumed, tmp_path) == content(Parser.train(sentences, **settings), tmp_path)
 
 
 def test_more_passes_can_be_made_later(tmp_path: Path) -> None:

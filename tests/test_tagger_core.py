@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
@@ -192,27 +193,44 @@ def test_goes_on_from_a_state(drawn: tuple[list[str], Corpus], decode: str) -> N
 
 
 def test_a_state_that_does_not_fit_is_refused() -> None:
-    corpus: Corpus = [({"form": ["a", "dog"], "pos": ["D", "N"]}, ("A", "B"))]
-    pair = Pair(["A", "B"], corpus, ["lower[0]"])
+    corpus: Corpus = [({"form": ["a", "dog"], "pos": ["D", "N"]}, ("B", "A"))]
+    templates = ["lower[0]", "prefix5[0]", "suffix4[0]", "suffix3[0]"]
+    pair = Pair(["A", "B"], corpus, templates)
     pair.learn()
 
     def new() -> _core.TaggerLearner:
-        return Pair(["A", "B"], corpus, ["lower[0]"]).learner
+        return Pair(["A", "B"], corpus, templates).learner
 
     good = pair.learner.get_state()
+    where = good["origins"].reshape(-1, 5)  # sentence, token, template, and two tags before
+
+    def elsewhere(column: int, value: int) -> NDArray[np.uint32]:
+        other = where.copy()
+        other[0, column] = value
+        return other.reshape(-1)
+
     changes = {
-        "steps": [np.array([-1.0]), np.zeros(0), np.zeros(2)],
+        "steps": [np.array([-1.0]), np.zeros(0), np.zeros(2), np.array([np.nan]), np.array([0.5]), np.array([1e300])],
         "keys": [good["keys"][:-1], np.repeat(good["keys"][:1], len(good["keys"]))],
         "indptr": [good["indptr"][::-1].copy(), good["indptr"] + 1, good["indptr"][:-1]],
-        "columns": [good["columns"] + 2, good["columns"][:-1]],
-        "weights": [good["weights"][:-1]],
-        "sums": [good["sums"][1:]],
-        "origins": [good["origins"][:-1], good["origins"][:-5], good["origins"] + 9],
+        "columns": [good["columns"] + 2, good["columns"][:-1], good["columns"] * 0],
+        "weights": [good["weights"][:-1], good["weights"] * np.float32("inf")],
+        "sums": [good["sums"][1:], good["sums"] * np.nan],
+        "origins": [
+            good["origins"][:-1],
+            good["origins"][:-5],
+            good["origins"] + 9,
+            elsewhere(1, 1),  # the other word is another feature
+            *(elsewhere(2, template) for template in range(1, 5)),  # the word has no such prefix, or is none of tags
+            elsewhere(2, 2**32 - 1),
+        ],
     }
+    changed = new()
     for name, arrays in changes.items():
         for array in arrays:
             with pytest.raises(ValueError, match="."):
-                new().set_state({**good, name: array.astype(good[name].dtype)})
+                changed.set_state({**good, name: array.astype(good[name].dtype)})
+            assert len(changed.get_state()["keys"]) == 0  # nothing of it was taken over
     with pytest.raises(ValueError, match="has learned something already"):
         pair.learner.set_state(good)
     again = new()
@@ -416,6 +434,22 @@ def test_rows_are_checked() -> None:
     ]:
         with pytest.raises(ValueError, match="."):
             _core.Tagging(*pair.core, known, (keys, indptr, columns, weights))
+
+
+def test_keys_that_somebody_wrote_do_not_take_long() -> None:
+    """Each takes about as long as another: with a place for all of them this would take minutes."""
+    pair = Pair(["A", "B"], [({"form": ["a", "b"], "pos": ["N", "N"]}, ("A", "B"))], ["lower[0]"])
+    size = 300_000
+    numbers = np.arange(1, size + 1, dtype=np.uint64)
+    indptr, columns = np.arange(size + 1, dtype=np.int64), np.zeros(size, np.uint32)
+    offsets = np.array([0, 0], np.int64)
+    starts, forms = texts([pair.corpus[0][0]], pair.templates.columns)
+    begin = time.perf_counter()
+    for keys in (numbers << np.uint64(40), numbers, numbers << np.uint64(20)):
+        known = (keys, np.zeros(size, np.uint32), offsets, np.zeros(0, np.uint8))
+        tagging = _core.Tagging(*pair.core, known, (keys, indptr, columns, np.ones(size, np.float32)))
+        assert len(tagging.tag(starts, forms)) == 2
+    assert time.perf_counter() - begin < 20
 
 
 def test_where_no_sequence_is_allowed() -> None:

@@ -3,6 +3,7 @@
 MarkoneError
 ├── SettingsError    a setting that means nothing, or that another one forbids
 └── DataError        rows, labels or weights from which nothing can be learned
+    └── NoDataError  a file, or what comes from a pipe, that is empty
 
 All are `ValueError`s whose message says what is wrong, what was found and, where there is a good guess, what to do.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["DataError", "MarkoneError", "SettingsError", "did_you_mean"]
+__all__ = ["DataError", "MarkoneError", "NoDataError", "SettingsError", "did_you_mean"]
 
 
 class MarkoneError(ValueError):
@@ -33,6 +34,10 @@ class SettingsError(MarkoneError):
 
 class DataError(MarkoneError):
     """Rows, labels or weights from which nothing can be learned."""
+
+
+class NoDataError(DataError):
+    """A file, or what comes from a pipe, that is empty: whoever predicts has nothing to do."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -31,6 +31,7 @@ from markone.cli.treebanks import (
     library_options,
     measure,
     open_files,
+    open_to_use,
     read_to_learn,
     tell_training,
     write_all,
@@ -88,19 +89,20 @@ def train(
     path = out or default_name(data, "parser")
     check_path(path, [*data, *filter(None, [test])])
     settings: dict[str, Any] = given(learning)
-    sentences = read_to_learn(data, given(reading), settings)
+    sentences = read_to_learn(data, given(reading), settings, heads=True)
     parser = learn_and_save(
         lambda checkpoints, going_on: Parser.train(
             sentences, tag=tag, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
         ),
         path,
+        kind="parser",
         checkpoint=checkpoint,
         minutes=minutes,
         resume=resume,
         final=True,
         quiet=quiet,
     )
-    evaluation = None if test is None else parser.evaluate(open_files([test], given(reading)).read())
+    evaluation = None if test is None else parser.evaluate(open_files([test], given(reading), heads=True).read())
     if json:
         learned = {
             "mode": parser.settings.mode,
@@ -112,7 +114,8 @@ def train(
         }
         print_json(facts_of(path, sentences, parser.history, learned, evaluation))
     elif not quiet:
-        tell_training(path, sentences, parser.history, about_parser(parser), evaluation, test)
+        judged = "moves" if parser.settings.mode == "fast" else "sentences"
+        tell_training(path, sentences, parser.history, about_parser(parser), evaluation, test, judged)
 
 
 def about_parser(parser: Parser) -> Iterator[str]:
@@ -137,8 +140,9 @@ def run(
 ) -> None:
     """Parse the sentences of files, or of plain text, with a parser that `markone parse train` has saved.
 
-    CoNLL-U is written as it was read, with new heads and labels. A parser that was trained with --tag tags the words
-    first; any other needs their tags.
+    CoNLL-U is written as it was read, with new heads and labels. What stood in HEAD does not matter, and DEPS, which
+    belonged to it, becomes an underscore. A parser that was trained with --tag tags the words first; any other needs
+    their tags. Of an empty file nothing is written.
 
     Examples:
 
@@ -160,7 +164,7 @@ def run(
     check_not_read(out, model, data)
     check_kind(model, "parser", "use", data)
     parser = Parser.load(model)
-    corpus = open_files([data], given(reading), once=True)
+    corpus = open_to_use(data, given(reading))
 
     def found(batch: Sentences) -> bytes:
         check_tags(parser, batch)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
-from markone.errors import SettingsError
+from markone.errors import NoDataError, SettingsError
 
 
 def predict(
@@ -27,7 +27,8 @@ def predict(
     """Predict labels with a model that `markone train` has saved.
 
     The predictions go to standard output, one a line, while the data are read, or to a file. The columns' kinds are
-    the model's, and a file is read as those were that it was trained on.
+    the model's, and a file is read as those were that it was trained on. Of an empty file nothing is predicted, and
+    nothing is written.
 
     Examples:
 
@@ -83,7 +84,11 @@ def predict(
             "probabilities",
             f"are those of models of the rules 'logistic', 'naive-bayes' and 'mlp', and this one is of {rule!r}",
         )
-    source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
+    try:
+        source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
+    except NoDataError:  # of nothing, nothing is predicted
+        with opened(out):
+            return
     writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
     with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:
         for batch, winners, found in predictor.answers(seen, threads=threads):

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from markone.cli.models import check_kind
 from markone.cli.options import FileName, Flag, given
+from markone.cli.sentences import tell
 from markone.cli.training import (
     Checkpoint,
     Json,
@@ -32,6 +33,7 @@ from markone.cli.treebanks import (
     library_options,
     measure,
     open_files,
+    open_to_use,
     read_to_learn,
     tell_training,
     usual_output,
@@ -66,8 +68,10 @@ def train(
     """Learn to tag words from sentences whose words have tags, and save the tagger.
 
     Parts of speech, phrases, names: any column of CoNLL-U or of a file of columns, or the tags of JSON lines. Tags of
-    spans (IOB1, IOB2, IOBES) are noticed, and no sequence that makes no sense is ever given. Ctrl-C keeps what was
-    learned so far, and --resume goes on from there as if nothing had happened.
+    spans (IOB1, IOB2, IOBES) are noticed, and no sequence that makes no sense is ever given. Tags that are not valid in
+    their scheme are taken for the nearest that are, and it is said how many there were and where the first is. The
+    tagger keeps the names of columns for the other commands. Ctrl-C keeps what was learned so far, and --resume goes on
+    from there as if nothing had happened.
 
     Examples:
 
@@ -95,22 +99,34 @@ def train(
     settings: dict[str, Any] = given(learning)
     if templates is not None:
         settings["templates"] = lines_of(templates)
-    sentences = read_to_learn(data, given(reading), settings)
+    sentences = read_to_learn(data, given(reading), settings, heads=False)
     tagger = learn_and_save(
         lambda checkpoints, going_on: Tagger.train(
             sentences, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
         ),
         path,
+        kind="tagger",
         checkpoint=checkpoint,
         minutes=minutes,
         resume=resume,
         final=final,
         quiet=quiet,
     )
-    evaluation = None if test is None else tagger.evaluate(open_files([test], given(reading)).read())
+    if tagger.repairs is not None:
+        tell(f"{tagger.repairs}. --strict refuses such tags")
+    tested = None if test is None else open_files([test], given(reading), heads=False, usual=tagger.columns).read()
+    evaluation = None if tested is None else tagger.evaluate(tested)
     about, features = tagger.settings, len(tagger.weights)
     if json:
-        learned = {"column": about.column, "rule": about.rule, "tags": tagger.tags, "features": features}
+        repairs = None if tagger.repairs is None else tagger.repairs._asdict()
+        learned = {
+            "column": about.column,
+            "rule": about.rule,
+            "tags": tagger.tags,
+            "features": features,
+            "scheme": about.scheme,
+            "repairs": repairs,
+        }
         print_json(facts_of(path, sentences, tagger.history, learned, evaluation))
     elif not quiet:
         lines = [f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
@@ -130,7 +146,7 @@ def run(
 
     Sentences are written as they were read, with the tags in their column: CoNLL-U with all its comments and lines, a
     file of columns with one column more, JSON lines with lists of tags. Plain text is cut into sentences and words
-    first, and written as columns.
+    first, and written as columns. Of an empty file nothing is written.
 
     Examples:
 
@@ -152,7 +168,7 @@ def run(
     check_not_read(out, model, data)
     check_kind(model, "tagger", "use", data)
     tagger = Tagger.load(model)
-    corpus = open_files([data], given(reading), once=True)
+    corpus = open_to_use(data, given(reading), tagger.columns)
     format = output or usual_output(corpus)
     write_all(
         corpus, out, format, lambda batch: written(batch, tagger.settings.column, tagger.tag_columns(batch), format)
@@ -168,8 +184,9 @@ def evaluate(
 ) -> None:
     """Measure a tagger on sentences whose tags are known.
 
-    Tells how many words have the right tag, how many sentences are all right, which tags are taken for which others
-    and, where tags are parts of spans, their precision, recall and F1 as in the shared tasks.
+    Tells how many words have the right tag, those that occur in the training data and those that do not, how many
+    sentences are all right, which tags are taken for which others and, where tags are parts of spans, their precision,
+    recall and F1 as in the shared tasks.
 
     Examples:
 

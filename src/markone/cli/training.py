@@ -56,6 +56,7 @@ def learn_and_save(
     learn: Callable[[Checkpoints, Any], Model],
     path: str,
     *,
+    kind: str = "classifier",
     checkpoint: bool,
     minutes: float | None,
     resume: bool,
@@ -63,13 +64,16 @@ def learn_and_save(
     quiet: bool,
 ) -> Model:
     """Calls `learn` with where to keep the training, and with the file to go on from, if there is one."""
+    from markone.cli.models import check_kind
     from markone.learning.checkpoints import Checkpoints
     from markone.learning.interruption import Interruption
 
     kept = f"{path}.checkpoint"
     before = identity(kept)
     taken_up = kept if before is not None else path
-    if resume and not os.path.exists(taken_up) and not quiet:
+    if resume and os.path.exists(taken_up):
+        check_kind(taken_up, kind, "resume")
+    elif resume and not quiet:
         tell(f"there is no {kept} to go on from; the training begins")
     try:
         model = learn(Checkpoints(kept, each_pass=checkpoint, minutes=minutes), resume and taken_up)

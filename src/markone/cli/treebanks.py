@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
@@ -15,17 +15,15 @@ from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, options, parameter_docs
 from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.sentences import readable
-from markone.errors import DataError
-from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, open_corpus
+from markone.errors import DataError, NoDataError
+from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, Corpus, open_corpus
 from markone.structured.holding import held_sentences
-from markone.structured.parser import with_tags
+from markone.structured.parser import Parser, with_tags
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
     from markone.model.history import History
-    from markone.structured.corpora import Corpus
-    from markone.structured.parser import Parser
     from markone.structured.tagger import Tagger
 
 Output = Literal["conllu", "columns", "jsonl"]
@@ -51,7 +49,8 @@ Out = Annotated[
 
 def reading_options() -> Any:
     """Those of `open_corpus`, in its own words."""
-    return library_options("Sentences", open_corpus, {"what", "once"}, "Reading sentences", format=Literal[FORMATS])
+    without = {"what", "once", "heads"}
+    return library_options("Sentences", open_corpus, without, "Reading sentences", format=Literal[FORMATS])
 
 
 def library_options(name: str, function: Callable[..., Any], without: Collection[str], group: str, **types: Any) -> Any:
@@ -74,15 +73,30 @@ else:
 # ---- reading
 
 
-def open_files(data: Sequence[str], said: dict[str, Any], *, once: bool = False) -> Corpus:
-    """Files of one format, or standard input."""
+def open_files(
+    data: Sequence[str],
+    said: dict[str, Any],
+    *,
+    heads: bool,
+    usual: Sequence[str] | None = None,
+    once: bool = False,
+) -> Corpus:
+    """Files of one format, or standard input. Columns that the user does not name have their usual names."""
     what: Any = data[0] if len(data) == 1 else [Path(name) for name in data]
-    return open_corpus(what, once=once, **said)
+    return replace(open_corpus(what, heads=heads, once=once, **said), usual=usual)
 
 
-def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str, Any]) -> Sentences:
+def open_to_use(data: str, said: dict[str, Any], usual: Sequence[str] | None = None) -> Corpus:
+    """A file or standard input whose sentences get new tags or trees, and may be none."""
+    try:
+        return open_files([data], said, heads=False, usual=usual, once=True)
+    except NoDataError:
+        return Corpus([], data, said.get("format") or "text")
+
+
+def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str, Any], *, heads: bool) -> Sentences:
     """All sentences of the files, in memory as far as they may be; the settings say what is left of that."""
-    sentences, room = held_sentences(open_files(data, said), settings.get("memory"))
+    sentences, room = held_sentences(open_files(data, said, heads=heads), settings.get("memory"))
     settings["memory"] = room.left
     return sentences
 
@@ -105,13 +119,13 @@ def check_tags(parser: Parser, batch: Sentences) -> None:
 # ---- saying
 
 
-def about_training(history: History) -> Iterator[str]:
-    """How the passes went."""
+def about_training(history: History, judged: str) -> Iterator[str]:
+    """How the passes went, and how many of what is judged were wrong in them."""
     passes = [one for one in history if one.mistakes is not None]
     if passes:
         first, last = passes[0].mistakes, passes[-1].mistakes
         made = counted(len(passes), "pass", "passes")
-        yield f"  {made}: {first:,} sentences wrong in the first, {last:,} in the last."
+        yield f"  {made}: {first:,} {judged} wrong in the first, {last:,} in the last."
     restored = history.stopped == "held-out" and history.best_epoch is not None
     used = history[(history.best_epoch or 0) - 1] if restored else history[-1]
     if used.holdout is not None:
@@ -125,11 +139,12 @@ def tell_training(
     learned: Iterable[str],
     evaluation: Any,
     test: str | None,
+    judged: str = "sentences",
 ) -> None:
     """What people are told of a training of any kind: what was read, learned, measured and saved."""
     words = counted(sentences.words, "word", "words")
     print(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
-    for line in [*learned, *about_training(history)]:
+    for line in [*learned, *about_training(history, judged)]:
         print(line)
     if evaluation is not None:
         print(f"On {test}:")
@@ -166,7 +181,9 @@ def measure(
     """Measures a tagger or a parser, and tells people or machines."""
     check_given(data, f"markone {COMMANDS_FOR[kind].measure} treebank.{kind} test.conllu")
     check_kind(path, kind, "measure", *data)
-    evaluation = load(path).evaluate(open_files(data, said).read())
+    model = load(path)
+    usual = None if isinstance(model, Parser) else model.columns
+    evaluation = model.evaluate(open_files(data, said, heads=isinstance(model, Parser), usual=usual).read())
     if json:
         print_json(evaluation.as_dict())
     else:
@@ -194,9 +211,7 @@ def write_all(
         for piece in in_a_row(pieces) if format in ("conllu", "columns") else pieces:
             write(begin + piece if empty else piece)
             empty = False
-        if empty:
-            raise DataError(f"{corpus.name} has no sentences")
-        write(end)
+        write(begin + end if empty else end)
 
 
 def usual_output(corpus: Corpus) -> Output:

@@ -10,7 +10,7 @@ from typing import Any
 from markone.data.files import File, open_plain, open_seekable, readable
 from markone.data.options import Options
 from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Rows, Table, listed
-from markone.errors import DataError
+from markone.errors import DataError, NoDataError
 from markone.parallel import count_threads
 
 ARROW_FILE_MAGIC = b"ARROW1"
@@ -61,7 +61,7 @@ class ArrowFileTable(Table):
                 if len(batch) > 0:
                     self.sampled = file
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
-        raise DataError(f"{self.name} has no rows")
+        raise NoDataError(f"{self.name} has no rows")
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
         for file in self.files:

@@ -14,7 +14,7 @@ from markone.data.files import File
 from markone.data.kinds import NUMBER
 from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
-from markone.errors import DataError
+from markone.errors import DataError, NoDataError
 from markone.parallel import count_threads, in_order
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
@@ -75,7 +75,7 @@ class DelimitedTable(Table):
                 )
             check_repeats(names, chunk)
             return named(names)
-        raise DataError(f"{self.name} is empty")
+        raise NoDataError(f"{self.name} is empty")
 
     def first_row(self, chunk: Chunk) -> tuple[list[str], int]:
         """The fields of the first row that is not blank, and where in the chunk it ends."""
@@ -124,7 +124,7 @@ class DelimitedTable(Table):
             rows = self.rows_of(reader, self.start_of(chunk))
             if rows.size > 0:
                 return {name: array[:SAMPLE_ROWS] for name, array in rows.columns.items()}
-        raise DataError(f"{self.name} has no rows")
+        raise (DataError if self.options.skip_bad else NoDataError)(f"{self.name} has no rows")
 
     def start_of(self, chunk: Chunk) -> Chunk:
         """The first rows of a chunk: those in as many lines as a sample has rows, or all if a row has more."""

@@ -13,7 +13,7 @@ from markone.data.kinds import word
 from markone.data.options import Options
 from markone.data.source import BAD_LINES_SHOWN
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, shown
-from markone.errors import DataError
+from markone.errors import DataError, NoDataError
 
 Fields = dict[str, Any]
 
@@ -53,7 +53,7 @@ class JsonTable(Table):
                 names = dict.fromkeys(name for fields in objects for name in fields)
                 self.types = {name: type_of([fields.get(name) for fields in objects]) for name in names}
                 return {name: column([fields.get(name) for fields in objects], self.types[name])[0] for name in names}
-        raise DataError(f"{self.name} is empty or has no objects")
+        raise (DataError if self.options.skip_bad else NoDataError)(f"{self.name} is empty or has no objects")
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
         return (self.rows_of(chunk, wanted, keep) for chunk in chunks(self.files, self.options))

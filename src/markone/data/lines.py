@@ -19,7 +19,7 @@ from markone.data.options import Options
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
 from markone.data.tables import chosen
 from markone.data.texts import Texts
-from markone.errors import DataError
+from markone.errors import DataError, NoDataError
 from markone.parallel import count_threads, in_order
 
 Reader = _core.LibsvmReader | _core.VWReader | _core.FastTextReader | _core.TabReader
@@ -73,7 +73,7 @@ class LineSource(Source):
         self.names = ReaderNames(self.kept)
         self.label_numbers = np.array([UNLABELLED], np.int32)
         if next(chunks(files, options), None) is None:
-            raise DataError(f"{name} is empty")
+            raise NoDataError(f"{name} is empty")
 
     def batches(self) -> Iterator[Batch]:
         self.bad = BadLines()
@@ -198,7 +198,7 @@ class PlainLines(Source):
         self.labels = []
         self.keep = chosen(options.keep, ["text"], name)
         if next(chunks(files, options), None) is None:
-            raise DataError(f"{name} is empty")
+            raise NoDataError(f"{name} is empty")
 
     def batches(self) -> Iterator[Batch]:
         for chunk in chunks(self.files, self.options):

@@ -1,10 +1,16 @@
-"""Checks of settings that taggers and parsers have in common."""
+"""Checks that taggers and parsers have in common: of settings, and of what files say."""
 
 from __future__ import annotations
 
 import math
 
 from markone.errors import SettingsError
+from markone.features.saved import Contents
+from markone.model.file import history_of, need
+from markone.model.history import History
+
+LARGEST = 2**63 - 1
+"""The largest number that the core can count to."""
 
 
 def check_passes(epochs: object, seed: object, holdout: float, patience: object) -> None:
@@ -19,12 +25,31 @@ def check_passes(epochs: object, seed: object, holdout: float, patience: object)
             raise SettingsError("patience", "waits for held-out accuracy; set holdout, too")
 
 
-def whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    good = isinstance(value, int) and not isinstance(value, bool) and value >= least
-    if not good or (most is not None and isinstance(value, int) and value > most):
-        upto = "" if most is None else f" and at most {most}"
-        raise SettingsError(name, f"must be a whole number of at least {least}{upto}, not {value!r}")
+def whole(name: str, value: object, least: int, most: int = LARGEST) -> None:
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return
+    upto = f" and at most {most}" if most < LARGEST or (isinstance(value, int) and value > most) else ""
+    raise SettingsError(name, f"must be a whole number of at least {least}{upto}, not {value!r:.80}")
 
 
 def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is finite, and a number that the core has."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def history_in(contents: Contents) -> History:
+    """The history of a training that a file tells of."""
+    history = history_of({"history": contents.fact("history", dict)})
+    passes = len(history)
+    need([one.epoch for one in history] == list(range(1, passes + 1)), "the passes of its history are not in order")
+    best = history.best_epoch
+    need(best is None or 1 <= best <= passes, f"its best pass is number {best} of {passes}")
+    for one in history:
+        for accuracy in (one.holdout_last, one.holdout_averaged):
+            need(accuracy is None or 0 <= accuracy <= 1, f"a pass of its history has an accuracy of {accuracy}")
+    return history

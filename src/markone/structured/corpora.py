@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,7 @@ from markone import _core
 from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
 from markone.data.options import Options, check_choice, check_words
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.errors import DataError, NoDataError, SettingsError, did_you_mean
 from markone.structured.passages import Passage
 from markone.structured.sentences import FORM, HEAD, TAG, Sentences, Strings, check_row, heads_of, names_of
 
@@ -63,12 +63,17 @@ class Corpus:
     """The names of all columns of a file of columns; of CoNLL-U, those that are wanted."""
     tabs: bool = False
     """Whether columns are separated by tabs, and may have blanks in them."""
+    heads: bool = True
+    """Whether the heads of CoNLL-U are read; else nobody minds what they are."""
     options: Options = field(default_factory=Options)
+    usual: Sequence[str] | None = None
+    """The names of the columns of other files of this make, where a file of columns has none."""
 
     def __iter__(self) -> Iterator[Sentences]:
         read = self.reader()
         found = chunks(self.files, self.options, CUTS[self.format])
         for chunk in with_words(found, self.options) if self.format in ("conllu", "columns") else found:
+            check_text(chunk)
             batch = read(chunk)
             if len(batch) > 0:
                 yield batch
@@ -80,7 +85,7 @@ class Corpus:
             empty = False
             yield batch
         if empty:
-            raise DataError(f"{self.name} has no sentences")
+            raise NoDataError(f"{self.name} has no sentences")
 
     def read(self) -> Sentences:
         """All sentences at once."""
@@ -90,7 +95,7 @@ class Corpus:
         if self.format == "conllu":
             return self.read_conllu
         if self.format == "columns":
-            return ColumnReader(self.columns, self.tabs)
+            return ColumnReader(self.columns, self.tabs, self.usual)
         if self.format == "jsonl":
             return JsonReader()
         return self.read_text
@@ -98,7 +103,7 @@ class Corpus:
     def read_conllu(self, chunk: Chunk) -> Sentences:
         names = USUAL if self.columns is None else self.columns
         wanted = [COLUMNS_OF_CONLLU[name] for name in names]
-        return sentences_of(chunk, names, lambda: _core.read_conllu(chunk.data, wanted, True), "conllu")
+        return sentences_of(chunk, names, lambda: _core.read_conllu(chunk.data, wanted, self.heads), "conllu")
 
     def read_text(self, chunk: Chunk) -> Sentences:
         lines = self.format == "lines"
@@ -118,15 +123,41 @@ def sentences_of(
     passage = Passage(format, (chunk,), np.zeros(len(ends), np.int64), begins, ends, found.places)
     names = names_of(len(found.columns)) if names is None else names
     columns = {name: Strings(*column) for name, column in zip(names, found.columns, strict=True)}
-    return Sentences(found.starts, columns, found.heads if format == "conllu" else None, passage)
+    has_heads = format == "conllu" and len(found.heads) == len(found.places)
+    return Sentences(found.starts, columns, found.heads if has_heads else None, passage)
+
+
+def check_text(chunk: Chunk) -> None:
+    """That all bytes are UTF-8, and none is 0."""
+    data, problem = chunk.data, "there is a byte 0, which no text has; is it a text at all, or has it another encoding?"
+    place = data.find(b"\0")
+    if place < 0:
+        if data.isascii():
+            return
+        try:
+            data.decode("utf-8")
+            return
+        except UnicodeDecodeError as error:
+            place = error.start
+            problem = (
+                f"{data[error.start : error.end]!r} is not UTF-8; if the file has another encoding, say so, for "
+                "instance encoding='latin-1'"
+            )
+    line = 1 + data.count(b"\n", 0, place)
+    byte = place - data.rfind(b"\n", 0, place)
+    raise DataError(f"{chunk.place(line)}, byte {byte}: {problem}")
 
 
 class ColumnReader:
-    """Reads columns, of which there are as many in all chunks as in the first, and on its first line."""
+    """Reads columns, of which there are as many in all chunks as in the first, and on its first line.
 
-    def __init__(self, names: Sequence[str] | None, tabs: bool) -> None:
+    Where they are not named they have as many of the usual names as there are columns, and numbers behind these.
+    """
+
+    def __init__(self, names: Sequence[str] | None, tabs: bool, usual: Sequence[str] | None = None) -> None:
         self.names = names
         self.tabs = tabs
+        self.usual = usual
         self.width = 0 if names is None else len(names)
 
     def __call__(self, chunk: Chunk) -> Sentences:
@@ -139,7 +170,16 @@ class ColumnReader:
                 raise
             raise DataError(str(error).replace("as on the lines before", "as are named")) from None
         self.width = self.width or len(batch.columns)
-        return batch
+        return batch if self.names is not None or self.usual is None else self.renamed(batch, self.usual)
+
+    def renamed(self, batch: Sentences, usual: Sequence[str]) -> Sentences:
+        names = [*usual[: self.width], *map(str, range(len(usual), self.width))]
+        if FORM not in names:
+            raise DataError(
+                f"there are {self.width} columns, and in the files of this model the words were in column "
+                f"{list(usual).index(FORM) + 1}; say the names of the columns, for instance columns=['form', 'pos']"
+            )
+        return replace(batch, columns=dict(zip(names, batch.columns.values(), strict=True)))
 
 
 class JsonReader:
@@ -266,6 +306,7 @@ def open_corpus(
     *,
     separator: str | None = None,
     encoding: str = "utf-8",
+    heads: bool = True,
     once: bool = False,
 ) -> Corpus:
     """Files of sentences, to be read a batch at a time.
@@ -285,6 +326,8 @@ def open_corpus(
         What separates columns: `"\\t"`, or `" "` for any blanks. By default tabs, where the first line has any.
     encoding
         Of the files.
+    heads
+        Read the heads of CoNLL-U, which must then be numbers of words; else nobody minds what they are.
     once
         They will be read only once, so that of a pipe nothing need be kept.
     """
@@ -298,7 +341,7 @@ def open_corpus(
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
     start = next(chunks(files, options), None)
     if start is None:
-        raise DataError(f"{name} is empty")
+        raise NoDataError(f"{name} is empty")
     if format is None:
         format = named_format(files[0].name) or guess_format(start.data)
     if separator is not None and format != "columns":
@@ -306,7 +349,7 @@ def open_corpus(
     if columns is not None:
         columns = checked_columns(columns, format)
     tabs = separator == "\t" if separator is not None else b"\t" in start.data.lstrip().split(b"\n", 1)[0]
-    return Corpus(files, name, format, columns, tabs, options)
+    return Corpus(files, name, format, columns, tabs, heads, options)
 
 
 def read_sentences(
@@ -316,6 +359,7 @@ def read_sentences(
     *,
     separator: str | None = None,
     encoding: str = "utf-8",
+    heads: bool = True,
 ) -> Sentences:
     """All sentences of files, as `open_corpus` has them, or of lists in Python, as `Sentences.of` has them."""
     if isinstance(what, Sentences):
@@ -324,7 +368,7 @@ def read_sentences(
         return what.read()
     if not is_path(what):
         return Sentences.of(what, columns)
-    return open_corpus(what, format, columns, separator=separator, encoding=encoding).read()
+    return open_corpus(what, format, columns, separator=separator, encoding=encoding, heads=heads).read()
 
 
 def is_path(what: Any) -> bool:

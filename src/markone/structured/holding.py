@@ -15,8 +15,8 @@ from markone.structured.passages import Lines, Passage
 from markone.structured.sentences import Sentences, Strings
 
 
-def held_sentences(source: Any, memory: int | str | None) -> tuple[Sentences, Room]:
-    """All sentences of a source, and the room that is left for what is made of them.
+def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True) -> tuple[Sentences, Room]:
+    """All sentences of a source, with heads where they are wanted, and the room that is left for what is made of them.
 
     Those of files are in memory only as far as `memory` goes. Of their places only the lines are kept.
     """
@@ -26,7 +26,7 @@ def held_sentences(source: Any, memory: int | str | None) -> tuple[Sentences, Ro
     if not isinstance(source, Corpus):
         if not is_path(source):
             return Sentences.of(source), room
-        source = open_corpus(source)
+        source = open_corpus(source, heads=heads)
     return hold(source.batches(), room), room
 
 

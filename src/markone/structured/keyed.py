@@ -176,10 +176,12 @@ def unpack_state(packed: Arrays) -> Arrays:
     return state
 
 
-def set_state(learner: _core.TaggerLearner, packed: Arrays) -> None:
+def set_state(learner: _core.TaggerLearner, packed: Arrays, steps: int) -> None:
+    """Takes up a state after so many steps."""
     try:
-        learner.set_state(unpack_state(packed))
-    except DataError:
-        raise
+        state = unpack_state(packed)
+        if state["steps"][0] != steps:
+            raise ValueError(f"it has made {state['steps'][0]:.0f} steps, not {steps}")
+        learner.set_state(state)
     except (ValueError, IndexError) as error:
         raise DataError(f"what the file has to go on from is damaged: {error}; start anew") from None

@@ -27,6 +27,8 @@ from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.tagger import Tagger
 
 DEPREL = "deprel"
+FEATS = "feats"
+TAG_FIRST = "tag the words first, or train a parser with tag=True, which does so itself"
 
 
 class Tree(NamedTuple):
@@ -321,6 +323,7 @@ class Parser:
 
     def _tagged(self, batch: Sentences) -> Sentences:
         if self.tagger is None:
+            check_tags(batch, self.settings.tags)
             return batch
         return batch.with_columns({self.settings.tags: self.tagger.tag_columns(batch)})
 
@@ -335,6 +338,17 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
     if tags not in batch.columns and set(batch.columns) == {FORM, TAG}:
         return batch.with_columns({tags: batch.column(TAG)})
     return batch
+
+
+def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
+    """That every word has a tag. Of features an underscore says that there are none."""
+    blank = batch.column(tags).blank() if tags != FEATS else ()
+    if len(blank):
+        more = "" if len(blank) == 1 else f", as have {len(blank) - 1:,} more"
+        raise DataError(
+            f"{batch.place_of(int(blank[0]))}: {batch.form[int(blank[0])]!r} has no {tags}{more}, and a parser goes by "
+            f"them; {advice}"
+        )
 
 
 def bank_of(sentences: Sentences, tags: str, room: Room | None = None) -> _core.TreeBank:

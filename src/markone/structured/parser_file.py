@@ -10,8 +10,9 @@ from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
 from markone.model.container import read_file, write_file
-from markone.model.file import check_keys, history_of, making, row_of
+from markone.model.file import check_keys, making, need, row_of
 from markone.structured import tagger_file
+from markone.structured.checking import LARGEST, history_in
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.parser_weights import ParserWeights
 from markone.structured.tagger_file import tags_of
@@ -27,7 +28,7 @@ def save_parser(model: Parser, path: Path, *, final: bool = False) -> None:
     if model.resume is not None and not final:
         parts["resume"] = model.resume
     if model.tagger is not None:
-        parts["tagger"] = tagger_file.to_saved(model.tagger, final=True)
+        parts["tagger"] = tagger_file.to_saved(model.tagger, final=True, forms=False)
     facts = {
         "kind": KIND,
         "settings": asdict(model.settings),
@@ -54,8 +55,9 @@ def from_saved(saved: Saved) -> Parser:
     contents = Contents(saved)
     contents.fact("kind", str)
     settings, labels = settings_of(contents.fact("settings", dict)), tags_of(contents.fact("labels", list))
-    history = history_of({"history": contents.fact("history", dict)})
+    history = history_in(contents)
     crossing = contents.fact("crossing", int)
+    need(0 <= crossing <= LARGEST, f"it says that {crossing!r:.50} sentences have arcs that cross")
     weights = ParserWeights.load(contents.saved("weights"), len(labels))
     tagger = tagger_file.from_saved(contents.saved("tagger")) if "tagger" in facts else None
     if tagger is not None and tagger.settings.column != settings.tags:

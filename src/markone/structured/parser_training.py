@@ -18,7 +18,7 @@ from markone.model.history import History
 from markone.structured.corpora import check_trees
 from markone.structured.holding import held_sentences
 from markone.structured.jackknife import jackknifed, learn_to_tag
-from markone.structured.parser import DEPREL, Parser, bank_of
+from markone.structured.parser import DEPREL, Parser, bank_of, check_tags, with_tags
 from markone.structured.parser_settings import (
     USUAL_BEAM,
     USUAL_C,
@@ -36,6 +36,7 @@ SMALLEST = 0.5
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
 late, is hardly worth its place."""
 MOST_LABELS = 4096
+MOVES_FOR_A_WORD = 2
 PASSES_OF_TAGGER = 10
 """Of the one that becomes part of the parser."""
 
@@ -56,6 +57,7 @@ def train_parser(
     settings = settings_for(given)
     sentences, room = held_sentences(source, memory)
     check_trees(sentences)
+    check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
     kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)
@@ -149,7 +151,16 @@ class Training(Run[Parser]):
         state = self.learner.get_state()
         return {**state, "steps": np.array([state["steps"]], np.int64)}
 
-    def set_state(self, state: Arrays) -> None:
+    def steps_of(self, passes: int, visits: int) -> int:
+        """How many steps so many passes take, and some visits of the next: a step is a move or, with a wider search, a
+        sentence."""
+        if self.settings.mode != "fast":
+            return passes * self.sentences + visits
+        lengths = np.diff(self.learned.starts)
+        visited = lengths[self.order(passes + 1)[:visits]] if visits else lengths[:0]
+        return MOVES_FOR_A_WORD * (passes * self.learned.words + int(visited.sum()))
+
+    def set_state(self, state: Arrays, passes: int, visits: int) -> None:
         if state.keys() != STATE.keys():
             raise damaged("it has other arrays than it should")
         for name, dtype in STATE.items():
@@ -160,7 +171,11 @@ class Training(Run[Parser]):
             steps = arrays.pop("steps").tolist()
             if len(steps) != 1:
                 raise damaged("the array steps has another form than it should")
+            if steps[0] != self.steps_of(passes, visits):
+                raise damaged(f"it has made {steps[0]} steps, not {self.steps_of(passes, visits)}")
             self.learner.set_state(*steps, **arrays)
+        except DataError:
+            raise
         except ValueError as error:
             raise damaged(str(error)) from None
 

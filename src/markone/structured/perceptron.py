@@ -21,10 +21,11 @@ from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.container import Path, read_file, write_file
 from markone.model.explaining import Row
-from markone.model.file import check_keys, history_of, in_json, making, row_of, settings_of
+from markone.model.file import check_keys, in_json, making, row_of, settings_of
 from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import Order, Settings
+from markone.structured.checking import history_in
 from markone.structured.deciding import Decision, StructuredMargins
 
 KIND = "structured"
@@ -356,7 +357,7 @@ def contents_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]
     settings = settings_of(told)
     if settings.rule not in RULES:
         raise DataError(f"its rule is {settings.rule!r:.50}, which is none for answers made of parts")
-    history = history_of({"history": contents.fact("history", dict)})
+    history = history_in(contents)
     resume = contents.saved("resume") if "resume" in saved.facts else None
     return settings, history, weights_in(contents), resume
 

@@ -34,7 +34,7 @@ from markone.structured.perceptron import (
     share_right,
     weights_in,
 )
-from markone.structured.runs import MOST, Arrays, Run, Sums, Wishes, check_settings, damaged
+from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, damaged
 
 ROUNDING = 1e-13
 
@@ -181,18 +181,18 @@ class Training(Run[StructuredPerceptron]):
         names = sorted(state.w)
         return {**save_numbers(names, w=state.w, late=state.late), "visits": np.array([state.visits], np.int64)}
 
-    def set_state(self, state: Arrays) -> None:
+    def set_state(self, state: Arrays, passes: int, visits: int) -> None:
         try:
             contents = Contents(Saved({}, state))
             names = contents.names("names")
             w, late = (numbers_of(contents, name, names) for name in ("w", "late"))
-            [visits] = contents.array("visits", np.int64, 1).tolist()
+            [made] = contents.array("visits", np.int64, 1).tolist()
             contents.close()
         except DataError as error:
             raise damaged(str(error)) from None
-        if not 0 <= visits <= MOST:
-            raise damaged(f"it has made {visits} visits")
-        self.now = State(Weights(w), late, visits)
+        if made != passes * self.sentences + visits:
+            raise damaged(f"it has made {made} visits, not {passes * self.sentences + visits}")
+        self.now = State(Weights(w), late, made)
 
     def digest(self) -> str:
         """Of the features of all right answers. An example may be anything, but that is what of it is learned."""

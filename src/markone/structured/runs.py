@@ -133,8 +133,9 @@ class Run(ABC, Generic[Model]):
         """All that the learner needs to go on."""
 
     @abstractmethod
-    def set_state(self, state: Arrays) -> None:
-        """Takes up what `state` gave, which may come from anywhere."""
+    def set_state(self, state: Arrays, passes: int, visits: int) -> None:
+        """Takes up what `state` gave after so many passes and visits of the next one. It may come from anywhere: all of
+        it is checked before anything is changed."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -267,7 +268,8 @@ class Run(ABC, Generic[Model]):
         if kept.resume is None:
             raise DataError("the file to resume from is a final model, which has not kept its training; train it anew")
         facts, arrays = kept.resume.facts, kept.resume.arrays
-        check_facts(facts)
+        passes = kept.history.passes
+        check_facts(facts, len(passes))
         if facts["digest"] != self.digest():
             raise DataError(
                 f"the {self.visited} are not those of the training that was interrupted; resume it with the same data, "
@@ -276,15 +278,29 @@ class Run(ABC, Generic[Model]):
         sums = Sums(**facts["sums"])
         if sums.visits > self.sentences:
             raise damaged(f"it has made more visits than there are {self.visited}")
-        self.set_state(without_prefix("state.", arrays))
-        self.sums, self.passes_without_gain = sums, facts["passes_without_gain"]
-        if "best" in facts:
-            self.best = Saved(facts["best"], without_prefix("best.", arrays))
-        for result in kept.history.passes:
+        states, best = without_prefix("state.", arrays), without_prefix("best.", arrays)
+        if len(states) + len(best) != len(arrays):
+            raise damaged("it has other arrays than it should")
+        measured = any(result.holdout is not None for result in passes)
+        if ("best" in facts) != (self.patience is not None and measured) or (best and "best" not in facts):
+            raise damaged("it has not kept the best weights, or should not have")
+        found = Saved(facts["best"], best) if "best" in facts else None
+        if found is not None:
+            self._check_best(found)
+        self.set_state(states, len(passes), sums.visits)
+        self.sums, self.passes_without_gain, self.best = sums, facts["passes_without_gain"], found
+        for result in passes:
             self._remember(result)
-        self.history.passes = list(kept.history.passes)
+        self.history.passes = list(passes)
         if kept.history.stopped not in MAY_GO_ON:
             self.history.stopped, self.ended = kept.history.stopped, True
+
+    def _check_best(self, best: Saved) -> None:
+        """That these are weights that could predict, lest they turn out to be none when all passes are made."""
+        try:
+            self.model(best, self.history, None)
+        except ValueError as error:
+            raise damaged(str(error)) from None
 
 
 def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
@@ -319,7 +335,8 @@ def split(sentences: int, share: float, seed: int) -> tuple[NDArray[np.int64], N
     return np.flatnonzero(~apart), np.flatnonzero(apart)
 
 
-def check_facts(facts: dict[str, Any]) -> None:
+def check_facts(facts: dict[str, Any], passes: int) -> None:
+    """The facts that a run of so many passes has kept."""
     if (
         not {"digest", "sums", "passes_without_gain"}
         <= facts.keys()
@@ -333,6 +350,8 @@ def check_facts(facts: dict[str, Any]) -> None:
         good = type(value) is int or (name == "loss" and type(value) is float)
         if not good or not 0 <= value <= MOST:
             raise damaged(f"{name} is {value!r:.50}")
+    if facts["passes_without_gain"] > passes:
+        raise damaged(f"passes_without_gain is {facts['passes_without_gain']} of {passes} passes")
     if not isinstance(facts["digest"], str) or not isinstance(facts.get("best", {}), dict):
         raise damaged("it has other parts than it should")
 

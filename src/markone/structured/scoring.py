@@ -40,10 +40,24 @@ class TagScore:
     right_sentences: int = 0
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often a tag, the first, was taken for another."""
+    known: int | None = None
+    """How many words the model has learned from; None where that is not told."""
+    right_known: int = 0
+    """How many of these have the right tag."""
 
     @property
     def accuracy(self) -> float:
         return share(self.right, self.words)
+
+    @property
+    def known_accuracy(self) -> float | None:
+        """Of words that the model has learned from."""
+        return None if self.known is None else share(self.right_known, self.known)
+
+    @property
+    def unknown_accuracy(self) -> float | None:
+        """Of words that it has not learned from."""
+        return None if self.known is None else share(self.right - self.right_known, self.words - self.known)
 
     @property
     def sentence_accuracy(self) -> float:
@@ -56,6 +70,8 @@ class TagScore:
             self.sentences + other.sentences,
             self.right_sentences + other.right_sentences,
             self.confusions + other.confusions,
+            self.known + other.known if self.known is not None and other.known is not None else None,
+            self.right_known + other.right_known,
         )
 
     def commonest(self, few: int = 5) -> list[tuple[tuple[str, str], int]]:
@@ -68,6 +84,12 @@ class TagScore:
             f"sentences all right {percent(self.sentence_accuracy)} % "
             f"({self.right_sentences:,} of {self.sentences:,} sentences)",
         ]
+        if self.known is not None and self.known_accuracy is not None and self.unknown_accuracy is not None:
+            lines += [
+                f"known words {percent(self.known_accuracy)} % ({self.right_known:,} of {self.known:,} words)",
+                f"unknown words {percent(self.unknown_accuracy)} % "
+                f"({self.right - self.right_known:,} of {self.words - self.known:,} words)",
+            ]
         if self.confusions:
             pairs = ", ".join(f"{gold} as {found} ({count:,})" for (gold, found), count in self.commonest())
             lines.append(f"most often taken wrongly: {pairs}")
@@ -82,6 +104,10 @@ class TagScore:
             "sentences": self.sentences,
             "right_sentences": self.right_sentences,
             "sentence_accuracy": self.sentence_accuracy,
+            "known": self.known,
+            "right_known": None if self.known is None else self.right_known,
+            "known_accuracy": self.known_accuracy,
+            "unknown_accuracy": self.unknown_accuracy,
             "confusions": [
                 {"gold": gold, "found": found, "count": count}
                 for (gold, found), count in self.commonest(len(self.confusions))
@@ -89,8 +115,9 @@ class TagScore:
         }
 
 
-def score_tags(gold: Tags, found: Tags) -> TagScore:
-    """How right the tags that were found are, sentence by sentence.
+def score_tags(gold: Tags, found: Tags, known: Sequence[Sequence[bool]] | None = None) -> TagScore:
+    """How right the tags that were found are, sentence by sentence; and those of known words, where it is said which
+    are.
 
     >>> print(score_tags([["DET", "NOUN"], ["VERB"]], [["DET", "VERB"], ["VERB"]]))
     accuracy 66.67 % (2 of 3 words)
@@ -105,7 +132,18 @@ def score_tags(gold: Tags, found: Tags) -> TagScore:
         wrong = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
         confusions.update(wrong)
         right_sentences += not wrong
-    return TagScore(words, words - confusions.total(), len(gold), right_sentences, confusions)
+    if known is None:
+        return TagScore(words, words - confusions.total(), len(gold), right_sentences, confusions)
+    check_sizes(gold, known)
+    right_known = sum(
+        one == other
+        for three in zip(gold, found, known, strict=True)
+        for one, other, is_known in zip(*three, strict=True)
+        if is_known
+    )
+    return TagScore(
+        words, words - confusions.total(), len(gold), right_sentences, confusions, sum(map(sum, known)), right_known
+    )
 
 
 def check_sizes(gold: Sequence[Sequence[Any]], found: Sequence[Sequence[Any]]) -> None:

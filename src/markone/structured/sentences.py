@@ -19,6 +19,7 @@ TAG = "tag"
 HEAD = "head"
 UNKNOWN_HEAD = -1
 LINE_END = ord("\n")
+UNKNOWN = ord("_")
 AT_A_TIME = 2**14
 """So many strings or sentences, where all at once would take too much memory."""
 
@@ -92,6 +93,18 @@ class Strings:
             moved = np.repeat(self.offsets[which[begin:end]] - offsets[begin:end], sizes)
             data[first:last] = self.bytes[moved + np.arange(first, last)]
         return Strings(data, offsets)
+
+    def blank(self) -> NDArray[np.int64]:
+        """Which of them are empty, or an underscore, as CoNLL-U writes what is not known.
+
+        >>> Strings.of(["NOUN", "_", "", "x"]).blank()
+        array([1, 2])
+        """
+        sizes = np.diff(self.offsets)
+        short = np.flatnonzero(sizes <= 1)
+        single = short[sizes[short] == 1]
+        known = single[self.bytes[self.offsets[single]] != UNKNOWN]
+        return np.setdiff1d(short, known, assume_unique=True)
 
     def some(self, begin: int, end: int) -> Strings:
         """Those from `begin` to before `end`; their bytes are not copied."""

@@ -7,8 +7,10 @@ spans end as well.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,6 +21,10 @@ from markone.structured.sentences import Sentences
 
 Scheme = Literal["IOB1", "IOB2", "IOBES"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+GUESSES: tuple[Scheme, ...] = ("IOB2", "IOBES", "IOB1")
+"""In the order in which they are preferred."""
+MOST_FOREIGN = 0.01
+"""The share of words whose tags may be mistakes that are no tags of spans."""
 OUTSIDE = "O"
 SIGNS: dict[Scheme, str] = {"IOB1": "IB", "IOB2": "BI", "IOBES": "BIES"}
 
@@ -68,7 +74,7 @@ Span(begin=5, end=6, kind='VP')]
     for i, tag in enumerate(tags):
         part = part_of(tag)
         if part is None:
-            raise DataError(f"{tag!r} is no tag of a span, such as 'B-NP', 'I-NP' or 'O'")
+            raise DataError(no_part(tag))
         begins = part.sign in "BS" or (part.sign != OUTSIDE and (open_at is None or part.kind != kind))
         if open_at is not None and (begins or part.sign == OUTSIDE):
             found.append(Span(open_at, i, kind))
@@ -191,22 +197,98 @@ def first_break(tags: Sequence[str], scheme: Scheme) -> int | None:
     return len(tags) - 1 if tags and not may_follow(before, None, scheme) else None
 
 
-def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
-    """The scheme in which all the sentences' tags are valid; None where they are of none.
+def count_breaks(sentences: Iterable[Sequence[str]]) -> tuple[Counter[str], dict[Scheme, int]]:
+    """The tags of some sentences and, for each scheme, how many of them may not stand where they do."""
+    tags: Counter[str] = Counter()
+    pairs: Counter[tuple[str | None, str | None]] = Counter()
+    for sentence in sentences:
+        tags.update(sentence)
+        pairs.update(pairwise([None, *sentence, None]))
+    wrong = {scheme: sum(count for pair, count in pairs.items() if is_break(*pair, scheme)) for scheme in SCHEMES}
+    return tags, wrong
 
-    Where they are valid in several, as tags without any I, it is the first of IOB2, IOBES, IOB1.
+
+def is_break(before: str | None, after: str | None, scheme: Scheme) -> bool:
+    """Whether one tag may not follow another, None being the start or the end of a sentence."""
+    if after is not None and not is_of(after, scheme):
+        return True
+    one = part_of(before) if before is not None and is_of(before, scheme) else None
+    return not may_follow(one, None if after is None else part_of(after), scheme)
+
+
+def is_of(tag: str, scheme: Scheme) -> bool:
+    part = part_of(tag)
+    return part is not None and part.sign in (OUTSIDE, *SIGNS[scheme])
+
+
+def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
+    """The scheme in which most of the sentences' tags are valid; None where they are no tags of spans.
+
+    Where they are valid in several, as tags without any I, it is the first of IOB2, IOBES, IOB1. Files have mistakes:
+    if tags name kinds, as in `B-NP`, some may be wrong, and one in a hundred may be no tag of a span at all.
 
     >>> guess_scheme([["B-NP", "I-NP", "O"]]), guess_scheme([["I-NP", "B-NP"]]), guess_scheme([["DET", "NOUN"]])
     ('IOB2', 'IOB1', None)
+    >>> guess_scheme([["B-NP", "I-NP", "O"], ["O", "I-NP"]])
+    'IOB2'
     """
-    left: list[Scheme] = ["IOB2", "IOBES", "IOB1"]
-    inside_of_spans = False
-    for tags in sentences:
-        left = [scheme for scheme in left if first_break(tags, scheme) is None]
-        inside_of_spans = inside_of_spans or any(tag != OUTSIDE for tag in tags)
-        if not left:
-            return None
-    return left[0] if inside_of_spans else None
+    tags, wrong = count_breaks(sentences)
+    best = min(GUESSES, key=lambda scheme: wrong[scheme])
+    if set(tags) <= {OUTSIDE} or not are_spans(tags):
+        return None
+    kinds = any(part is not None and part.kind for part in map(part_of, tags))
+    return best if kinds or wrong[best] == 0 else None
+
+
+def are_spans(tags: Counter[str]) -> bool:
+    """Whether all tags are such as spans have, but for a few mistakes."""
+    foreign = sum(count for tag, count in tags.items() if part_of(tag) is None)
+    return foreign <= MOST_FOREIGN * tags.total()
+
+
+class Repairs(NamedTuple):
+    """Tags that are not valid in their scheme. They are taken for the nearest that are, as conlleval does; what is no
+    tag of a span is taken for `O`."""
+
+    scheme: Scheme
+    count: int
+    """How many tags become others."""
+    first: str
+    """Where the first is, and what is wrong with it."""
+
+    def __str__(self) -> str:
+        are = "1 tag is" if self.count == 1 else f"{self.count:,} tags are"
+        taken = "taken for the nearest that is" if self.count == 1 else "taken for the nearest that are"
+        return f"{are} not valid in the scheme {self.scheme}, and {taken}; the first: {self.first}"
+
+
+def repaired(tags: Sequence[str], scheme: Scheme) -> list[str]:
+    """The nearest tags that are valid in the scheme.
+
+    >>> repaired(["O", "I-NP", "I-NP", "?"], "IOB2")
+    ['O', 'B-NP', 'I-NP', 'O']
+    """
+    return convert([OUTSIDE if part_of(tag) is None else tag for tag in tags], scheme)
+
+
+def find_repairs(sentences: Sentences, column: str, scheme: Scheme) -> Repairs | None:
+    """What must be repaired for a column's tags to be valid in the scheme."""
+    tags, wrong = count_breaks(tags for part in sentences.parts() for tags in part.lists(column))
+    if not wrong[scheme]:
+        return None
+    try:
+        check_spans(sentences, column, scheme)
+    except DataError as error:
+        if not are_spans(tags):
+            raise
+        first = str(error)
+    lists = (tags for part in sentences.parts() for tags in part.lists(column))
+    count = sum(
+        sum(one != other for one, other in zip(tags, repaired(tags, scheme), strict=True))
+        for tags in lists
+        if first_break(tags, scheme) is not None
+    )
+    return Repairs(scheme, count, first)
 
 
 def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
@@ -222,6 +304,19 @@ def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
             behind = f"behind {tags[wrong - 1]!r}" if wrong else "at the start of a sentence"
             where = "at the end of a sentence" if at_end else behind
             raise DataError(f"{place}: {tags[wrong]!r} cannot stand {where} in the scheme {scheme}")
+
+
+def check_parts(sentences: Sentences, column: str) -> None:
+    """That all tags are such as spans have, valid or not; else an error says where one is not."""
+    tags = sentences.column(column).tolist()
+    foreign = {tag for tag in set(tags) if part_of(tag) is None}
+    if foreign:
+        word = next(i for i, tag in enumerate(tags) if tag in foreign)
+        raise DataError(f"{sentences.place_of(word)}: {no_part(tags[word])}")
+
+
+def no_part(tag: str) -> str:
+    return f"{tag!r} is no tag of a span, such as 'B-NP', 'I-NP' or 'O'"
 
 
 def checked_at(place: str, tag: str, scheme: Scheme) -> None:

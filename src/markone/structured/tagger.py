@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from markone import _core
 from markone.errors import DataError, SettingsError, did_you_mean
@@ -26,7 +27,7 @@ from markone.structured.corpora import read_sentences
 from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
-from markone.structured.spans import convert
+from markone.structured.spans import Repairs, check_parts, convert
 from markone.structured.tagger_file import load_tagger, save_tagger
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
 
@@ -53,6 +54,8 @@ class Tagger:
         words: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]],
         weights: KeyedWeights,
         history: History,
+        forms: NDArray[np.uint64] | None = None,
+        columns: tuple[str, ...] | None = None,
         resume: Saved | None = None,
     ) -> None:
         self.tags = tags
@@ -62,6 +65,12 @@ class Tagger:
         self.weights = weights
         self.words = words
         """Which tags words had in training."""
+        self.forms = forms
+        """Hashes of the words that it has learned from, in ascending order; None in files of older versions."""
+        self.columns = columns
+        """The names of the columns of the file that it has learned from, where somebody gave them names."""
+        self.repairs: Repairs | None = None
+        """What was wrong with the tags of spans that it has just learned from; a file does not keep it."""
         self.history = history
         """The passes of its training."""
         self.resume = resume
@@ -91,6 +100,7 @@ class Tagger:
         templates: Sequence[str] | None = None,
         scheme: str | None = None,
         learn_as: str | None = None,
+        strict: bool = False,
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
@@ -131,10 +141,13 @@ class Tagger:
             taken by default: see `markone.structured.templates`.
         scheme
             The scheme of spans that the tags are of, `IOB1`, `IOB2` or `IOBES`, so that none but valid sequences are
-            found. By default it is guessed; `none` for none.
+            found. By default it is guessed; `none` for none. Tags that are not valid in it are taken for the nearest
+            that are, as conlleval does; `Tagger.repairs` says how many there were.
         learn_as
             The scheme in which spans are learned: `IOBES` by default, which tells where they end, whatever the scheme
             of the tags is.
+        strict
+            Refuse tags of spans that are not valid in their scheme.
         seed
             Of the order of sentences, which is another in each pass, and of which ones are held out.
         holdout
@@ -177,6 +190,7 @@ class Tagger:
         return train_tagger(
             source,
             given,
+            strict=strict,
             memory=memory,
             checkpoint=checkpoint,
             resume=resume,
@@ -255,8 +269,12 @@ class Tagger:
         """How many tags are right, and spans where tags are parts of them; the sentences have the right ones."""
         batch = self._read(sentences)
         right, found = batch.lists(self.settings.column), self.tag(batch)
-        spans = None if self.settings.scheme is None else score_spans(right, found)
-        return TaggerEvaluation(score_tags(right, found), spans)
+        if self.settings.scheme is None:
+            spans = None
+        else:
+            check_parts(batch, self.settings.column)
+            spans = score_spans(right, found)
+        return TaggerEvaluation(score_tags(right, found, self._known(batch)), spans)
 
     # ---- why
 
@@ -307,7 +325,15 @@ class Tagger:
     # ---- helpers
 
     def _read(self, sentences: Any) -> Sentences:
-        return read_sentences(sentences)
+        return read_sentences(sentences, heads=False)
+
+    def _known(self, batch: Sentences) -> list[list[bool]] | None:
+        """Whether each word was among those that were learned from; None where nobody can tell."""
+        if self.forms is None:
+            return None
+        forms = set(self.forms.tolist())
+        known = {form: hash_of(form) in forms for form in set(batch.form.tolist())}
+        return [[known[form] for form in words] for words in batch.lists()]
 
     def _one(self, words: Any) -> Sentences:
         batch = self._read([words] if isinstance(words, dict) else words)
@@ -370,6 +396,12 @@ class Tagger:
         return rows
 
 
+def hash_of(form: str) -> int:
+    """By which a word is known again: 64 bits, so that two of a million words are taken for the same once in 37 million
+    models."""
+    return xxh3_64_intdigest(form.encode("utf-8", "surrogatepass"))
+
+
 def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | None:
     """What each tag is in the scheme in which tags were given; None where that depends on those around it.
 
@@ -402,7 +434,9 @@ class TaggerEvaluation:
         return None if self.spans is None else self.spans.f1
 
     def __str__(self) -> str:
-        return "\n".join(str(part) for part in (self.tags, self.spans) if part is not None)
+        untold = "known words: this model is of an older version, and cannot tell which words it has learned from"
+        told = untold if self.tags.known is None else None
+        return "\n".join(str(part) for part in (self.tags, told, self.spans) if part is not None)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, in what JSON has."""

@@ -12,9 +12,10 @@ from markone.errors import DataError, SettingsError
 from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
 from markone.model.container import read_file, write_file
-from markone.model.file import check_keys, history_of, making, need, row_of
+from markone.model.file import check_keys, making, need, row_of
+from markone.structured.checking import history_in
 from markone.structured.keyed import KeyedWeights, narrow, pack, unpack, wide
-from markone.structured.sentences import Strings
+from markone.structured.sentences import FORM, Strings
 from markone.structured.tagger_settings import TaggerSettings
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ def save_tagger(model: Tagger, path: Path, *, final: bool = False) -> None:
     write_file(path, saved.facts, saved.arrays)
 
 
-def to_saved(model: Tagger, *, final: bool = False) -> Saved:
+def to_saved(model: Tagger, *, final: bool = False, forms: bool = True) -> Saved:
+    """What a file keeps; `forms` are for those who evaluate it."""
     words, sets, offsets, data = model.words
     known = Saved({}, {"words": words, "sets": narrow(sets), **pack("names", Strings(data, offsets))})
+    if model.forms is not None and forms:
+        known.arrays["forms"] = model.forms
     resume = None if final else model.resume
     parts = {"weights": model.weights.save(resume, model.settings.average), "known": known}
     if resume is not None:
@@ -42,6 +46,8 @@ def to_saved(model: Tagger, *, final: bool = False) -> Saved:
         "tags": model.tags,
         "history": {**asdict(model.history), "passes": [row_of(one) for one in model.history]},
     }
+    if model.columns is not None:
+        facts["columns"] = list(model.columns)
     return joined(parts, facts)
 
 
@@ -60,7 +66,7 @@ def from_saved(saved: Saved) -> Tagger:
     contents = Contents(saved)
     contents.fact("kind", str)
     settings, tags = settings_of(contents.fact("settings", dict)), tags_of(contents.fact("tags", list))
-    history = history_of({"history": contents.fact("history", dict)})
+    history = history_in(contents)
     resume = contents.saved("resume") if "resume" in facts else None
     weights = KeyedWeights.load(
         contents.saved("weights"),
@@ -73,7 +79,10 @@ def from_saved(saved: Saved) -> Tagger:
     words = known.array("words", np.uint64, None)
     sets = wide(known, "sets", len(words))
     names = unpack(known, "names")
+    forms = known.array("forms", np.uint64, None) if known.peek("forms") is not None else None
     known.close()
+    need(forms is None or bool((forms[1:] > forms[:-1]).all()), "the hashes of its words are not in order")
+    columns = columns_of(contents.fact("columns", list)) if "columns" in facts else None
     contents.close()
     try:
         return Tagger(
@@ -82,6 +91,8 @@ def from_saved(saved: Saved) -> Tagger:
             words=(words, sets, names.offsets, names.bytes),
             weights=weights,
             history=history,
+            forms=forms,
+            columns=columns,
             resume=resume,
         )
     except (ValueError, IndexError) as error:  # what the core refuses
@@ -99,6 +110,12 @@ def settings_of(found: Mapping[str, Any]) -> TaggerSettings:
         raise DataError(f"in its settings, {error}") from None
     except TypeError as error:  # what a choice cannot be compared with
         raise DataError(f"its settings are damaged: {error}") from None
+
+
+def columns_of(found: list[Any]) -> tuple[str, ...]:
+    need(all(isinstance(name, str) for name in found), "the name of a column is no text")
+    need(len(set(found)) == len(found) and FORM in found, "its columns are no names, or the words are not among them")
+    return tuple(found)
 
 
 def tags_of(found: list[Any]) -> list[str]:

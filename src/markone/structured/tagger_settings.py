@@ -13,7 +13,15 @@ from markone.data.options import check_choice
 from markone.errors import DataError, SettingsError
 from markone.structured.checking import check_passes, is_number, whole
 from markone.structured.sentences import FORM, TAG, Sentences
-from markone.structured.spans import SCHEMES, Scheme, check_spans, guess_scheme, transition_mask
+from markone.structured.spans import (
+    SCHEMES,
+    Repairs,
+    Scheme,
+    check_scheme,
+    find_repairs,
+    guess_scheme,
+    transition_mask,
+)
 from markone.structured.templates import PLACE, Templates, templates_with
 
 TagRule = Literal["perceptron", "mira"]
@@ -135,9 +143,19 @@ def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
         return None
     if given is None:
         return guess_scheme(tags for part in sentences.parts() for tags in part.lists(column))
-    check_spans(sentences, column, given)
+    check_scheme(given)
     scheme: Scheme = given
     return scheme
+
+
+def repairs_for(sentences: Sentences, settings: TaggerSettings, strict: bool) -> Repairs | None:
+    """What of the tags must be repaired, unless it is `strict` and refuses them."""
+    if not isinstance(strict, bool):
+        raise SettingsError("strict", f"must be True or False, not {strict!r:.80}")
+    found = None if settings.scheme is None else find_repairs(sentences, settings.column, settings.scheme)
+    if found is not None and strict:
+        raise DataError(f"{found.first}; mend the tags, or leave out strict=True to have them taken for the nearest")
+    return found
 
 
 def usual_column(sentences: Sentences) -> str:

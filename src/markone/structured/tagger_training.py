@@ -19,10 +19,10 @@ from markone.model.history import History
 from markone.structured.holding import held_sentences
 from markone.structured.keyed import KeyedWeights, pack_state, set_state
 from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, split
-from markone.structured.sentences import Sentences, numbered
-from markone.structured.spans import convert
-from markone.structured.tagger import Tagger
-from markone.structured.tagger_settings import TaggerSettings, settings_for
+from markone.structured.sentences import Sentences, names_of, numbered
+from markone.structured.spans import repaired
+from markone.structured.tagger import Tagger, hash_of
+from markone.structured.tagger_settings import TaggerSettings, repairs_for, settings_for
 
 FOLDS = 5
 """What is known of the words of a training sentence comes from the other folds, as if it were a new one."""
@@ -32,6 +32,7 @@ def train_tagger(
     source: Any,
     given: dict[str, Any],
     *,
+    strict: bool,
     memory: int | str | None,
     checkpoint: Any,
     resume: Any,
@@ -40,17 +41,23 @@ def train_tagger(
 ) -> Tagger:
     """See `Tagger.train`."""
     wishes = Wishes.of(checkpoint, resume, callback, progress)
-    sentences, room = held_sentences(source, memory)
+    sentences, room = held_sentences(source, memory, heads=False)
     settings = settings_for(sentences, given)
     if sentences.words == 0:
         raise DataError("there is nothing to learn from: the sentences have no words")
+    column = settings.column
+    if len(sentences.column(column).blank()) == sentences.words:
+        raise DataError(f"there is nothing to learn from: of {sentences.words:,} words none has a tag in {column!r}")
+    repairs = repairs_for(sentences, settings, strict)
     kept = None if wishes.resumed is None else Tagger.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)
     training = Training(sentences, settings, room)
     if kept is not None:
         training.go_on(kept)
-    return training.finish(wishes)
+    tagger = training.finish(wishes)
+    tagger.repairs = repairs
+    return tagger
 
 
 class Training(Run[Tagger]):
@@ -65,7 +72,9 @@ class Training(Run[Tagger]):
         super().__init__(
             len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
         )
+        self.columns = names_in_file(sentences)
         self.learned = sentences.chosen(learned, self.templates.columns, room)
+        self.forms = hashes_of(self.learned)
         self.held_out = sentences.chosen(held_out, self.templates.columns, room)
         texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, room)
         met = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
@@ -119,6 +128,8 @@ class Training(Run[Tagger]):
             tags=self.tags,
             settings=self.settings,
             words=self.words,
+            forms=self.forms,
+            columns=self.columns,
             weights=KeyedWeights.load(weights, templates=len(self.templates.texts), columns=len(self.tags)),
             history=history,
             resume=resume,
@@ -127,8 +138,8 @@ class Training(Run[Tagger]):
     def state(self) -> Arrays:
         return pack_state(self.learner.get_state())
 
-    def set_state(self, state: Arrays) -> None:
-        set_state(self.learner, state)
+    def set_state(self, state: Arrays, passes: int, visits: int) -> None:
+        set_state(self.learner, state, passes * self.sentences + visits)
 
     def digest(self) -> str:
         """Of the sentences that are learned and held out, and their tags."""
@@ -145,7 +156,22 @@ class Training(Run[Tagger]):
 def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> Iterator[list[str]]:
     """The tags of all words, some at a time; those of spans in the scheme that they are learned in."""
     for part in sentences.parts():
-        if settings.learn_as is None or settings.learn_as == settings.scheme:
+        if settings.learn_as is None:
             yield part.column(settings.column).tolist()
         else:
-            yield [tag for tags in part.lists(settings.column) for tag in convert(tags, settings.learn_as)]
+            yield [tag for tags in part.lists(settings.column) for tag in repaired(tags, settings.learn_as)]
+
+
+def names_in_file(sentences: Sentences) -> tuple[str, ...] | None:
+    """The names that somebody gave to the columns of a file of columns."""
+    source, names = sentences.source, tuple(sentences.columns)
+    given = source is not None and source.format == "columns" and list(names) != names_of(len(names))
+    return names if given else None
+
+
+def hashes_of(sentences: Sentences) -> NDArray[np.uint64]:
+    """Of the words, each once and in ascending order."""
+    forms: set[str] = set()
+    for part in sentences.parts():
+        forms.update(part.form.tolist())
+    return np.sort(np.fromiter(map(hash_of, forms), np.uint64, len(forms)))
