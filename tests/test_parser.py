@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import forging
 import markone
+from made_treebanks import random_trees
 from markone import DataError, Parser, SettingsError
 from markone.learning.progress import Silence
 from markone.model.history import Pass
-from made_treebanks import random_trees
 from markone.structured.sentences import Sentences
 
 NOUNS, VERBS, NAMES = ["dog", "cat", "bird", "tree"], ["sees", "likes", "knows"], ["Ann", "Bob"]
@@ -387,6 +387,21 @@ def test_sentences_that_lack_something_are_refused() -> None:
         parser.parse([["no", "tags"]])
     with pytest.raises(DataError, match="nothing to learn"):
         Parser.train([{"form": [], "upos": [], "head": [], "deprel": []}])
+
+
+def test_words_without_tags_are_refused(tmp_path: Path) -> None:
+    sentences = treebank(20)
+    parser = Parser.train(sentences, mode="fast", epochs=2)
+    for blank in ("_", ""):
+        bare = {**sentences[1], "upos": [*sentences[1]["upos"][:-1], blank]}
+        size = len(bare["form"])
+        for use in (parser.parse, parser.evaluate):
+            with pytest.raises(DataError, match=f"sentence 2, word {size}: .* has no upos, .* tag=True"):
+                use([sentences[0], bare])
+        with pytest.raises(DataError, match=f"sentence 2, word {size}: .* has no upos, .* say with tags="):
+            Parser.train([sentences[0], bare])
+    tags = Parser.train(sentences, mode="fast", epochs=1, tag=True)
+    assert len(tags.parse([{"form": ["dog"], "upos": ["_"]}])[0].heads) == 1
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from markone import DataError, Parser, SettingsError, StructuredPerceptron, Tagg
 from markone.model.container import TYPES
 from markone.model.history import Pass
 
-ODD = [0, -1, 1, 2**31, 2**63 - 1, 2**63, 10**30, 10**400, 0.5, -1e300, None, True, "", "x", "nan", [], [1], {}, {"a": 1}]
+ODD = [0, -1, 1, 2**31, 2**63 - 1, 2**63, 10**30, 10**400, 0.5, -1e300, None, True, "", "x", "nan", [], [1], {}]
 FEW = ["lower[0]", "known[0]", "prefix5[0]", "suffix4[-1]"]
 
 
@@ -131,30 +131,28 @@ def odd_values(dtype: np.dtype[Any]) -> list[Any]:
     return [0, 1, limits.max, limits.min, limits.max // 2, limits.max - 1]
 
 
-def changed_arrays(content: bytes) -> Iterator[tuple[str, bytes]]:
+def changed_arrays(content: bytes) -> Iterator[bytes]:
     tensors = Forged(content).told["tensors"]
     for name, said in tensors.items():
         dtype, size = TYPES[said["dtype"]], math.prod(said["shape"])
         for at in {0, size // 2, size - 1} if size else ():
             for value in odd_values(dtype):
                 forged = Forged(content)
-                array = np.frombuffer(forged.array(name), dtype)
-                array.setflags(write=True) if not array.flags.writeable else None
-                array[at] = value
-                yield name, forged.assembled()
+                np.frombuffer(forged.array(name), dtype)[at] = value
+                yield forged.assembled()
         for more in (-size, -1, 1):
             forged = Forged(content)
             forged.resize(name, more)
-            yield name, forged.assembled()
+            yield forged.assembled()
         for other in TYPES:
             if other != said["dtype"] and TYPES[other].itemsize == dtype.itemsize:
                 forged = Forged(content)
                 forged.header[name]["dtype"] = forged.told["tensors"][name]["dtype"] = other
-                yield name, forged.assembled()
+                yield forged.assembled()
         forged = Forged(content)
         shape = [1, *said["shape"]]
         forged.header[name]["shape"] = forged.told["tensors"][name]["shape"] = shape
-        yield name, forged.assembled()
+        yield forged.assembled()
 
 
 @kinds
@@ -162,18 +160,27 @@ def test_what_was_kept_is_taken_up(kind: Kind, tmp_path: Path) -> None:
     assert not check(kind, kept(kind, tmp_path), tmp_path / "same")
 
 
+def some_of(changed: Iterator[bytes], share: int) -> Iterator[bytes]:
+    """One of so many, which are spread over all."""
+    return (forged for number, forged in enumerate(changed) if number % share == 0)
+
+
 @kinds
-def test_odd_facts_are_refused_or_harmless(kind: Kind, tmp_path: Path) -> None:
+def test_odd_files_are_refused_or_harmless(kind: Kind, tmp_path: Path) -> None:
     content = kept(kind, tmp_path)
-    refused = [check(kind, forged, tmp_path / "forged") for forged in changed_facts(content)]
+    refused = [check(kind, forged, tmp_path / "forged") for forged in some_of(changed_facts(content), 97)]
     assert sum(refused) > len(refused) / 2
-
-
-@kinds
-def test_odd_arrays_are_refused_or_harmless(kind: Kind, tmp_path: Path) -> None:
-    content = kept(kind, tmp_path)
-    for _, forged in changed_arrays(content):
+    for forged in some_of(changed_arrays(content), 97):
         check(kind, forged, tmp_path / "forged")
+
+
+@pytest.mark.slow
+@kinds
+def test_all_odd_files_are_refused_or_harmless(kind: Kind, tmp_path: Path) -> None:
+    content = kept(kind, tmp_path)
+    for changed in (changed_facts, changed_arrays):
+        for forged in changed(content):
+            check(kind, forged, tmp_path / "forged")
 
 
 # ---- golden files
@@ -186,7 +193,7 @@ def test_golden_taggers_say_and_learn_what_they_did(name: str) -> None:
     path = HERE / f"{name}.{VERSION}.tagger"
     model = Tagger.load(path)
     assert asked_of_tagger(model) == EXPECTED[f"{name}.tagger"]
-    assert "cannot tell" in str(model.evaluate(SENTENCES)) and model.evaluate(SENTENCES).as_dict()["tags"]["known"] is None
+    assert "cannot tell" in str(model.evaluate(SENTENCES)) and model.evaluate(SENTENCES).tags.known is None
     how = {**TAGGERS[name], "epochs": 4}
     resumed, whole = Tagger.train(SENTENCES, resume=path, **how), Tagger.train(SENTENCES, **how)
     assert resumed.weights.equals(whole.weights) and whole.evaluate(SENTENCES).tags.known == 22

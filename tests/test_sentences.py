@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from markone import DataError, SettingsError, _core
+from markone import DataError, SettingsError, Tagger, _core
 from markone.data.chunks import CHUNK
 from markone.structured.corpora import check_trees, guess_format, open_corpus, read_sentences
 from markone.structured.sentences import Sentences, Strings
@@ -157,7 +157,10 @@ def test_conllu_is_written_back_as_it_was(tmp_path: Path, end: str) -> None:
     assert write_conllu(batch.some(1, 2)) == f"# a comment{end}1\tJa\tja\tINTJ\tUH\t_\t0\troot\t_\t_{end}{end}".encode()
     assert write_conllu(batch.some(1, 1)) == b""
     same = {name: batch.columns[name] for name in batch.columns}
-    assert write_conllu(batch, same, batch.heads) == text.encode()
+    assert write_conllu(batch, same) == text.encode()
+    # With heads, even the same, the graph in DEPS is gone, that of words which are not said, too.
+    gone = text.replace("5:aux", "_").replace("5:advmod", "_")
+    assert write_conllu(batch, same, batch.heads) == gone.encode()
 
 
 def test_columns_take_the_place_of_others(tmp_path: Path) -> None:
@@ -168,8 +171,8 @@ def test_columns_take_the_place_of_others(tmp_path: Path) -> None:
     assert again.lists("upos") == [["A", "B", "C", "D", "E", "_"], ["G"]]
     assert again.head_lists() == [[-1, 0, 1, 2, 3, 4], [0]]
     changed = [i for i, (a, b) in enumerate(zip(DOGS.split("\n"), found.split("\n"), strict=True)) if a != b]
-    assert changed == [3, 4, 5, 6, 7, 9, 12]
-    assert found.split("\n")[3] == "1\tDo\tdo\tA\tVB\tMood=Imp\t_\taux\t5:aux\t_"
+    assert changed == [3, 4, 5, 6, 7, 8, 9, 12]
+    assert found.split("\n")[3] == "1\tDo\tdo\tA\tVB\tMood=Imp\t_\taux\t_\t_"
 
 
 def test_sentences_of_other_files_become_conllu() -> None:
@@ -294,11 +297,11 @@ def treebanks(draw: st.DrawFn) -> tuple[bytes, list[list[str]], list[list[int]]]
         lines += draw(comments)
         words.append(draw(st.lists(fields, min_size=size, max_size=size)))
         heads.append(draw(st.lists(st.integers(-1, size), min_size=size, max_size=size)))
+        together = 0
         for i, (word, head) in enumerate(zip(words[-1], heads[-1], strict=True), 1):
-            if draw(st.integers(0, 4)) == 0:
-                lines.append(
-                    "\t".join([f"{i}-{draw(st.integers(i, size))}", *draw(st.lists(columns, min_size=9, max_size=9))])
-                )
+            if i > together and draw(st.integers(0, 4)) == 0:
+                together = draw(st.integers(i, size))
+                lines.append("\t".join([f"{i}-{together}", *draw(st.lists(columns, min_size=9, max_size=9))]))
             some = draw(st.lists(columns, min_size=7, max_size=7))
             lines.append("\t".join([str(i), word, *some[:4], "_" if head < 0 else str(head), *some[4:]]))
             if draw(st.integers(0, 4)) == 0:
@@ -320,7 +323,16 @@ def test_any_treebank_is_written_back_as_it_was(bank: tuple[bytes, list[list[str
     batch = Sentences(read.starts, {"form": Strings(*read.columns[0])}, read.heads)
     assert batch.lists() == words and batch.head_lists() == heads
     form = (1, *read.columns[0])
-    assert _core.rewrite_conllu(text, read.places, [form], read.heads).tobytes() == text
+    assert _core.rewrite_conllu(text, read.places, [form], None).tobytes() == text
+    new = _core.rewrite_conllu(text, read.places, [form], read.heads).tobytes()
+    assert new.split(b"\n") == [without_graph(line) for line in text.split(b"\n")]
+
+
+def without_graph(line: bytes) -> bytes:
+    """A line of a word, said or not, without what is in DEPS."""
+    fields = line.split(b"\t")
+    is_word = len(fields) == 10 and not line.startswith(b"#") and b"-" not in fields[0]
+    return b"\t".join([*fields[:8], b"_", fields[9]]) if is_word else line
 
 
 @given(st.binary(max_size=60))
@@ -526,9 +538,50 @@ def test_files_are_compressed_or_many(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_files_have_other_encodings(tmp_path: Path) -> None:
     path = write(tmp_path, "a.conll", "gro\xdf ADJ\nsein AUX\n".encode("latin-1"))
     assert read_sentences(path, encoding="latin-1").lists() == [["groß", "sein"]]
-    assert read_sentences(path).lists() == [["gro\\xdf", "sein"]]
+    with pytest.raises(DataError, match=r"a\.conll, line 1, byte 4: b'\\xdf' is not UTF-8; .* encoding='latin-1'"):
+        read_sentences(path)
     with pytest.raises(SettingsError, match="encoding must be one that Python knows"):
         read_sentences(path, encoding="klingon")
+
+
+@pytest.mark.parametrize("format", ["conllu", "columns", "jsonl", "text", "lines"])
+@pytest.mark.parametrize(("bad", "problem"), [(b"\xff", "is not UTF-8"), (b"\0", "there is a byte 0")])
+def test_bytes_that_are_no_text_are_shown_in_every_format(
+    tmp_path: Path, format: str, bad: bytes, problem: str
+) -> None:
+    lines = {"conllu": "1\tö?\t_\t_\t_\t_\t0\troot\t_\t_\n\n", "columns": "ö? X\n\n", "jsonl": '{"tokens": ["ö?"]}\n'}
+    line = lines.get(format, "ö?\n\n").encode()
+    path = write(tmp_path, "x", line + line.replace(b"?", bad))
+    place = rf"x, line {1 + line.count(10)}, byte {line.index(b'?') + 1}: "
+    with pytest.raises(DataError, match=place + f".*{problem}"):
+        read_sentences(path, format)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "problem"),
+    [
+        (("3\tthe", "# late\n3\tthe"), 6, "a comment stands within a sentence"),
+        (("3\tthe", "03\tthe"), 6, "the number of the word is '03', not 3"),
+        (("2\tn't", "2-3\tn'tthe" + "\t_" * 8 + "\n2\tn't"), 5, "are written together, but others up to 2"),
+        (("1-2\tDon't", "1-02\tDon't"), 3, "which does not stand before the word 1"),
+        (("6\t?\t?\tPUNCT\t.\t_\t5", "6\t?\t?\tPUNCT\t.\t_\t05"), 10, "the head is"),
+    ],
+    ids=str,
+)
+def test_what_conllu_does_not_allow_is_refused(
+    tmp_path: Path, change: tuple[str, str], line: int, problem: str
+) -> None:
+    with pytest.raises(DataError, match=rf"dogs.conllu, line {line}: .*{problem}"):
+        read_sentences(dogs(tmp_path, change))
+
+
+def test_heads_that_nobody_wants_may_be_anything(tmp_path: Path) -> None:
+    path = dogs(tmp_path, ("VB\t_\t0\troot", "VB\t_\t99\troot"), ("DT\t_\t4", "DT\t_\tnone"))
+    with pytest.raises(DataError, match="the head is"):
+        read_sentences(path)
+    assert read_sentences(path, heads=False).heads is None
+    tagger = Tagger.train(path, epochs=1)
+    assert len(tagger.tag(path)[0]) == 6
 
 
 def test_large_files_come_in_batches(tmp_path: Path) -> None:

@@ -76,7 +76,12 @@ def test_tags_that_lead_nowhere_may_not_come() -> None:
 
 def test_schemes_are_guessed() -> None:
     assert guess_scheme([["B-NP", "O"], ["B-NP", "I-NP"]]) == "IOB2"
-    assert guess_scheme([["I-NP", "O", "B-NP"]]) is None
+    assert guess_scheme([["I", "O", "B"]]) is None  # letters that may be anything
+    assert guess_scheme([["I-NP", "O", "B-NP"]]) == "IOB2"
+    assert guess_scheme([["I-NP", "O", "I-NP"], ["O", "B-NP"]]) == "IOB1"
+    assert guess_scheme([["B-NP", "E-NP"], ["S-NP", "I-NP"]]) == "IOBES"
+    assert guess_scheme([["B-NP", "I-NP", *["O"] * 200, "B_NP"]]) == "IOB2"
+    assert guess_scheme([["B-NP", "I-NP", "O", "NOUN"]]) is None
     assert guess_scheme([["I-NP", "B-NP"]]) == "IOB1"
     assert guess_scheme([["S-NP", "O"], ["B-NP", "E-NP"]]) == "IOBES"
     assert guess_scheme([["B-NP", "I-NP", "E-NP"]]) == "IOBES"

@@ -159,9 +159,34 @@ def test_schemes_are_asked_for() -> None:
     assert same.tags == ["B-NP", "I-NP", "O"] and same.tag(CHUNKS) == [one["tag"] for one in CHUNKS]
     assert Tagger.train(CORPUS, epochs=1).settings.scheme is None
     broken = [*CHUNKS, {"form": ["go"], "pos": ["V"], "tag": ["I-NP"]}]
-    assert Tagger.train(broken, inputs=["pos"]).settings.scheme is None
-    with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' cannot stand at the start"):
-        Tagger.train(broken, inputs=["pos"], scheme="IOB2")
+    for how in ({}, {"scheme": "IOB2"}, {"learn_as": "IOB2"}):
+        repaired = Tagger.train(broken, inputs=["pos"], **how)
+        assert repaired.settings.scheme == "IOB2" and repaired.repairs is not None and repaired.repairs.count == 1
+        assert repaired.repairs.first.startswith("sentence 4, word 1: 'I-NP' cannot stand at the start")
+        mended = [*CHUNKS, {**broken[-1], "tag": ["B-NP"]}]
+        assert repaired.weights.equals(Tagger.train(mended, inputs=["pos"], **how).weights)
+        with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' cannot stand at the start"):
+            Tagger.train(broken, inputs=["pos"], strict=True, **how)
+    assert Tagger.train(CHUNKS, inputs=["pos"], strict=True).repairs is None
+    with pytest.raises(DataError, match="sentence 1, word 1: 'D' is no tag of the scheme IOB2"):
+        Tagger.train(CHUNKS, column="pos", scheme="IOB2")
+
+
+def test_known_words_are_told_from_others(tmp_path: Path) -> None:
+    tagger = Tagger.train([[("the", "D"), ("dog", "N")], [("Dogs", "N")]], epochs=2)
+    tagger.save(tmp_path / "x.tagger")
+    for one in (tagger, Tagger.load(tmp_path / "x.tagger")):
+        score = one.evaluate([[("the", "D"), ("dogs", "X"), ("dog", "N")], [("the", "X")]]).tags
+        assert (score.words, score.known, score.right, score.right_known) == (4, 3, 2, 2)
+        assert score.known_accuracy == 2 / 3 and score.unknown_accuracy == 0
+        assert "known words 66.67 % (2 of 3 words)\nunknown words 0.00 % (0 of 1 words)" in str(score)
+        twice = score + score
+        assert (twice.known, twice.right_known) == (6, 4)
+
+
+def test_a_column_that_says_nothing_is_refused() -> None:
+    with pytest.raises(DataError, match="of 2 words none has a tag in 'xpos'"):
+        Tagger.train([{"form": ["a", "b"], "xpos": ["_", "_"]}])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -143,3 +143,28 @@ def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypa
 def test_settings_are_called_as_on_the_command_line(run, folder, options, sentence):
     assert run("parse", "train", "treebank.conllu", "-o", "new.parser", *options, status=2) == sentence
     assert not (folder / "new.parser").exists()
+
+
+def test_what_is_judged_is_named(run, folder):
+    """Moves, where each is learned: there are more of them than sentences."""
+    said = run("parse", "train", "treebank.conllu", "-o", "new.parser", "--mode", "fast", "--epochs", "2")
+    assert re.search(r"2 passes: [0-9,]+ moves wrong in the first", said)
+    said = run("parse", "train", "treebank.conllu", "-o", "new.parser", "--beam", "2", "--epochs", "2")
+    wrong = re.search(r"2 passes: ([0-9,]+) sentences wrong in the first", said)
+    assert wrong is not None and int(wrong[1]) <= 150
+
+
+def test_heads_that_are_overwritten_do_not_matter(run, folder):
+    plain = run("parse", "run", "treebank.parser", "test.conllu")
+    changed = []
+    for line in (folder / "test.conllu").read_text().splitlines(keepends=True):
+        fields = line.split("\t")
+        changed.append("\t".join([*fields[:6], "77", "dep", "1:dep", fields[9]]) if len(fields) == 10 else line)
+    (folder / "odd.conllu").write_text("".join(changed))
+    assert run("parse", "run", "treebank.parser", "odd.conllu") == plain
+
+
+def test_of_nothing_no_trees_are_written(run, folder):
+    for output in ("conllu", "jsonl", "tree"):
+        assert run("parse", "run", "treebank.parser", "-", "--output", output, given="") == ""
+    assert "</html>" in run("parse", "run", "treebank.parser", "-", "--output", "html", given="")

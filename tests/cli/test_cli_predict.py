@@ -301,3 +301,13 @@ def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():
     assert [[np.float32(text) for text in column] for column in digits] == values.T.tolist()
     with pytest.raises(DataError, match="beyond all numbers"):
         output.in_digits(np.array([[np.inf]], np.float32))
+
+
+@pytest.mark.parametrize("output", ["labels", "csv", "jsonl"])
+def test_of_nothing_nothing_is_predicted(run, folder, output):
+    assert run("predict", "reviews.model", "-", "--output", output, given="") == ""
+    (folder / "empty.csv").write_text("")
+    (folder / "header.csv").write_text((folder / "test.csv").read_text().splitlines()[0] + "\n")
+    for name in ("empty.csv", "header.csv"):
+        assert run("predict", "reviews.model", name, "--output", output) == ""
+    assert "empty.csv is empty" in run("evaluate", "reviews.model", "empty.csv", status=2)

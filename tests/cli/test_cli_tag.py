@@ -118,6 +118,44 @@ def test_text_is_cut_into_words(run, folder):
     )
 
 
+def test_columns_keep_their_names(run, folder):
+    """Those that are named for training are known to the other commands."""
+    run("tag", "train", "phrases.iob", "--columns", "form,pos,chunk", "--column", "chunk", "--inputs", "pos")
+    lines = run("tag", "run", "phrases.tagger", "phrases.iob").splitlines()
+    assert all(line == "" or line.split()[2] == line.split()[3] for line in lines)
+    assert "precision" in run("tag", "evaluate", "phrases.tagger", "phrases.iob")
+    pairs = [" ".join(line.split()[:2]) for line in (folder / "phrases.iob").read_text().splitlines()]
+    (folder / "pairs.iob").write_text("\n".join([*pairs, ""]))
+    assert run("tag", "run", "phrases.tagger", "pairs.iob").split() == [
+        word for line in lines for word in [*line.split()[:2], *line.split()[3:]]
+    ]
+
+
+def test_tags_of_spans_that_are_wrong_are_told(run, folder, capsys):
+    text = (folder / "phrases.iob").read_text()
+    (folder / "wrong.iob").write_text(text + "it PRON O\nruns VERB I-NP\n\n")
+    line = text.count("\n") + 2
+    learned = json.loads(run("tag", "train", "wrong.iob", "--json", "-o", "w.tagger"))
+    assert learned["scheme"] == "IOB2" and learned["repairs"]["count"] == 1
+    assert f"wrong.iob, line {line}: 'I-NP' cannot stand behind 'O'" in learned["repairs"]["first"]
+    assert f"line {line}: 'I-NP' cannot" in run("tag", "train", "wrong.iob", "--strict", status=2)
+
+
+def test_of_nothing_nothing_is_written(run, folder):
+    (folder / "empty.conllu").write_text("")
+    assert run("tag", "run", "treebank.tagger", "empty.conllu", "-o", "out.conllu") == ""
+    assert (folder / "out.conllu").read_bytes() == b""
+    assert run("tag", "run", "treebank.tagger", "-", given="") == ""
+    assert run("tag", "run", "treebank.tagger", "-", given="\n\n") == ""
+    assert "is empty" in run("tag", "train", "empty.conllu", status=2)
+    assert "is empty" in run("tag", "evaluate", "treebank.tagger", "empty.conllu", status=2)
+
+
+def test_training_goes_on_with_the_command_that_began_it(run, folder):
+    said = run("parse", "train", "treebank.conllu", "-o", "treebank.tagger", "--resume", status=2)
+    assert "treebank.tagger holds a tagger, not a parser" in said and "markone tag train --resume" in said
+
+
 def test_evaluation(run, folder):
     assert run("tag", "evaluate", "treebank.tagger", "test.conllu").startswith("accuracy 100.00 % (")
     assert json.loads(run("tag", "evaluate", "treebank.tagger", "test.conllu", "--json"))["tags"]["accuracy"] == 1

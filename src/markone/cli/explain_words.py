@@ -67,7 +67,7 @@ def sentence_of(data: str, number: int, said: dict[str, Any]) -> Sentences:
     for name in said:
         if name not in OPTIONS:
             raise SettingsError(name, "means nothing for sentences; leave it out")
-    corpus = open_files([data], said, once=True)
+    corpus = open_files([data], said, heads=False, once=True)
     before = 0
     for batch in corpus:
         if number <= before + len(batch):

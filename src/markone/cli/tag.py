@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,7 +119,7 @@ def train(
     evaluation = None if tested is None else tagger.evaluate(tested)
     about, features = tagger.settings, len(tagger.weights)
     if json:
-        repairs = None if tagger.repairs is None else tagger.repairs._asdict()
+        repairs = None if tagger.repairs is None else asdict(tagger.repairs)
         learned = {
             "column": about.column,
             "rule": about.rule,

@@ -342,8 +342,10 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
 
 def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
     """That every word has a tag. Of features an underscore says that there are none."""
-    blank = batch.column(tags).blank() if tags != FEATS else ()
-    if len(blank):
+    if tags == FEATS:
+        return
+    blank = batch.column(tags).blank()
+    if len(blank) > 0:
         more = "" if len(blank) == 1 else f", as have {len(blank) - 1:,} more"
         raise DataError(
             f"{batch.place_of(int(blank[0]))}: {batch.form[int(blank[0])]!r} has no {tags}{more}, and a parser goes by "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
@@ -246,7 +247,8 @@ def are_spans(tags: Counter[str]) -> bool:
     return foreign <= MOST_FOREIGN * tags.total()
 
 
-class Repairs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Repairs:
     """Tags that are not valid in their scheme. They are taken for the nearest that are, as conlleval does; what is no
     tag of a span is taken for `O`."""
 
