@@ -14,7 +14,9 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -216,14 +218,25 @@ def place_of(error: BaseException) -> str:
 
 def place_in(log: str) -> tuple[str, str]:
     """What a sanitizer or the handler of signals has said about a crash: what it was, and where, if they have."""
-    if found := re.search(r"(\w+\.\w+:\d+):\d+: runtime error: (.*)", log):
-        return f"undefined behaviour ({found[2]:.100})", found[1]
+    if found := re.search(r"(core/\w+\.\w+:\d+):\d+: runtime error: (.*)", log):
+        return f"undefined behaviour: {re.sub(r'[-+0-9.e]{3,}', 'N', found[2]):.100}", found[1]
     if found := re.search(r"SUMMARY: AddressSanitizer: ([\w-]+)(.*)", log):
-        inner = re.search(r"#\d+ 0x\w+ in .* \S*?(core/\w+\.\w+:\d+)", log)
-        return f"AddressSanitizer: {found[1]}", inner[1] if inner else found[2].strip()[:100]
+        return f"AddressSanitizer: {found[1]}", line_of(log) or found[2].strip()[:100]
     fatal = re.search(r"(?:Fatal Python error: |what\(\): +)(.*)", log)
     frame = re.search(r'File "\S*markone/([\w/]+\.py)", line (\d+) in (\S+)', log)
     return fatal[1] if fatal else "", f"{frame[1]}:{frame[2]} in {frame[3]}" if frame else ""
+
+
+def line_of(log: str) -> str | None:
+    """The innermost line of the core's in a sanitizer's report, which may have only its address."""
+    if inner := re.search(r"#\d+ 0x\w+ in .* \S*?(core/\w+\.\w+:\d+)", log):
+        return inner[1]
+    inner = re.search(r"#\d+ 0x\w+ .*\((\S*/_core\.\S+\.so)\+(0x\w+)\)", log)
+    if inner is None or shutil.which("addr2line") is None:
+        return None
+    found = subprocess.run(["addr2line", "-e", inner[1], inner[2]], capture_output=True, text=True, check=False).stdout
+    line = re.search(r"core/\w+\.\w+:\d+", found)
+    return line[0] if line else None
 
 
 def note(
@@ -379,6 +392,7 @@ def blame(plan: Plan, folder: Path, number: int, failure: str, place: str, log: 
         note(plan, number, case, Outcome(steps=["killed"]), failure, log[-20_000:] or failure, where)
 
     def use_alone() -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what it says is known
         plan.target_of(number).prepare(folder)
         use(plan, number)
 
