@@ -53,6 +53,8 @@ be said again.
 ## Options for learning
 
 These say how a rule learns, for the commands that learn by one. The [settings](api.md) are those of the library.
+Defaults are those of `markone train`. `markone trace` has the perceptron and the order `given` instead, and neither
+`--holdout` nor `--patience`; `markone validate` holds rows out only for `--patience`.
 """,
     "Reading sentences": """\
 ## Options for reading sentences
@@ -95,7 +97,7 @@ def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[
     yield f"{in_markdown(without_parameters(command))}\n"
     for group, rows in groups.items():
         if group in SHARED:
-            shared[group] = rows
+            shared.setdefault(group, rows)
             name = group.lower()
             yield f"Also the [options for {name}](#options-for-{name.replace(' ', '-')}).\n"
         elif group == "Arguments":

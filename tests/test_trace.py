@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -241,3 +242,27 @@ def test_the_command(tmp_path: Any, capsys: Any) -> None:
     assert {"step", "pass", "rows", "label", "features", "scores", "predicted", "changes"} <= steps[0].keys()
     assert main(["trace"]) == 2
     assert "name a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_random_start_of_a_network_is_its_start_and_no_change(sparse: bool) -> None:
+    X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0], [3.0, 1.0, 0.0], [0.0, 2.0, 1.0]])
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    run = trace(rows, [0, 1, 0, 1], rule="mlp", hidden=(2,), epochs=2, batch=1, eta=0.001)
+    first = run.start[0].values
+    assert (first[:3] != 0).all() and (first[3] == 0).all()  # the biases start at 0
+    for step in run:
+        assert step.changes
+        for change in step.changes:
+            assert abs(change.after - change.before) < 0.0011  # Adam's steps are no longer than eta
+
+
+def test_a_trace_may_start_at_random() -> None:
+    X, y = [[3, 2], [-2, 2], [-2, -3]], [1, -1, 1]
+    for start in ("zero", "random"):
+        run = trace(X, y, start=start, epochs=2, steps=None)
+        model = markone.train(X, target=y, rule="perceptron", start=start, epochs=2, order="given", average=False)
+        assert (run.start[0].values == 0).all() == (start == "zero")
+        assert list(run.weights()["1"].values())[:2] == model.scorer.weights.matrix()[:, 0].tolist()
+    with pytest.raises(SettingsError, match="start must be one of"):
+        trace(X, y, start="anywhere")

@@ -70,3 +70,41 @@ def test_completion_knows_commands_options_and_choices(shell, run):
 def test_a_terminal_of_one_column_is_no_reason_to_draw_for_ever(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1")
     assert "--target" in run("train", "--help")
+
+
+def documented(command: str, run) -> dict[str, str]:
+    """The usual values of options of learning, as help has them; a strength may be said only of something."""
+    found = {}
+    for part in re.split(r"\n│ (?=--)", run(*command.split(), "--help").partition("─ Learning ")[2]):
+        words = " ".join(re.sub(r"[│╭╰─╮╯]", " ", part.partition("\n╰")[0]).split())
+        option = re.match(r"--(?:no-)?([a-zA-Z-]+)", words)
+        usual = re.search(r"\[default: ([^\]]*)\]", words)
+        if option and option[1] == "rule":
+            found["rule"] = re.search(r"([a-z-]+) by default", words)[1]
+        elif option and usual and option[1] in {field.name for field in fields(Settings)} - {"holdout", "strength"}:
+            found[option[1]] = usual[1]
+    return found
+
+
+def without_times(text: str) -> str:
+    return re.sub(r'"(seconds|model)": [^,}]*', "", text)
+
+
+@pytest.mark.parametrize("command", ["train", "validate", "trace"])
+def test_usual_values_are_those_that_help_says(command, run):
+    usual = documented(command, run)
+    assert {"rule", "order", "seed", "tie", "schedule", "bias"} <= usual.keys()
+    said = []
+    for name, value in usual.items():
+        flag = {"yes": f"--{name}", "no": f"--no-{name}"}.get(value)
+        said += [flag] if flag else [f"--{name}", value]
+    arguments = [*command.split(), "people.csv", "--target", "income", "--json", "--threads", "1"]
+    arguments += ["-o", "a.model"] if command == "train" else []
+    assert without_times(run(*arguments)) == without_times(run(*arguments, *said))
+    others = without_times(run(*arguments, "--rule", "hinge", "--order", "once", "--seed", "3"))
+    assert others != without_times(run(*arguments))
+
+
+def test_options_that_a_trace_refuses_are_none(run):
+    text = run("trace", "--help")
+    assert "--holdout" not in text and "--patience" not in text and "perceptron by default" in text

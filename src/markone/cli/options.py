@@ -195,21 +195,38 @@ def read_options(more_formats: Sequence[str] = ()) -> Any:
     return options("Reading", types | {"format": Literal[formats]}, helps, "Reading")
 
 
-def settings_options() -> Any:
+def settings_options(
+    usual: Mapping[str, Any], holdout: str = "0.05, or none of fewer than 1,000 rows", without: Sequence[str] = ()
+) -> Any:
+    """Those of `Settings`, for a command whose usual values may be its own, and which may do without some."""
     from markone.cli.sentences import with_options
-    from markone.learning.training import train
+    from markone.learning.training import USUAL_RULE, train
     from markone.model.settings import Settings
 
     helps = attribute_docs(Settings) | {"rule": parameter_docs(train)["rule"]}
+    helps["rule"] = helps["rule"].replace(f"`{USUAL_RULE}` by default", f"`{usual.get('rule', USUAL_RULE)}` by default")
     for name in helps.keys() & WRITTEN.keys():
         helps[name] += WRITTEN[name]
     for field in fields(Settings):
-        if field.name not in BY_RULE_OR_DATA and field.default not in (None, MISSING):
-            usual = ("yes" if field.default else "no") if isinstance(field.default, bool) else field.default
-            helps[field.name] += f" [default: {usual}]"
-    helps["holdout"] += " [default: 0.05, or none of fewer than 1,000 rows]"
+        value = usual.get(field.name, field.default)
+        if field.name not in BY_RULE_OR_DATA and value not in (None, MISSING):
+            helps[field.name] += f" [default: {('yes' if value else 'no') if isinstance(value, bool) else value}]"
+    helps["holdout"] += f" [default: {holdout}]"
     helps = {name: with_options(text) for name, text in helps.items()}
-    return options("Learning", get_type_hints(Settings), helps, "Learning")
+    types = {name: kind for name, kind in get_type_hints(Settings).items() if name not in without}
+    return options("Learning", types, helps, "Learning")
+
+
+def tracing_options() -> Any:
+    """Of a run on the board, in which no row is held out."""
+    from markone.theory.tracing import USUAL_ORDER, USUAL_TRACED
+
+    return settings_options({"rule": USUAL_TRACED, "order": USUAL_ORDER}, without=("holdout", "patience"))
+
+
+def validating_options() -> Any:
+    """Of tests, in which rows are held out from those to learn from only for `patience`."""
+    return settings_options({}, holdout="with `patience` 0.05, or none of fewer than 1,000 rows; without it none")
 
 
 def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -245,12 +262,19 @@ def parameter_docs(of: Any) -> dict[str, str]:
 if TYPE_CHECKING:
     Reading = dict[str, Any]
     Learning = dict[str, Any]
+    Tracing = dict[str, Any]
+    Validating = dict[str, Any]
 else:
     Reading = read_options()
+    OF_SETTINGS = {
+        "Learning": lambda: settings_options({}),
+        "Tracing": tracing_options,
+        "Validating": validating_options,
+    }
 
     def __getattr__(name: str) -> Any:
-        """`Learning` needs the settings, and those the core, which a command that does not learn need not load."""
-        if name != "Learning":
+        """These need the settings, and those the core, which a command that does not learn need not load."""
+        if name not in OF_SETTINGS:
             raise AttributeError(name)
-        globals()[name] = settings_options()
+        globals()[name] = OF_SETTINGS[name]()
         return globals()[name]

@@ -241,11 +241,12 @@ class Report:
         """How near to it a rule has come that nears one."""
         last = self.model.history[len(self.model.history) - 1]
         if last.gap is not None and last.objective is not None:
-            what = "duality gap" if self.model.settings.rule == "svm" else "largest slope"
             near = {"optimum": "near enough", "converged": "as near as it comes"}.get(
                 self.model.history.stopped, "more passes would come nearer"
             )
-            yield f"  Objective {last.objective:.6g}, {what} {last.gap:.2g}: {near}."
+            share = f"duality gap {100 * last.gap:.2g}% of it"  # as the settings have it: `tol` is a share, too
+            how_far = share if self.model.settings.rule == "svm" else f"largest slope {last.gap:.2g}"
+            yield f"  Objective {last.objective:.6g}, {how_far}: {near}."
 
     def held_out_accuracy(self) -> float | None:
         """That of the weights that are kept: of the best pass where there is patience, else of the last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from markone.cli.options import FileName, Flag, Learning, Reading, WholeNumber, given
+from markone.cli.options import FileName, Flag, Reading, Tracing, WholeNumber, given
 from markone.errors import DataError
 
 
@@ -16,7 +16,7 @@ def trace(
     threads: WholeNumber | None = None,
     memory: str | None = None,
     json: Flag = False,
-    learning: Learning | None = None,
+    learning: Tracing | None = None,
     reading: Reading | None = None,
 ) -> None:
     """Show a run step by step: each example, what was said of it, and how that changed the weights.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from markone.cli import testing
-from markone.cli.options import Flag, Learning, Reading, given
+from markone.cli.options import Flag, Reading, Validating, given
 
 
 def validate(
@@ -19,7 +19,7 @@ def validate(
     memory: testing.Memory = None,
     json: Flag = False,
     quiet: Flag = False,
-    learning: Learning | None = None,
+    learning: Validating | None = None,
     reading: Reading | None = None,
 ) -> None:
     """Test a rule on rows that it has not learned from.

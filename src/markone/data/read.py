@@ -74,8 +74,8 @@ def read(
         The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
     separator
         What is between the fields of a CSV file: a character, or "whitespace" for runs of spaces and tabs. None for a
-        tab in TSV files and a comma in CSV files; but if the first row has no comma, and the first 20 rows have equally
-        many fields by a semicolon, a tab or a vertical bar, for that.
+        tab in TSV files and a comma in CSV files, or a semicolon, a tab or a vertical bar where the first row has no
+        comma and the first 20 rows have equally many fields by it.
     quote
         The character around fields of a CSV file that contain separators. None if quotes are plain characters.
     encoding

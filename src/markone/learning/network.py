@@ -32,6 +32,8 @@ USUAL_HIDDEN, HIDDEN_OF_MANY, MANY_FEATURES = (128,), (32,), 2**15
 """Of texts the first layer is nearly all of the network: with a million features each unit takes 12 MB to learn."""
 USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
 """Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
+NEXT_TO_NOTHING = 1e-30
+"""A learning rate by which a step changes no weight, since all are rounded to 32 bits."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
 """The settings that say what a step is."""
 
@@ -138,6 +140,20 @@ class Multilayer:
     def scorer(self) -> Network:
         return Network(self.layers(), str(self.settings.activation), self.classes)
 
+    def start_of(self, block: Block) -> Floats:
+        """The weights of the first layer with which the features of these rows start, when they are first met."""
+        twin = Multilayer(self.settings, features=self.features, classes=self.classes)
+        twin._ready_to_teach(eta=NEXT_TO_NOTHING)
+        twin._teach(block, None, np.array([len(block)], np.int64))
+        return twin.layers()[0][0]
+
+    def scorer_before(self, start: Floats) -> Network:
+        """What judges rows as the next step does: features that were never met have the weights they start with."""
+        (weights, bias), *upper = self.layers()
+        fresh = self._met == 0
+        weights[fresh] = start[fresh]
+        return Network([(weights, bias), *upper], str(self.settings.activation), self.classes)
+
     # ---- state
 
     def get_state(self) -> State:
@@ -175,8 +191,9 @@ class Multilayer:
         for kind in REMEMBERED[self._optimizer]:
             self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
 
-    def _ready_to_teach(self) -> None:
+    def _ready_to_teach(self, eta: float | None = None) -> None:
         """Shows the arrays to the core."""
+        eta = self.settings.eta if eta is None else eta
         bend = _core.Bend[str(self.settings.activation)]
 
         def both(kind: str) -> tuple[list[Floats], list[Floats]]:
@@ -199,7 +216,7 @@ class Multilayer:
             met=self._met,
             steps=self._steps,
             optimizer=_core.Optimizer[self._optimizer],
-            eta=float(self.settings.eta or 0),
+            eta=float(eta or 0),
             strength=float(self.settings.strength or 0) if self.settings.penalty == "l2" else 0.0,
             dropout=float(self.settings.dropout or 0),
             seed=int(np.random.SeedSequence([self.settings.seed, 2]).generate_state(1, np.uint64)[0]),

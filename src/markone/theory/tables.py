@@ -17,6 +17,7 @@ from markone.features.map import BIAS, FeatureMap
 from markone.learning.dual import Dual
 from markone.learning.learner import Learner
 from markone.learning.linear import Linear
+from markone.learning.network import Multilayer
 from markone.model.events import Events
 from markone.model.naive_bayes import NaiveBayes
 from markone.model.network import Network
@@ -58,8 +59,11 @@ class Names(Sequence[str]):
         return self._features.name(number) if number < width else self._after[number - width]
 
 
-def last_scorer(learner: Learner) -> Scorer:
-    """What the next step will judge an example by: nothing averaged, and nothing better from before."""
+def last_scorer(learner: Learner, start: NDArray[np.float32] | None = None) -> Scorer:
+    """What the next step will judge an example by: nothing averaged, and nothing better from before. Features that a
+    network has not met yet have the weights that they `start` with."""
+    if isinstance(learner, Multilayer) and start is not None:
+        return learner.scorer_before(start)
     if isinstance(learner, Linear):
         return LinearScorer(learner.weights(averaged=False), learner.settings.traits.has_probabilities)
     if isinstance(learner, Dual):

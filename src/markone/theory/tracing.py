@@ -18,6 +18,7 @@ from markone.learning.dual import Dual
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
 from markone.learning.linear import Linear
+from markone.learning.network import Multilayer
 from markone.learning.passes import Run
 from markone.learning.progress import Silence
 from markone.learning.samples import open_sample
@@ -25,21 +26,23 @@ from markone.learning.training import check_names, new_learner, settings_of, spe
 from markone.model.history import Stop
 from markone.model.rules import OWNERS, Rule
 from markone.model.scorer import Scorer
-from markone.model.settings import Settings, TraceSettings
+from markone.model.settings import Order, Settings, Start, TraceSettings
 from markone.theory.tables import Table, last_scorer, tables_of
 from markone.theory.trace import Change, Step, Trace
 
 USUAL_STEPS = 1000
+USUAL_TRACED: Rule = "perceptron"
+USUAL_ORDER: Order = "given"
 
 
 def trace(
     source: Any,
     target: Any = None,
     *,
-    rule: Rule = "perceptron",
+    rule: Rule = USUAL_TRACED,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
-    start: Mapping[Any, Mapping[str, float]] | None = None,
+    start: Mapping[Any, Mapping[str, float]] | Start | None = None,
     steps: int | None = USUAL_STEPS,
     only_mistakes: bool = False,
     threads: int | None = None,
@@ -55,14 +58,14 @@ def trace(
     target
         What is to be predicted, as for `markone.read`, where `source` is not yet a source.
     rule
-        As for `markone.train`.
+        As for `markone.train`, except that it is `perceptron` by default.
     features
         The spec of the features: a `Features`, a dict or the name of a TOML file.
     functions
         Python functions that make more features, by name.
     start
-        Weights to start from, by class and feature; `BIAS` is the bias. Of two classes, those of the second. For rules
-        that take a step at each example.
+        Weights to start from, by class and feature; `BIAS` is the bias. Of two classes, those of the second. Or "zero"
+        or "random", as in `markone.Settings`. For rules that take a step at each example.
     steps
         Stop after so many steps; None for all that the settings ask for.
     only_mistakes
@@ -82,16 +85,19 @@ def trace(
     >>> run.weights()
     {'1': {'x0': 1.0, 'x1': -1.0}}
     """
-    check_names({**settings})
+    given: dict[str, Any] = {**settings}
+    if isinstance(start, str):
+        given["start"], start = start, None
+    check_names(given)
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
         raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
     for name in ("holdout", "patience"):
-        if settings.get(name):
+        if given.get(name):
             raise SettingsError(name, "has no place in a trace, where all rows are learned from; leave it out")
-    by_example = rule in OWNERS["order"] and settings.get("solver", "online") in (None, "online")
+    by_example = rule in OWNERS["order"] and given.get("solver", "online") in (None, "online")
     # A step at each example is that of the lectures, at a constant rate, unless something else is asked for.
-    as_given = {"order": "given", **({"schedule": "constant"} if rule == "logistic" else {})} if by_example else {}
-    how = settings_of({"rule": rule, **as_given, **settings}, None)
+    as_given = {"order": USUAL_ORDER, **({"schedule": "constant"} if rule == "logistic" else {})} if by_example else {}
+    how = settings_of({"rule": rule, **as_given, **given}, None)
     sample = open_sample(source, target, threads, memory)
     chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
@@ -160,12 +166,14 @@ class Tracer:
         self.only_mistakes = only_mistakes
         self.examples = OneByOne(self.block, learner.settings)
         self.steps: list[Step] = []
+        self._start = learner.start_of(self.block) if isinstance(learner, Multilayer) else None
+        """Of a network, the weights at random with which features begin when they are first met."""
         self._meanwhile: dict[tuple[int, int, int], Change] = {}
         """By steps that are left out, in the order in which they happened."""
 
     def run(self, most: int | None) -> Trace:
         run = Run(self.learner, self.examples)
-        scorer = last_scorer(self.learner)
+        scorer = last_scorer(self.learner, self._start)
         tables = start = tables_of(scorer, self.chart, self.classes)
         stopped: Stop | None = "epochs"
         made = updates = mistakes = visits = wrong = 0
@@ -178,7 +186,7 @@ class Tracer:
                 continue
             sums = run.sums
             before, scorer_before = tables, scorer
-            scorer = last_scorer(self.learner)
+            scorer = last_scorer(self.learner, self._start)
             tables = tables_of(scorer, self.chart, self.classes)
             rows, against = self._visited(sums.visits - visits)
             changes = changes_between(before, tables)
