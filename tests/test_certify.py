@@ -468,3 +468,37 @@ def test_steps_can_start_from_those_of_others() -> None:
     again = Bracket(points_of(X, y))
     assert take_steps(again, Clock(60), start=corners)[0] == found == "nearest"
     assert again.upper == pytest.approx(bracket.upper)
+
+
+# ---- numbers of all sizes
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_numbers_of_all_sizes_get_the_right_answer(data: st.DataObject) -> None:
+    """The unit of a column does not matter for what can be separated: the same is asked about small whole numbers,
+    which linear programming answers in whole numbers, too."""
+    rows, columns = data.draw(st.integers(3, 7)), data.draw(st.integers(1, 3))
+    whole = np.array(
+        data.draw(
+            st.lists(st.lists(st.integers(-2, 2), min_size=columns, max_size=columns), min_size=rows, max_size=rows)
+        )
+    )
+    units = data.draw(
+        st.lists(st.sampled_from([5e-324, 1e-310, 1e-160, 1.0, 1e30, 1e300]), min_size=columns, max_size=columns)
+    )
+    y = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=rows - 2, max_size=rows - 2))]
+    bias = data.draw(st.booleans())
+    expected = markone.certify(whole.astype(float), y, bias=bias)
+    X = whole * np.array(units)
+    found = markone.certify(X, y, bias=bias)
+    assert found.separable is expected.separable and found.verify(X, y)
+
+
+def test_a_margin_below_all_floats_is_told() -> None:
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
+    found = markone.certify(5e-324 * X, [0, 0, 0, 1])
+    assert found.separable and found.margin == 0 and "smaller than any float" in str(found)
+    found = markone.certify(1e-310 * X, [0, 0, 0, 1])
+    assert found.margin == pytest.approx(1e-310 / 8**0.5, rel=1e-6, abs=0)
+    assert markone.certify(1e300 * X, [0, 0, 0, 1]).margin == pytest.approx(1e300 / 8**0.5)

@@ -40,6 +40,9 @@ LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
 HEAVY_BIAS, LIGHTER = 0.25, 4.0
 """How many times in passes, which are slow where all rows have much in common, and by which factor that grows where the
 bracket cannot be narrowed otherwise."""
+LARGEST_POWER = 1000
+"""Of two, by which rows are scaled."""
+HUGE, TINY = 2.0**500, 2.0**-80
 OTHER_SCALE = 1e6
 """Rows so much longer or shorter than 1 are not seen beside a 1, nor the 1 beside them."""
 MOST_CENTRED = 50_000_000
@@ -96,8 +99,11 @@ class Bracket:
         norm = length_of(weights)
         if not 0 < norm < math.inf:
             return
-        weights, bias = weights / norm, bias / norm
-        scores = np.asarray(self.points.matrix @ weights.astype(self.points.matrix.dtype)) + bias
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights, bias = weights / norm, bias / norm
+            scores = np.asarray(self.points.matrix @ weights.astype(self.points.matrix.dtype)) + bias
+        if not (np.isfinite(bias).all() and np.isfinite(scores).all()):
+            return
         if len(bias) == 1:
             second = self.points.truth == 1
             low, high = float(scores[second].min()), float(scores[~second].max())
@@ -203,13 +209,15 @@ class Rows:
                 self._centre = middle(matrix)
                 matrix = matrix - self._centre
         if stretch:
-            self._units = np.exp2(-np.frexp(sizes_of(matrix))[1].astype(np.float64))
+            self._units = powers_of_two(-np.frexp(sizes_of(matrix))[1].astype(np.float64))
             matrix = matrix.multiply(self._units[None]).tocsr() if points.is_sparse else matrix * self._units
         self.scale = 1.0
         if light:
             reach = typical(Points(matrix, points.truth, points.classes, points.bias)) * (light if points.bias else 1)
-            self.scale = float(np.exp2(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
+            self.scale = float(powers_of_two(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
         if self.scale != 1:
+            if not 1 / OTHER_SCALE < self.scale < OTHER_SCALE:
+                matrix = matrix.astype(np.float64)  # for which a float of 32 bits may have no room
             matrix = matrix * matrix.dtype.type(self.scale)
         self.matrix = matrix if points.is_sparse else np.ascontiguousarray(matrix)
 
@@ -229,9 +237,19 @@ class Rows:
 
     def plane(self, found: Array) -> tuple[Array, Array]:
         """Weights and a bias for the points themselves; the last row of what was found is the bias."""
-        weights = found[:-1] * (self.scale * self._units[:, None])
-        bias = found[-1]
-        return weights, bias if self._centre is None else bias - self._centre @ weights
+        if self._units.max() > HUGE / max(
+            1.0, self.scale
+        ):  # what counts is the direction, and that floats have room for it
+            found = found / (float(abs(found).max()) or 1.0) * TINY
+        with np.errstate(over="ignore", invalid="ignore"):  # such a plane is passed over
+            weights = found[:-1] * self.scale * self._units[:, None]
+            bias = found[-1]
+            return weights, bias if self._centre is None else bias - self._centre @ weights
+
+
+def powers_of_two(exponents: Any) -> Any:
+    """2^exponent, but none that no float has: for subnormal numbers a smaller one is large enough."""
+    return np.exp2(np.clip(exponents, -LARGEST_POWER, LARGEST_POWER))
 
 
 def middle(matrix: Array) -> Array:
@@ -271,7 +289,10 @@ def take_steps(
     """Goes to the nearest point of the hull in steps; what it is, and the z that make it up with their shares."""
     rows = Rows(bracket.points, light=light, stretch=stretch)
     face = Face(rows.solver(), start)
-    found = come_nearest(face, nothing=NOTHING, near=near, may_go_on=lambda: clock.left > 0)
+    with np.errstate(
+        over="ignore", invalid="ignore", divide="ignore"
+    ):  # of numbers that differ by all of a float's range
+        found = come_nearest(face, nothing=NOTHING, near=near, may_go_on=lambda: clock.left > 0)
     corners = [(row, rival, float(share)) for (row, rival), share in zip(face.corners, face.shares, strict=True)]
     if found != "nothing":
         bracket.see_plane(*rows.plane(face.normal()))

@@ -177,6 +177,8 @@ class Certifying:
                 "mistake_bound": bound,
                 "bound_plane": None if bound_plane is plane else bound_plane,
             }
+        if separable and lower == 0:
+            facts["remarks"].append("the margin is smaller than any float, so that 0 is shown for it")
         if not separable or (self.bracket.gap > self.tol and self.clock.left == 0):
             facts["remarks"].append("time ran out before the bracket was as narrow as it should be; give more seconds")
         return Certificate(seconds=self.clock.spent, **facts)

@@ -61,12 +61,19 @@ class Softest:
         self.softest = self.fewest_wrong = zero
 
     def see(self, weights: Array, bias: Array) -> float:
-        """Looks at a plane at the length that has the smallest hinge, which is returned."""
-        margins = margins_by(self.points, weights, bias)
+        """Looks at a plane at the length that has the smallest hinge, which is returned; not at one beyond all floats,
+        as subnormal numbers may ask for."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            margins = margins_by(self.points, weights, bias)
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all() and np.isfinite(margins).all()):
+            return math.inf
         wrong = int((margins <= 0).sum())
         if wrong < self.wrong:
             self.wrong, self.fewest_wrong = wrong, Plane(weights, bias)
         length = best_length(margins)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not (np.isfinite(length * weights).all() and np.isfinite(length * bias).all()):
+                return math.inf
         hinge = float(np.maximum(0, 1 - length * margins).sum())
         if hinge < self.hinge:
             self.hinge, self.softest = hinge, Plane(length * weights, length * bias)
@@ -101,7 +108,8 @@ def best_length(margins: Array) -> float:
     if slope >= 0 or not len(positive):
         return 0.0
     slopes = slope + np.cumsum(positive)
-    return 1 / float(positive[min(int((slopes < 0).sum()), len(positive) - 1)])
+    with np.errstate(over="ignore"):
+        return float(1 / positive[min(int((slopes < 0).sum()), len(positive) - 1)])
 
 
 def constant_planes(points: Points) -> list[tuple[Array, Array]]:
@@ -219,6 +227,9 @@ class Tries:
         face = Face(self._rows.solver(rows=rows), start)
         if come_nearest(face, near=ANY_PLANE, may_go_on=lambda: self._clock.left > 0) != "nearest":
             return None
+        weights, bias = self._rows.plane(face.normal())
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+            return None
         corners = zip(face.corners, face.shares, strict=True)
         self._corners = [(int(rows[i]), rival, float(share)) for (i, rival), share in corners]
-        return Plane(*self._rows.plane(face.normal()))
+        return Plane(weights, bias)
