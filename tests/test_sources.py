@@ -616,7 +616,8 @@ def test_a_source_shows_its_columns(tmp_path: Path) -> None:
         "none    ignored: no value in the first 2 rows        2",
     ]
     assert shown.splitlines()[0] == f"{path}, by its first 2 rows"
-    assert repr(markone.read(path)) == str(markone.read(path))
+    columns = "age (numeric), job (categorical), label (boolean)"
+    assert repr(markone.read(path)) == f"<Source: {path}, no target, columns {columns}>"
 
 
 # ---- CSV in all its forms

@@ -80,7 +80,7 @@ def test_learns_a_small_language(tagger: Tagger) -> None:
     clean = [[(word, "DET" if word in ("the", "a") else tag) for word, tag in one] for one in corpus(30, 7)]
     assert tagger.evaluate(clean).accuracy > 0.9
     assert len(tagger.history) == 4 and tagger.history.rows == 60 and tagger.history.stopped == "epochs"
-    assert repr(tagger) == f"Tagger('tag', 4 tags, {len(tagger.weights):,} features)"
+    assert repr(tagger) == f"<Tagger: 'tag', 4 tags, {len(tagger.weights):,} features>"
 
 
 def test_ways_to_ask_agree(tagger: Tagger) -> None:
