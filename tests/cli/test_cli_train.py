@@ -230,7 +230,8 @@ def test_a_training_that_has_all_its_passes_says_so(run):
 def test_nothing_is_strong_where_nothing_was_learned(run, folder):
     (folder / "a.libsvm").write_text("1 1:1\n2 1:1\n" * 3)
     text = run("train", "a.libsvm", "--penalty", "l1", "--strength", "1000", "--rule", "logistic")
-    assert text.startswith("Read 6 rows of a.libsvm: rows of features.\n")
+    assert text.startswith("The model is no better than always saying the commonest class: 50.0% right on\n")
+    assert "\nRead 6 rows of a.libsvm: rows of features.\n" in text
     assert "Strongest" not in text
 
 
@@ -281,7 +282,7 @@ def test_train_reads_several_files_and_folders(run, folder):
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (
             ("train", "reviews.csv", "--target", "lable"),
-            "--target must be a column of reviews.csv, not 'lable'. Did you",
+            "--target must be a column of reviews.csv, not 'lable'. It has 'label', 'text'. Did you",
         ),
         (("train", "new.txt"), "new.txt has texts without labels; each line needs a label, a tab and a text"),
         (

@@ -160,7 +160,7 @@ class DelimitedTable(Table):
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
         return (
-            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if it is one, say "
+            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if so, say "
             f"header=False, which names the columns c0, c1 and so on, or columns=[...]"
         )
 
