@@ -127,8 +127,9 @@ def test_memory_changes_nothing(tmp_path: Path) -> None:
     np.testing.assert_array_equal(*(model.weight_arrays()[0] for model in models))
 
 
-def test_of_very_many_values_each_row_is_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suiting, "MOST_AT_ONCE", 100)
+@pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_PRODUCTS"])
+def test_of_very_many_values_each_row_is_a_step(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suiting, limit, 100)
     X, y = table(100)
     model = markone.train(X, target=y, rule="logistic")
     assert (model.settings.solver, model.settings.schedule, model.settings.epochs) == ("online", "adagrad", 10)

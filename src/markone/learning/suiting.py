@@ -26,8 +26,10 @@ from markone.data.source import UNLABELLED
 from markone.learning.lengths import Floats, lengths2, sizes
 from markone.model.settings import Settings
 
-MOST_AT_ONCE = 2**27
-"""Values of all rows, times weight vectors: with more, looking at all of them for each step takes too long."""
+MOST_VALUES = 2**26
+"""Of all rows: of more, what a solver keeps beside them needs too much memory."""
+MOST_PRODUCTS = 2**28
+"""Values times weight vectors: with more, looking at all of them for each step takes too long."""
 SHARE = 0.05
 RATE = 2.0
 TOL = 1e-4
@@ -70,7 +72,7 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
     found = measure(blocks)
     if how.solver is None:
         # Decided by the rows alone, and not by the memory that there is: that must not change the model.
-        at_once = found.values * columns <= MOST_AT_ONCE
+        at_once = found.values <= MOST_VALUES and found.values * columns <= MOST_PRODUCTS
         how = replace(how, solver="newton" if at_once else "online").before_rows()
     if how.solver == "online" and how.eta is None and how.schedule is None:
         how = replace(how, schedule="adagrad", eta=good(RATE, found.size))
