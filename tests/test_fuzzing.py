@@ -168,6 +168,31 @@ def test_planted_defects_are_found(tmp_path: Path) -> None:
         assert (folder / "case.bin").stat().st_size > 100
 
 
+@pytest.mark.parametrize(
+    ("log", "failure", "place"),
+    [
+        (
+            "../../core/tree_weights.h:188:31: runtime error: signed integer overflow: 9223372036854775806 + 12 is",
+            "undefined behaviour: signed integer overflow: N + 12 is",
+            "core/tree_weights.h:188",
+        ),
+        (
+            "    #0 0x7f in step(int) ../../core/dual.cpp:12\nSUMMARY: AddressSanitizer: heap-use-after-free x",
+            "AddressSanitizer: heap-use-after-free",
+            "core/dual.cpp:12",
+        ),
+        (
+            'Fatal Python error: Segmentation fault\n  File "/x/markone/learning/dual.py", line 5 in learn\n',
+            "Segmentation fault",
+            "learning/dual.py:5 in learn",
+        ),
+        ("killed", "", ""),
+    ],
+)
+def test_the_place_of_a_crash_is_found(log: str, failure: str, place: str) -> None:
+    assert workers.place_in(log) == (failure, place)
+
+
 HARMED_LATER = """
 import os, sys
 from pathlib import Path
