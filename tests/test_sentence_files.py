@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from forging import Forged, places, put
-from golden_sentences.make import (
+from golden_sentences.make_sentences import (
     HERE,
     PARSERS,
     SENTENCES,

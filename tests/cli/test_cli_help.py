@@ -93,7 +93,7 @@ def without_times(text: str) -> str:
 @pytest.mark.parametrize("command", ["train", "validate", "trace"])
 def test_usual_values_are_those_that_help_says(command, run):
     usual = documented(command, run)
-    assert {"rule", "order", "seed", "tie", "schedule", "bias"} <= usual.keys()
+    assert {"rule", "order", "seed", "tie", "bias"} <= usual.keys()
     said = []
     for name, value in usual.items():
         flag = {"yes": f"--{name}", "no": f"--no-{name}"}.get(value)

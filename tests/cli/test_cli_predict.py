@@ -210,7 +210,6 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         (("reviews.model", "new.csv", "-o", "new.csv"), "new.csv is what is read; name another file to be written"),
         (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is what is read"),
         (("people.model", "new.csv"), "the model needs the column 'age', and new.csv has text"),
-        (("people.model", "-"), "standard input is empty"),
         (("reviews.model", "new.csv", "--output", "xml"), 'Invalid value "xml" for --output'),
         (("reviews.model",), "requires an argument"),
         (("reviews.model", "new.csv", "extra"), "too many words: 'extra' is left over."),

@@ -191,10 +191,10 @@ class LearningSettings(TypedDict, total=False):
 
     epochs: int | None
     eta: float | None
-    schedule: Schedule
+    schedule: Schedule | None
     C: float | None
     penalty: Penalty | None
-    strength: float
+    strength: float | None
     average: bool | None
     tie: Tie
     form: Form
