@@ -212,7 +212,10 @@ def test_several_classes_have_just_one_of_the_two_certificates(data: tuple[Any, 
     assert found.separable is not None
     assert (found.plane is None) == (found.proof is not None)
     if found.separable:
-        assert found.bracket[0] <= found.bracket[1] <= 1.02 * found.bracket[0]
+        assert found.bracket[0] <= found.bracket[1]
+        assert found.bracket[1] <= 1.02 * found.bracket[0] or (
+            np.abs(X).max() >= 1e6 and "differ so much" in str(found)
+        )
 
 
 def test_the_margin_of_several_classes_is_that_of_a_general_solver() -> None:

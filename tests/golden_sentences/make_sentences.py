@@ -1,7 +1,8 @@
 """Makes the golden files of taggers and parsers, and what they say about a few sentences.
 
-`python tests/golden_sentences/make_sentences.py` writes them anew beside itself. That is for a new version of the format
-only: every later Markone must read files of an older one, say the same of the sentences, and go on with the trainings.
+`python tests/golden_sentences/make_sentences.py` writes them anew beside itself. That is for a new version of the
+format only: every later Markone must read files of an older one, say the same of the sentences, and go on with the
+trainings.
 """
 
 from __future__ import annotations

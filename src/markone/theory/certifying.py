@@ -181,6 +181,10 @@ class Certifying:
             facts["remarks"].append("the margin is smaller than any float, so that 0 is shown for it")
         if not separable or (self.bracket.gap > self.tol and self.clock.left == 0):
             facts["remarks"].append("time ran out before the bracket was as narrow as it should be; give more seconds")
+        elif upper * (1 - self.tol) > lower > 0:
+            facts["remarks"].append(
+                "the numbers differ so much in size that the bracket is wider than it should be; scale the features"
+            )
         return Certificate(seconds=self.clock.spent, **facts)
 
     # ---- the search
@@ -198,6 +202,7 @@ class Certifying:
         if self.separates():
             if bracket.gap > self.tol and points.bias:
                 take_steps(bracket, self.clock, light=LIGHTER_BIAS, start=corners)
+            self.narrow()
             if points.bias:
                 find_bound_plane(bracket, self.clock, corners)
             return None
@@ -207,6 +212,7 @@ class Certifying:
             return proof
         _, corners = take_steps(bracket, self.clock, stretch=True)
         if self.separates():
+            self.narrow()
             return None
         z = [(row, rival) for row, rival, _ in corners]
         if proof := prove(points, z, self.clock.left):
@@ -215,6 +221,11 @@ class Certifying:
         if isinstance(decided, Plane):
             self.exact_plane = decided
         return decided if isinstance(decided, Proof) else None
+
+    def narrow(self) -> None:
+        """Once more where floats add features of very different sizes badly: each of them in a unit of its own."""
+        if self.bracket.gap > self.tol:
+            take_steps(self.bracket, self.clock, light=LIGHTER_BIAS, stretch=True)
 
     def many(self) -> Proof | None:
         """In many dimensions: passes and, where these find no plane, now and then the search for a proof."""
