@@ -7,6 +7,7 @@ import math
 import os
 import random
 import signal
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import permutations, product
@@ -22,6 +23,7 @@ from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, StructuredPerceptron, reference
 from markone.model.container import read_file, write_file
 from markone.model.history import Pass
+from markone.structured.deciding import StructuredMargins
 from markone.structured.perceptron import Weights
 from stopping import Stopping
 
@@ -219,6 +221,19 @@ def test_margins_are_those_of_brute_force() -> None:
     )
     by_search.weights = found.weights
     assert by_search.margins(CORPUS).functional == margins.functional and by_search.margins(CORPUS).radius is None
+
+
+def test_scores_and_bounds_beyond_floats() -> None:
+    largest = sys.float_info.max
+    for weights in ({"a": largest, "b": largest}, {"a": math.inf, "b": -math.inf}, {"a": largest}):
+        with pytest.raises(DataError, match="the score of an answer overflows"):
+            Weights(weights).score({"a": 2.0, "b": 1.0})
+    with pytest.raises(DataError, match="must be values by name"):
+        Weights().score("text")
+    assert StructuredMargins([1.0], norm=2.0, radius=3.0).bound == 36
+    for norm in (math.inf, 1e200, 1e300):
+        margins = StructuredMargins([1.0], norm=norm, radius=1.0, mistakes=3)
+        assert margins.bound is None and "no bound is known" in str(margins)
 
 
 def test_margins_where_nothing_separates() -> None:

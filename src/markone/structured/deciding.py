@@ -93,10 +93,11 @@ class StructuredMargins(Brief):
     @property
     def bound(self) -> float | None:
         """R²/γ², which a perceptron's mistakes cannot exceed, in whatever order it meets the examples (Collins 2002);
-        None where the weights do not separate, or where R is not known."""
-        if self.radius is None or not self.separates or self.norm == 0:
+        None where the weights do not separate, where R is not known, or where no float is as large."""
+        if self.radius is None or not self.separates or not self.smallest > 0:
             return None
-        return (self.radius / self.smallest) ** 2
+        ratio = self.radius / self.smallest
+        return ratio * ratio if math.isfinite(ratio * ratio) else None
 
     def __str__(self) -> str:
         wrong = sum(margin <= 0 for margin in self.functional)

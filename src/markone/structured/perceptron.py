@@ -54,7 +54,14 @@ class Weights(dict[str, float]):
 
     def score(self, features: Mapping[str, float] | Iterable[str]) -> float:
         """The sum of weights times values."""
-        return math.fsum(self[name] * value for name, value in named(features).items())
+        products = [self[name] * value for name, value in named(features).items()]
+        try:
+            score = math.fsum(products)
+        except (OverflowError, ValueError):  # what is too large for a float on the way, or an infinity less another
+            score = math.nan
+        if not math.isfinite(score):
+            raise DataError("the score of an answer overflows: weights, or values of features, are too large")
+        return score
 
 
 def named(features: Any) -> Mapping[str, float]:
