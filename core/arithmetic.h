@@ -262,6 +262,10 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum
 template <class T, class W, class Sum>
 [[gnu::noinline]] void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
+    if (x.size() == 0) {  // without any feature the weights may be nowhere
+        std::fill_n(out, stride, Sum{0});
+        return;
+    }
     std::size_t left = stride;
     for (; left >= 4 * wide; left -= 4 * wide, w += 4 * wide, out += 4 * wide) dots_of<4, false>(x, w, stride, out);
     const bool tail = left % wide != 0;  // half a register: four floats of eight

@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "loops.h"
+#include "memory.h"
 #include "numpy.h"
 
 namespace markone {
@@ -25,8 +25,8 @@ template <class T>
 struct sparse_block {
     std::shared_ptr<void> kept;
     array<T, 1> values;
-    std::unique_ptr<std::int64_t[]> starts;
-    std::unique_ptr<std::uint32_t[]> numbers;
+    table<std::int64_t> starts;
+    table<std::uint32_t> numbers;
     sparse_rows<T> rows;
 
     template <class Start, class Index>
@@ -39,24 +39,26 @@ struct sparse_block {
             rows.indptr = view(indptr);
             rows.indices = view(indices);
         } else {
-            starts = std::make_unique_for_overwrite<std::int64_t[]>(indptr.size());
-            std::copy_n(indptr.data(), indptr.size(), starts.get());
-            rows.indptr = {starts.get(), indptr.size()};
-            numbers = std::make_unique_for_overwrite<std::uint32_t[]>(indices.size());
+            starts.assign(indptr.data(), indptr.data() + indptr.size());
+            rows.indptr = starts;
             copy_numbers(indices, width);
-            rows.indices = {numbers.get(), indices.size()};
+            rows.indices = numbers;
         }
         check(rows);
     }
 
   private:
-    template <class Index>
-    void copy_numbers(const array<Index, 1>& indices, std::size_t width) {
-        for (std::size_t i = 0; i < indices.size(); ++i) {
-            const auto number = static_cast<std::make_unsigned_t<Index>>(indices.data()[i]);  // a negative one is huge
-            if constexpr (sizeof(Index) > sizeof(std::uint32_t))
-                if (number >= width) throw std::out_of_range("a feature's number is beyond the width");
-            numbers[i] = static_cast<std::uint32_t>(number);
+    // A negative number becomes a huge one, and is refused with it.
+    void copy_numbers(const array<std::int32_t, 1>& indices, std::size_t) {
+        const auto* const first = reinterpret_cast<const std::uint32_t*>(indices.data());
+        numbers.assign(first, first + indices.size());
+    }
+    void copy_numbers(const array<std::int64_t, 1>& indices, std::size_t width) {
+        numbers.reserve(indices.size());
+        for (const std::int64_t& from : view(indices)) {
+            const auto number = static_cast<std::uint64_t>(read_once(from));
+            if (number >= width) throw std::out_of_range("a feature's number is beyond the width");
+            numbers.push_back(static_cast<std::uint32_t>(number));
         }
     }
 };

@@ -85,7 +85,28 @@ def damaged(draw: st.DrawFn, content: bytes) -> bytes:
 
 
 ODD = st.one_of(
-    st.sampled_from([0, -1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, 0.5, None, True, "", [], {}]),
+    st.sampled_from(
+        [
+            0,
+            -1,
+            2**31,
+            2**32,
+            2**63 - 1,
+            2**63,
+            2**64 - 1,
+            2**64,
+            10**30,
+            10**400,
+            -(10**400),
+            1e308,
+            0.5,
+            None,
+            True,
+            "",
+            [],
+            {},
+        ]
+    ),
     st.sampled_from(["F32", "F64", "BF16", "U8", "C64", "F8_E4M3", "F4", "BOOL", "nonsense", "w"]),
     st.lists(st.integers(-1, 2**64), max_size=4),
     st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5),

@@ -225,6 +225,15 @@ def test_threads_change_nothing_and_progress_is_told(digits: Block, monkeypatch:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
+@pytest.mark.parametrize(("rule", "classes"), [("hinge", 5), ("logistic", 3), ("perceptron", 2)])
+def test_rows_of_nothing_but_zeros(rule: Any, classes: int) -> None:
+    """Replicas have no entry to read: the array of all entries is empty. `make sanitize` sees who reads it."""
+    for features in (0, 4):
+        block = Block.of(np.zeros((3 * classes, features)), np.arange(3 * classes) % classes)
+        settings = Settings(rule=rule, epochs=2)
+        assert leave_one_out(block, settings, classes=classes).predicted.tolist() == plainly(block, settings, classes)
+
+
 def test_one_class_is_the_only_answer() -> None:
     block = Block.of(np.ones((3, 2)), np.zeros(3, int))
     assert leave_one_out(block, Settings(), 1).predicted.tolist() == [0, 0, 0]

@@ -178,8 +178,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 WHOLE_NUMBERS = {"epochs", "seed", "patience", "batch"}
 NUMBERS = {"eta", "C", "strength", "holdout", "tol", "k", "alpha", "dropout"}
 SWITCHES = {"average", "bias"}
-LARGEST = {False: int(sys.float_info.max), True: 2**63 - 1}
-"""How large a whole number may be that becomes a float, and one that stays whole."""
+MOST = 2**63 - 1
+"""The largest whole number."""
 OPTIONAL = {"epochs", "eta", "C", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
 
 
@@ -232,8 +232,10 @@ def check_type(name: str, value: object) -> None:
         raise SettingsError(name, f"must be a {'whole ' if name in WHOLE_NUMBERS else ''}number, not {value!r}")
     elif isinstance(value, float) and math.isnan(value):
         raise SettingsError(name, "must be a number, not nan")
-    elif isinstance(value, int) and abs(value) > LARGEST[name in WHOLE_NUMBERS]:
-        raise SettingsError(name, f"is too large a number, of {value.bit_length()} bits")
+    elif name in WHOLE_NUMBERS - {"seed"} and isinstance(value, int) and value > MOST:
+        raise SettingsError(name, f"must be less than 2⁶³, not a number of {value.bit_length()} bits")
+    elif isinstance(value, int) and name in NUMBERS and abs(value) > sys.float_info.max:
+        raise SettingsError(name, f"must be a number that a float can hold, not one of {value.bit_length()} bits")
 
 
 def check_ranges(settings: Settings) -> None:
