@@ -60,7 +60,7 @@ def off(numbers: Any) -> Any:
 def spoil(patch: pytest.MonkeyPatch) -> list[str]:
     """Moves the last bits of what NumPy makes; the list tells what was asked for."""
     asked: list[str] = []
-    methods = importlib.import_module("numpy._core._methods" if hasattr(np, "_core") else "numpy.core._methods")
+    methods = importlib.import_module("numpy._core._methods" if np.__version__ >= "2" else "numpy.core._methods")
 
     def spoiled(name: str, of: Any) -> Any:
         def other(*given: Any, **how: Any) -> Any:

@@ -83,6 +83,7 @@ class NamedFile:
         self.once = once
         self.place = 0
         self.opened: Any = None
+        self.descriptor: int | None = None
         self.identity: Identity | None = None
 
     @property
@@ -97,23 +98,22 @@ class NamedFile:
         # A pipe that took the file's place would keep us waiting for someone who writes to it.
         opener = lambda path, flags: os.open(path, flags | os.O_NONBLOCK)  # noqa: E731
         self.opened = open(self.path, "rb", buffering=0, opener=opener)  # noqa: SIM115 - its reader closes it
-        return self.checked(self.opened)
+        self.descriptor = self.opened.fileno()
+        try:
+            self.check(os.fstat(self.descriptor))
+        except BaseException:
+            self.opened.close()
+            raise
+        return self.opened
 
     def open_in_arrow(self) -> Any:
         """The same, to be read without Python."""
         import pyarrow as pa
 
-        self.opened = pa.OSFile(self.path)
-        return self.checked(self.opened)
-
-    def checked(self, opened: Any) -> Any:
-        """What was opened, if it is the file that was opened before."""
-        try:
-            self.check(os.fstat(opened.fileno()))
-        except BaseException:
-            opened.close()
-            raise
-        return opened
+        self.check(os.stat(self.path))
+        self.opened = pa.OSFile(self.path)  # which does not tell its descriptor in every version
+        self.descriptor = None
+        return self.opened
 
     def check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode):
@@ -130,7 +130,7 @@ class NamedFile:
     def check_again(self) -> None:
         """When all of it has been read: that it has not changed meanwhile."""
         if not self.opened.closed:
-            self.check(os.fstat(self.opened.fileno()))
+            self.check(os.stat(self.path) if self.descriptor is None else os.fstat(self.descriptor))
 
     def look(self) -> None:
         self.place = self.opened.tell()
