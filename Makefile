@@ -31,7 +31,7 @@ help: ## list the targets
 demo: $(INSTALLED) ## from files to explained models: the main job, on data of its own making
 	$(BIN)/markone demo
 
-test: $(INSTALLED) ## the tests, on all cores, in about a minute
+test: $(INSTALLED) ## the tests, on all cores, in about three minutes
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 test-slow: $(INSTALLED) ## the tests that need much time or memory as well, and more examples for all

@@ -80,7 +80,7 @@ def train(
     tune
         First choose settings that are not given, by rows held out from those to learn from, and say what was tried.
     test
-        A file of the same make, with labels: the model is measured on it, once, when everything else is done.
+        A labelled file in the same format: the model is measured on it, once, when everything else is done.
     from_model
         Learn on from a model: with its features and settings, and with new features and classes as the data have them.
     final

@@ -29,7 +29,7 @@ Checkpoint = Annotated[
         "always kept when it is interrupted."
     ),
 ]
-Minutes = Annotated[Number | None, Parameter(help="Keep it whenever so many minutes have gone by.")]
+Minutes = Annotated[Number | None, Parameter(help="Also save a checkpoint every N minutes.")]
 Resume = Annotated[
     Flag,
     Parameter(

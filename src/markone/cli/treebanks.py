@@ -41,7 +41,7 @@ Files = Annotated[FileName, Parameter(help="Files of one format, a pattern, or -
 File = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
 Test = Annotated[
     FileName | None,
-    Parameter(help="A file of the same make: the model is measured on it when everything else is done."),
+    Parameter(help="A labelled file in the same format: the model is measured on it when everything else is done."),
 ]
 Out = Annotated[
     FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when all is written.")

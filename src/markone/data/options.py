@@ -23,7 +23,7 @@ LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
 ALL = "all"
 
-# What a file of the same make is read by; the rest is about one reading of one file.
+# What another file in the same format is read by; the rest is about one reading of one file.
 MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
 
 
@@ -96,7 +96,7 @@ class Options(Brief):
                 raise SettingsError(name, f"means nothing for {what}; leave it out")
 
     def reading(self, format: str) -> dict[str, Any]:
-        """What must be said, in JSON's types, so that a file of the same make is read alike."""
+        """What must be said, in JSON's types, so that a file in the same format is read alike."""
         usual = Options()
         changed = {name: getattr(self, name) for name in MAKE if getattr(self, name) != getattr(usual, name)}
         for name, value in changed.items():

@@ -126,7 +126,7 @@ class Source(ABC):
     bad: BadLines
     """The lines that the last reading passed over."""
     reading: Mapping[str, Any] = MappingProxyType({})
-    """What `markone.read` must be told to read another file of the same make, as JSON has it."""
+    """What `markone.read` must be told to read another file in the same format, as JSON has it."""
     files: Sequence[File] = ()
     """What it is read from, where that is files."""
 

@@ -23,7 +23,7 @@ class Checkpoints:
     each_pass: bool = True
     """After every pass."""
     minutes: float | None = None
-    """Also whenever so many minutes have gone by."""
+    """Also save every so many minutes."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike):

@@ -58,7 +58,7 @@ class Model(Brief):
         self.target = target
         """The name of what is predicted."""
         self.reading = reading or {}
-        """How `markone.read` was told to read what it was trained on, so that files of the same make are read alike."""
+        """How `markone.read` read what it was trained on, so that files in the same format are read alike."""
         self.counts = counts
         """In how many training examples the strongest features occur; None where they were not counted."""
         self.resume = resume
