@@ -3,7 +3,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-CORE := $(wildcard core/*)
+CORE := $(wildcard core/*/*)
 PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py)
 INSTALLED := $(VENV)/installed
 PEERS := $(VENV)/peers
@@ -17,7 +17,7 @@ FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
-CXX_FILES := $(filter-out core/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
+CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 # Tests that start a process, or are read by one for each core, should not compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=

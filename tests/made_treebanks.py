@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from markone.cli.stories import stories, write_stories
+from markone.demo.stories import stories, write_stories
 
 
 def phrases(count: int, seed: int) -> str:

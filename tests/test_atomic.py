@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from markone import DataError
-from markone.model import atomic
-from markone.model.atomic import writing
+from markone.storage import atomic
+from markone.storage.atomic import writing
 
 OLD, NEW = b"old" * 1000, b"new" * 100_000
 
@@ -339,7 +339,7 @@ def run(script: str, *arguments: Any) -> None:
 
 HELPERS = """
 import os, random, signal, sys, time
-from markone.model.atomic import writing
+from markone.storage.atomic import writing
 
 folder = sys.argv[1]
 path = os.path.join(folder, "m.model")

@@ -10,7 +10,7 @@ import pytest
 
 from markone import reference
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 slow = pytest.mark.slow

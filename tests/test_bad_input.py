@@ -12,7 +12,7 @@ import scipy.sparse
 import markone
 from markone import MIRA, DataError, LinearSVM, LogisticRegression, Perceptron, SettingsError, _core
 from markone.data.blocks import Block, as_matrix, as_rows
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]])

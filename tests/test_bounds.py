@@ -23,7 +23,7 @@ from markone.cli import main
 from markone.data.blocks import Block
 from markone.learning import examples, lengths
 from markone.learning.lengths import lengths2
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.learning.progress import Silence
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.margins import functional_margins

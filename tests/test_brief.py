@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator
 import markone
 from markone import Perceptron, Settings, StructuredPerceptron
 from markone.brief import LONGEST
-from markone.cli.stories import write_stories
 from markone.data.blocks import Block
-from markone.experiments.leave_one_out import leave_one_out
+from markone.demo.stories import write_stories
+from markone.experiments.loo_online import leave_one_out
 from markone.structured.corpora import open_corpus, read_sentences
 from markone.structured.explaining import explain_sentence, explain_tagger
 from markone.structured.parser import Parser

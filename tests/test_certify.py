@@ -25,7 +25,7 @@ from markone.theory import bracket as bracket_module
 from markone.theory import certifying
 from markone.theory.bracket import Bracket, Clock, Passes, Rows, embedded, take_steps
 from markone.theory.points import Points
-from markone.theory.softening import Softest, best_length, climb, margins_by, solve_program
+from markone.theory.soft_margin import Softest, best_length, climb, margins_by, solve_program
 
 AND = [[0, 0], [0, 1], [1, 0], [1, 1]]
 

@@ -17,7 +17,7 @@ from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, _core
 from markone.data.blocks import Block, as_rows
 from markone.learning.examples import BlockExamples
 from markone.learning.learners import learner_for
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 HUGE = 2**31 - 1

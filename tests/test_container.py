@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from forging import ODD, Forged, assemble, damaged, places, put, told
 from markone import DataError, SettingsError
-from markone.features.part import Saved
-from markone.model import container
-from markone.model.container import read_file, write_file
+from markone.storage import container
+from markone.storage.container import read_file, write_file
+from markone.storage.saved import Saved
 
 FACTS: dict[str, Any] = {"text": "é \ud800\x00", "numbers": [1, -2.5, 1e300], "nothing": None, "deep": {"a": [[True]]}}
 ARRAYS = {
@@ -343,7 +343,7 @@ def test_a_small_hostile_file_takes_little_memory(tmp_path: Path) -> None:
     script = """
         import os, resource, sys
         from markone import DataError
-        from markone.model.container import read_file
+        from markone.storage.container import read_file
         with open("/proc/self/statm") as file:
             now = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (now + (64 << 20), now + (64 << 20)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from levels import check_levels
 from markone import reference
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
 
@@ -179,7 +179,7 @@ def test_the_cpu_levels_give_the_same_bits() -> None:
     program = """
 import hashlib, numpy as np, scipy.sparse, itertools
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()

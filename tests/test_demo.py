@@ -13,7 +13,7 @@ import pytest
 
 from markone.cli import demo as demo_module
 from markone.cli import main
-from markone.cli.reviews import COLUMNS, write_reviews
+from markone.demo.reviews import COLUMNS, write_reviews
 
 RULES = ("perceptron", "mira", "logistic", "hinge")
 ROW = re.compile(r"^ *(\w+) +(last|averaged) +[▁-█]* +([\d. ]+)$", re.MULTILINE)
@@ -108,7 +108,7 @@ def test_the_table_shows_what_training_measured(usual: str) -> None:
     from sklearn.datasets import load_digits
 
     from markone.data.blocks import Block
-    from markone.learning.linear import Linear
+    from markone.learning.online import Linear
     from markone.learning.passes import teach
     from markone.model.settings import Settings
 

@@ -20,11 +20,11 @@ from markone.errors import DataError
 from markone.theory import exact
 from markone.theory.certificate import Plane, Proof
 from markone.theory.cuts import Cuts
+from markone.theory.dixon import null_vector, prime_for
 from markone.theory.exact import Simplex, Whole, decide, prove
-from markone.theory.lifting import null_vector, prime_for
-from markone.theory.opposites import contested, find_opposites, hash_rows
 from markone.theory.points import Corner, Points, open_points
 from markone.theory.products import Products
+from markone.theory.quick_proofs import contested, find_opposites, hash_rows
 from markone.theory.verification import balances, exact_product, least_product
 
 AND = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -22,12 +22,12 @@ import markone
 from files_of import as_idx
 from markone import DataError, Model, Settings, SettingsError, _core, reference
 from markone.data.blocks import Block
-from markone.features.part import Saved
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.counts import DTYPES, STRONGEST, Counts, count_strongest, strongest
 from markone.model.explaining import Explanation, ModelExplanation, first_and_second
-from markone.model.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
 from markone.model.scorer import LinearScorer
+from markone.reporting.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
+from markone.storage.saved import Saved
 from parts import ODD_WORDS, PLAIN_TEXT
 
 PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}

@@ -21,8 +21,8 @@ from fuzz.seeds import STAGES, make_seed
 from fuzz.states import States
 from fuzz.subjects import Classifier, every_subject
 from fuzz.targets import Case, Outcome, Target
-from markone.features.part import Saved
-from markone.model.container import read_file, to_json
+from markone.storage.container import read_file, to_json
+from markone.storage.saved import Saved
 
 HERE = Path(__file__).parent
 CASES = {"files": 300, "readers": 150, "states": 300, "planted": 12}
@@ -172,19 +172,19 @@ def test_planted_defects_are_found(tmp_path: Path) -> None:
     ("log", "failure", "place"),
     [
         (
-            "../../core/tree_weights.h:188:31: runtime error: signed integer overflow: 9223372036854775806 + 12 is",
+            "../../core/rows/rows.h:188:31: runtime error: signed integer overflow: 9223372036854775806 + 12 is",
             "undefined behaviour: signed integer overflow: N + 12 is",
-            "core/tree_weights.h:188",
+            "core/rows/rows.h:188",
         ),
         (
-            "    #0 0x7f in step(int) ../../core/dual.cpp:12\nSUMMARY: AddressSanitizer: heap-use-after-free x",
+            "    #0 0x7f in step(int) ../../core/optimum/dual.cpp:12\nSUMMARY: AddressSanitizer: heap-use-after-free x",
             "AddressSanitizer: heap-use-after-free",
-            "core/dual.cpp:12",
+            "core/optimum/dual.cpp:12",
         ),
         (
-            'Fatal Python error: Segmentation fault\n  File "/x/markone/learning/dual.py", line 5 in learn\n',
+            'Fatal Python error: Segmentation fault\n  File "/x/markone/learning/svm.py", line 5 in learn\n',
             "Segmentation fault",
-            "learning/dual.py:5 in learn",
+            "learning/svm.py:5 in learn",
         ),
         ("killed", "", ""),
     ],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
 

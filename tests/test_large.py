@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 

@@ -18,9 +18,9 @@ from levels import check_levels
 from markone import _core, reference
 from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
-from markone.experiments import leave_one_out as module
-from markone.experiments.leave_one_out import LeftOut, learn_without, leave_one_out, orders_of, why_not
-from markone.learning.linear import Linear
+from markone.experiments import loo_online as module
+from markone.experiments.loo_online import LeftOut, learn_without, leave_one_out, orders_of, why_not
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 ONLINE = ["perceptron", "mira", "hinge", "logistic"]
@@ -308,7 +308,7 @@ def test_the_cpu_levels_give_the_same_answers() -> None:
 import itertools, numpy as np, scipy.sparse
 from markone import _core
 from markone.data.blocks import Block
-from markone.experiments.leave_one_out import leave_one_out
+from markone.experiments.loo_online import leave_one_out
 from markone.model.settings import Settings
 random = np.random.default_rng(5)
 for dtype, rule, classes, width in itertools.product((np.float32, np.float64), ("perceptron", "mira"), (2, 5), (9, 70)):

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from markone import reference
 from markone.data.blocks import Block
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.learning.passes import teach
 from markone.model.settings import Settings
 

@@ -20,11 +20,11 @@ import markone
 from forging import ODD, Forged, damaged, places, put
 from golden.make import HERE, VERSION, Case, cases, examples
 from markone import DataError, Model, SettingsError, _core
-from markone.features.part import Saved
 from markone.features.spec import Text
 from markone.model.history import History, Pass
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
+from markone.storage.saved import Saved
 
 CASES = cases()
 FAMILIES = {
@@ -366,8 +366,8 @@ def test_forged_models(saved: dict[str, bytes], tmp_path: Path, name: str) -> No
 
 
 def test_arrays_that_belong_to_nothing(models: dict[str, Model], tmp_path: Path) -> None:
-    from markone.model.container import write_file
     from markone.model.file import to_saved
+    from markone.storage.container import write_file
 
     good = to_saved(models["words"], final=True)
     rows = len(good.arrays["weights"])

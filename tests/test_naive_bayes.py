@@ -28,14 +28,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import markone
 from markone import DataError, NaiveBayes, Settings, SettingsError, _core, reference
 from markone.data.blocks import Block
-from markone.features.groups import Group, one_group
-from markone.features.saved import Saved
-from markone.learning.counting import Counting, leave_one_out, leave_one_out_predictions
+from markone.features.event_kinds import Group, one_group
+from markone.learning.naive_bayes import Counting, leave_one_out, leave_one_out_predictions
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Events
 from markone.model.naive_bayes import NaiveBayes as Scorer
 from markone.model.naive_bayes import Smoothing, priors_of
 from markone.model.odds import OddsExplanation
+from markone.storage.saved import Saved
 
 DATA = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data")
 

@@ -30,13 +30,13 @@ from markone import MLP, DataError, SettingsError, _core, reference
 from markone.data import store as store_module
 from markone.data.blocks import Block, as_rows
 from markone.data.store import RowStore
-from markone.features.saved import Saved
 from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.network import Multilayer
 from markone.learning.passes import Run, make_passes, teach
 from markone.model.network import Network
 from markone.model.settings import Settings
+from markone.storage.saved import Saved
 
 ACTIVATIONS = ["relu", "tanh", "sigmoid"]
 OPTIMIZERS = ["sgd", "adagrad", "adam"]

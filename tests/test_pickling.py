@@ -15,7 +15,7 @@ import pytest
 
 import markone
 from markone import MIRA, MLP, DataError, LinearSVM, LogisticRegression, NaiveBayes, Perceptron, Tagger
-from markone.cli.stories import write_stories
+from markone.demo.stories import write_stories
 from markone.structured.parser import Parser
 from markone.structured.perceptron import StructuredPerceptron
 

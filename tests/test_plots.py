@@ -43,7 +43,7 @@ from markone.experiments.comparing import Comparison, Contender
 from markone.experiments.validation import Fold, Validation
 from markone.model.evaluation import Evaluation
 from markone.model.history import History, Pass
-from markone.plots import drawing, runs
+from markone.plots import drawing, steps
 
 LECTURE = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
 
@@ -913,7 +913,7 @@ def test_regions_cover_the_plane_and_end_where_scores_are_equal() -> None:
     random = np.random.default_rng(0)
     X, y = random.normal(size=(40, 2)), random.integers(0, 3, 40)
     run = markone.trace(X, y, steps=40)
-    view = runs.View.of(run)
+    view = steps.View.of(run)
     lines_of = view.lines(run, -1)
     regions = view.regions(lines_of)
     areas = [abs(np.sum(r[:, 0] * np.roll(r[:, 1], 1) - r[:, 1] * np.roll(r[:, 0], 1))) / 2 for r in regions]

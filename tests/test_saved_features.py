@@ -21,9 +21,9 @@ from markone.data.source import Batch, Column, GivenRows
 from markone.errors import MarkoneError
 from markone.features.examples import ListedNames
 from markone.features.map import FeatureMap
-from markone.features.part import Matrix, Part, Saved
-from markone.features.saved import listed
+from markone.features.part import Matrix, Part
 from markone.features.texts import Texts
+from markone.storage.saved import Saved, listed
 from parts import PLAIN_TEXT
 
 FUNCTIONS = {

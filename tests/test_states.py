@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Block
 from markone.errors import DataError
-from markone.features.part import Saved
-from markone.learning.dual import Dual
 from markone.learning.examples import BlockExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import learner_for
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.learning.passes import Run, make_passes
+from markone.learning.svm import Dual
 from markone.model.settings import Settings
+from markone.storage.saved import Saved
 
 INF, NAN = float("inf"), float("nan")
 

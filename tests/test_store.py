@@ -24,7 +24,7 @@ from markone.features.map import thin
 from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.holdout import Choice
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.learning.passes import Run, make_passes, teach
 
 LARGE, SMALL = 10**9, 2**20

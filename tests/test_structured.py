@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 import markone
 from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, StructuredPerceptron, reference
-from markone.model.container import read_file, write_file
 from markone.model.history import Pass
-from markone.structured.deciding import StructuredMargins
+from markone.storage.container import read_file, write_file
+from markone.structured.pairwise_explanation import StructuredMargins
 from markone.structured.perceptron import Weights
 from stopping import Stopping
 

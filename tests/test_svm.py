@@ -27,9 +27,9 @@ from sklearn.utils.estimator_checks import (
 from levels import check_levels
 from markone import DataError, LinearSVM, SettingsError, reference
 from markone.data.blocks import Block
-from markone.learning.dual import NO_MARGIN, Dual
 from markone.learning.examples import BlockExamples
 from markone.learning.passes import Run, make_passes, teach
+from markone.learning.svm import NO_MARGIN, Dual
 from markone.model.settings import Settings
 
 
@@ -349,14 +349,14 @@ def test_C_climbs_where_examples_are_alike(noisy: Any, monkeypatch: Any) -> None
     X, y = noisy
     found = {}
     for share in (0.25, 0.0):  # the share of features that counts as few
-        monkeypatch.setattr("markone.learning.dual.FEW_FEATURES", share)
+        monkeypatch.setattr("markone.learning.svm.FEW_FEATURES", share)
         learner = Dual(Settings(rule="svm", C=30.0), features=6, classes=3)
         history = teach(learner, Block.of(X, y))
         found[share] = learner.course().objective, sum(one.updates for one in history), history[0].gap
     assert found[0.25][0] == pytest.approx(found[0.0][0], rel=2e-3)
     assert found[0.25][1] < found[0.0][1] / 2
     assert found[0.25][2] is None and found[0.0][2] is not None
-    monkeypatch.setattr("markone.learning.dual.FEW_FEATURES", 0.25)
+    monkeypatch.setattr("markone.learning.svm.FEW_FEATURES", 0.25)
     # Where passes end before it is there, it goes the rest of the way at once.
     learner = Dual(Settings(rule="svm", C=30.0, epochs=80), features=6, classes=3)
     history = teach(learner, Block.of(X, y))
@@ -546,7 +546,7 @@ def test_the_processors_level_changes_no_bit() -> None:
 import hashlib, itertools, numpy as np, scipy.sparse
 from markone import _core
 from markone.data.blocks import Block
-from markone.learning.dual import Dual
+from markone.learning.svm import Dual
 from markone.learning.passes import teach
 from markone.model.settings import Settings
 random, digest = np.random.default_rng(5), hashlib.sha256()

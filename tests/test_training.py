@@ -15,7 +15,7 @@ from markone.data.blocks import Block
 from markone.learning import examples
 from markone.learning.examples import BlockExamples
 from markone.learning.holdout import split
-from markone.learning.linear import Linear, pieces
+from markone.learning.online import Linear, pieces
 from markone.learning.passes import teach
 from markone.learning.progress import Bar, Lines, Silence, visible_progress
 from markone.model.history import Pass

@@ -10,8 +10,8 @@ import pytest
 import markone
 from markone.errors import DataError, SettingsError
 from markone.experiments import tuning as module
+from markone.experiments.contenders import settings_for
 from markone.experiments.tuning import Search, choices_for, tune
-from markone.experiments.ways import settings_for
 from markone.learning.samples import open_sample
 from markone.learning.training import new_learner
 from markone.model.settings import Settings

@@ -22,10 +22,10 @@ from markone.data.blocks import Block
 from markone.data.source import Column
 from markone.data.subsets import Held, Subset
 from markone.errors import DataError, SettingsError
-from markone.experiments import ways
+from markone.experiments import contenders
 from markone.experiments.folds import divided
-from markone.experiments.leave_one_out import learn_without
-from markone.experiments.left_out import what_learns
+from markone.experiments.loo import what_learns
+from markone.experiments.loo_online import learn_without
 from markone.experiments.splits import Plan
 from markone.experiments.statistics import Calibration, corrected_interval, interval_of_mean, log_loss, mcnemar, wilson
 from markone.experiments.validation import Fold, Validation
@@ -273,14 +273,14 @@ def test_many_passes_are_not_all_measured_but_the_last_is():
 def test_patience_waits_for_rows_to_learn_from_and_not_for_the_tested(monkeypatch):
     X, y = points(400)
     blocks = []
-    teach = ways.teach
+    teach = contenders.teach
 
     def watched(learner, block, **rest):
         assert rest.keys() == {"callback"}
         blocks.append((len(block), learner.settings.holdout))
         return teach(learner, block, **rest)
 
-    monkeypatch.setattr(ways, "teach", watched)
+    monkeypatch.setattr(contenders, "teach", watched)
     options = {"rule": "perceptron", "epochs": 50, "patience": 2, "holdout": 0.2, "folds": 4}
     first = markone.validate(X, target=y, **options)
     assert blocks == [(300, 0.2)] * 4
@@ -291,7 +291,9 @@ def test_patience_waits_for_rows_to_learn_from_and_not_for_the_tested(monkeypatc
     other[split.rows] = 1 - other[split.rows]
     sample = open_sample(X, y, 1, None)
     division = Plan(folds=4).divide(400, y)[0][0]
-    way = ways.by_rule("perceptron", {name: value for name, value in options.items() if name != "folds"}, 0, None, None)
+    way = contenders.by_rule(
+        "perceptron", {name: value for name, value in options.items() if name != "folds"}, 0, None, None
+    )
     rows = divided(sample, division, way.spec)
     answers = [way.answer(replace(rows, tested_truth=truth[split.rows])) for truth in (y, other)]
     assert answers[0].predicted.tolist() == answers[1].predicted.tolist()
@@ -541,7 +543,7 @@ def test_leave_one_out_keeps_the_order_of_the_run_with_all(what):
     X, y = points(60)
     X[abs(X) < 0.5] = 0
     validation = markone.validate(what(X), target=y, rule="perceptron", method="loo", epochs=4, seed=3)
-    settings = ways.settings_for({"rule": "perceptron", "epochs": 4}, 3)
+    settings = contenders.settings_for({"rule": "perceptron", "epochs": 4}, 3)
     block = Block.of(X.astype(np.float32), y)
     assert validation.predicted.tolist() == [learn_without(block, settings, 2, row) for row in range(60)]
     assert "rows made no step" in validation.remarks[0] and 1 < validation.trained < 60
@@ -565,7 +567,7 @@ def test_naive_bayes_leaves_out_counts_and_trains_once(form, options):
     data = {"dense": X, "sparse": csr_matrix(X), "table": {f"x{i}": X[:, i].tolist() for i in range(5)}}[form]
     validation = markone.validate(data, target=y, rule="naive-bayes", method="loo", **options)
     sample = open_sample(data, y, 1, None)
-    way = ways.by_rule("naive-bayes", {"rule": "naive-bayes", **options}, 0, None, None)
+    way = contenders.by_rule("naive-bayes", {"rule": "naive-bayes", **options}, 0, None, None)
     answers = [way.answer(divided(sample, split, way.spec)) for split in Plan(method="loo").divide(60)[0]]
     assert validation.predicted.tolist() == [answer.predicted[0] for answer in answers]
     assert validation.probabilities == pytest.approx(np.concatenate([answer.probabilities for answer in answers]))

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.datasets import Split
 from benchmarks.timing import Contestant, Outcome, timed
 from markone.data.blocks import Block
-from markone.experiments.leave_one_out import learn_without, leave_one_out
+from markone.experiments.loo_online import learn_without, leave_one_out
 from markone.model.settings import Settings
 
 

@@ -13,7 +13,7 @@ import pytest
 from commands import ROWS, rows_in
 from made_treebanks import write_treebanks
 from markone.cli import main
-from markone.cli.reviews import write_reviews
+from markone.demo.reviews import write_reviews
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import pytest
 
 from commands import TRAIN
 from markone.learning.interruption import Interruption, Shelter
-from markone.model.container import kind_of
+from markone.storage.container import kind_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from markone import Tagger
-from markone.cli.stories import write_stories
-from markone.data.room import Room
+from markone.data.spill import Room
+from markone.demo.stories import write_stories
 
 
 def test_a_tagger_is_learned_and_measured(run, folder):
@@ -191,7 +191,7 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
             super().__init__(*given)
             rooms.append(self)
 
-    monkeypatch.setattr("markone.structured.holding.Room", Seen)
+    monkeypatch.setattr("markone.structured.corpus_store.Room", Seen)
     learn = [*command, "large.conllu", "--epochs", "1"]
     run(*learn, "-o", "one")
     assert not any(room.on_disk for room in rooms)

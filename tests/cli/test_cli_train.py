@@ -16,7 +16,7 @@ import pytest
 
 import markone
 from commands import ROWS, TRAIN, rows_in
-from markone.cli import main, sentences, training
+from markone.cli import main, messages, training
 from markone.errors import DataError, SettingsError
 from markone.learning.interruption import Terminated
 
@@ -330,10 +330,10 @@ def test_advice_is_in_the_words_of_the_command_line(run, folder):
     (folder / "numbers.csv").write_text("1,2\n3,4\n")
     said = run("train", "numbers.csv", "--target", "y", status=2)
     assert said.endswith("say --no-header, or --columns a,b,c with names; if it is, --header")
-    assert sentences.sentence(SettingsError("text.words", "must be x")) == "text.words must be x"
-    assert sentences.with_options("the file skip_bad.csv") == "the file skip_bad.csv"
-    assert sentences.with_options("say memory=..., or quote=None") == "say --memory ..., or --quote none"
-    assert sentences.sentence(DataError("say from_model")) == "say --from"
+    assert messages.sentence(SettingsError("text.words", "must be x")) == "text.words must be x"
+    assert messages.with_options("the file skip_bad.csv") == "the file skip_bad.csv"
+    assert messages.with_options("say memory=..., or quote=None") == "say --memory ..., or --quote none"
+    assert messages.sentence(DataError("say from_model")) == "say --from"
 
 
 def test_a_file_that_may_not_be_written_is_told_before_the_work(run, folder, monkeypatch):

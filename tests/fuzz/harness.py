@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from markone import MarkoneError
-from markone.features.part import Saved
+from markone.storage.saved import Saved
 
 from .mutations import mutate, write
 from .seeds import SHARES, STAGES, make_seeds, read_seeds

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
-from markone.features.part import Saved
-from markone.model import container
+from markone.storage import container
+from markone.storage.saved import Saved
 
 Arrays = dict[str, NDArray[Any]]
 Place = tuple[Any, ...]

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
-from markone.features.part import Saved
 from markone.learning.progress import Silence
-from markone.model.container import read_file
+from markone.storage.container import read_file
+from markone.storage.saved import Saved
 
 from .subjects import Subject
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.features.map import FeatureMap
 from markone.learning.examples import BlockExamples
 from markone.learning.learners import learner_for

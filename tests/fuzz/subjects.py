@@ -15,7 +15,7 @@ import numpy as np
 
 import markone
 from markone import Parser, StructuredPerceptron, Tagger
-from markone.cli.stories import stories
+from markone.demo.stories import stories
 
 Step = tuple[str, Callable[[], object]]
 """Something that can be done with a model, with its name."""

@@ -218,7 +218,7 @@ def place_of(error: BaseException) -> str:
 
 def place_in(log: str) -> tuple[str, str]:
     """What a sanitizer or the handler of signals has said about a crash: what it was, and where, if they have."""
-    if found := re.search(r"(core/\w+\.\w+:\d+):\d+: runtime error: (.*)", log):
+    if found := re.search(r"(core/[\w/]+\.\w+:\d+):\d+: runtime error: (.*)", log):
         return f"undefined behaviour: {re.sub(r'[-+0-9.e]{3,}', 'N', found[2]):.100}", found[1]
     if found := re.search(r"SUMMARY: AddressSanitizer: ([\w-]+)(.*)", log):
         return f"AddressSanitizer: {found[1]}", line_of(log) or found[2].strip()[:100]
@@ -229,13 +229,13 @@ def place_in(log: str) -> tuple[str, str]:
 
 def line_of(log: str) -> str | None:
     """The innermost line of the core's in a sanitizer's report, which may have only its address."""
-    if inner := re.search(r"#\d+ 0x\w+ in .* \S*?(core/\w+\.\w+:\d+)", log):
+    if inner := re.search(r"#\d+ 0x\w+ in .* \S*?(core/[\w/]+\.\w+:\d+)", log):
         return inner[1]
     inner = re.search(r"#\d+ 0x\w+ .*\((\S*/_core\.\S+\.so)\+(0x\w+)\)", log)
     if inner is None or shutil.which("addr2line") is None:
         return None
     found = subprocess.run(["addr2line", "-e", inner[1], inner[2]], capture_output=True, text=True, check=False).stdout
-    line = re.search(r"core/\w+\.\w+:\d+", found)
+    line = re.search(r"core/[\w/]+\.\w+:\d+", found)
     return line[0] if line else None
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import markone
-from markone.cli.stories import write_stories
-from markone.model.container import read_file
+from markone.demo.stories import write_stories
+from markone.storage.container import read_file
 
 DIGESTS = Path(__file__).parent / "digests.json"
 WORDS = (

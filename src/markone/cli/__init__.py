@@ -123,14 +123,14 @@ def terminating() -> Iterator[None]:
 
 
 def complain(error: Exception) -> None:
-    from markone.cli.sentences import sentence, tell
+    from markone.cli.messages import sentence, tell
 
     tell(sentence(error))
 
 
 def tell_interruption(interruption: KeyboardInterrupt) -> int:
     """A line on standard error, unless there was one already; the exit status."""
-    from markone.cli.sentences import tell
+    from markone.cli.messages import tell
     from markone.learning.interruption import Terminated, end_quietly
 
     end_quietly()

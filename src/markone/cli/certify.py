@@ -80,7 +80,7 @@ def certify(
     from markone.cli.report import bad_lines, finite, print_json
     from markone.cli.terminal import say
     from markone.cli.train import open_source
-    from markone.model.atomic import writing
+    from markone.storage.atomic import writing
     from markone.theory.certifying import certify as search
 
     if not data:
@@ -118,7 +118,7 @@ def without_planes(facts: Any) -> Any:
 
 def proof_table(certificate: Certificate) -> Iterator[str]:
     """The proof's examples, with their labels and weights."""
-    from markone.model.grids import Grid, label_in_words
+    from markone.reporting.grids import Grid, label_in_words
 
     proof, classes = certificate.proof, certificate.classes
     if proof is None:

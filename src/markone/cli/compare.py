@@ -6,25 +6,25 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from markone.cli import testing
+from markone.cli import experiment_options
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, words_in
 
 
 def compare(
-    *data: testing.Files,
-    target: testing.Target = None,
+    *data: experiment_options.Files,
+    target: experiment_options.Target = None,
     rules: str | None = None,
     contrasts: Annotated[bool, Parameter(show_default=False)] = True,
-    method: testing.Method = "kfold",
-    folds: testing.Folds = 5,
-    repeats: testing.Repeats = 1,
-    share: testing.Share = 0.3,
+    method: experiment_options.Method = "kfold",
+    folds: experiment_options.Folds = 5,
+    repeats: experiment_options.Repeats = 1,
+    share: experiment_options.Share = 0.3,
     tune: Flag = False,
     seed: WholeNumber = 0,
-    features: testing.Spec = None,
-    importance: testing.Importance = None,
-    threads: testing.Threads = None,
-    memory: testing.Memory = None,
+    features: experiment_options.Spec = None,
+    importance: experiment_options.Importance = None,
+    threads: experiment_options.Threads = None,
+    memory: experiment_options.Memory = None,
     html: FileName | None = None,
     json: Flag = False,
     quiet: Flag = False,
@@ -70,10 +70,12 @@ def compare(
     from markone.cli.progress import is_watched
     from markone.cli.terminal import Terminal
     from markone.experiments.comparing import compare as put_to_the_test
-    from markone.model.atomic import writing
+    from markone.storage.atomic import writing
 
     check_not_read(html, *data, features)
-    source = testing.open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
+    source = experiment_options.open_rows(
+        "compare", data, reading, target=target, importance=importance, threads=threads
+    )
     comparison = put_to_the_test(
         source,
         rules=None if rules is None else words_in(rules),
@@ -96,6 +98,6 @@ def compare(
     if (best := comparison.best) is not None:
         how = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}
         command = train_command(data, target, features=features, importance=importance, reading=reading, **how)
-    testing.show(comparison, source, json=json, more={"command": command})
+    experiment_options.show(comparison, source, json=json, more={"command": command})
     if command is not None and not json:
         Terminal(highlight=False).print(f"\nNext:  {command}", markup=False, soft_wrap=True)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markone.cli.messages import readable, typed
 from markone.cli.options import WholeNumber
-from markone.cli.sentences import readable, typed
 from markone.cli.terminal import WIDE, Terminal
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def load_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def write_data(place: Path, pixels: NDArray[np.float64], labels: NDArray[np.int64], seed: int) -> None:
-    from markone.cli.reviews import write_reviews
-    from markone.cli.stories import write_stories
+    from markone.demo.reviews import write_reviews
+    from markone.demo.stories import write_stories
     from markone.errors import DataError
 
     try:
@@ -175,7 +175,7 @@ class Curve:
 def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.int64]) -> tuple[Curve, Curve]:
     """One training, seen by its last and by its averaged weights."""
     from markone.data.blocks import Block
-    from markone.learning.linear import Linear
+    from markone.learning.online import Linear
     from markone.learning.passes import teach
 
     linear = Linear(settings, features=pixels.shape[1], classes=10)

@@ -82,7 +82,7 @@ def explain(
     """
     from markone.cli.output import check_not_read
     from markone.cli.report import print_json
-    from markone.model.container import kind_of
+    from markone.storage.container import kind_of
 
     if text is None and row is None and data is not None and is_text(data):
         text, data = data, None
@@ -97,7 +97,7 @@ def explain(
     check_not_read(html, model, data)
     example = None if row is None or data is None else (data, row)
     if kind_of(model) in ("tagger", "parser"):
-        from markone.cli.explain_words import explain_words
+        from markone.cli.explain_sentences import explain_words
 
         found = explain_words(model, text, example, given(reading), word=word, top=top)
     elif word is not None:
@@ -105,7 +105,7 @@ def explain(
     else:
         found = explain_example(model, text, example, given(reading), top=top)
     if html is not None:
-        from markone.model.atomic import writing
+        from markone.storage.atomic import writing
 
         with writing(html) as file:
             file.write(found.html().encode())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from markone.cli.sentences import typed
+from markone.cli.messages import typed
 from markone.errors import DataError
-from markone.model.container import kind_of
+from markone.storage.container import kind_of
 
 
 class Commands(NamedTuple):

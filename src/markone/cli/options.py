@@ -199,7 +199,7 @@ def settings_options(
     usual: Mapping[str, Any], holdout: str = "0.05, or none of fewer than 1,000 rows", without: Sequence[str] = ()
 ) -> Any:
     """Those of `Settings`, for a command whose usual values may be its own, and which may do without some."""
-    from markone.cli.sentences import with_options
+    from markone.cli.messages import with_options
     from markone.learning.training import USUAL_RULE, train
     from markone.model.settings import Settings
 

@@ -76,7 +76,7 @@ def files_read(name: str) -> Iterator[os.stat_result]:
 def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
     """Something that writes to a file, which appears at the end, or to standard output, at once."""
     if path is not None:
-        from markone.model.atomic import writing
+        from markone.storage.atomic import writing
 
         with writing(path) as file:
             yield file.write
@@ -87,7 +87,7 @@ def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
 def to_standard_output(data: bytes) -> None:
     if sys.stdout.isatty():
-        from markone.model.grids import visible_text
+        from markone.reporting.grids import visible_text
 
         data = visible_text(data.decode("utf-8", "backslashreplace")).encode()
     try:

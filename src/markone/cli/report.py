@@ -12,7 +12,7 @@ from dataclasses import asdict
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from markone.cli.sentences import readable, tell, typed
+from markone.cli.messages import readable, tell, typed
 from markone.cli.terminal import say_json
 from markone.data.files import STANDARD_INPUT
 from markone.data.kinds import written
@@ -20,10 +20,10 @@ from markone.data.source import BadLines, Source
 from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
-from markone.model.grids import SCREEN, cells, label_in_words, shortened
 from markone.model.model import Model
 from markone.model.network import Network
 from markone.model.odds import OddsExplanation
+from markone.reporting.grids import SCREEN, cells, label_in_words, shortened
 
 if TYPE_CHECKING:
     from markone.experiments.tuning import Tuning

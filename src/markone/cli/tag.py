@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from markone.cli.messages import tell
 from markone.cli.models import check_kind
 from markone.cli.options import FileName, Flag, given
-from markone.cli.sentences import tell
 from markone.cli.training import (
     Checkpoint,
     Json,

@@ -32,7 +32,7 @@ class Terminal(Console):
 
 def say(text: object) -> None:
     """Prints lines for people. Names in them come from data and models, and may hold what steers a terminal."""
-    from markone.model.grids import visible_text
+    from markone.reporting.grids import visible_text
 
     print(visible_text(str(text)) if sys.stdout.isatty() else text)
 

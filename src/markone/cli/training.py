@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from cyclopts import Parameter
 
+from markone.cli.messages import readable, tell, typed
 from markone.cli.options import Flag, Number
-from markone.cli.sentences import readable, tell, typed
 from markone.errors import DataError
 
 if TYPE_CHECKING:

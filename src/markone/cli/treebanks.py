@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hi
 
 from cyclopts import Parameter
 
+from markone.cli.messages import readable
 from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, options, parameter_docs
 from markone.cli.report import counted, print_json, size_in_words
-from markone.cli.sentences import readable
 from markone.cli.terminal import say
 from markone.errors import DataError, NoDataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, Corpus, open_corpus
-from markone.structured.holding import held_sentences
+from markone.structured.corpus_store import held_sentences
 from markone.structured.parser import Parser, with_tags
 from markone.structured.sentences import FORM, TAG, Sentences, Strings
 from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json

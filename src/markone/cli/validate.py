@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from markone.cli import testing
+from markone.cli import experiment_options
 from markone.cli.options import Flag, Reading, Validating, given
 
 
 def validate(
-    *data: testing.Files,
-    target: testing.Target = None,
-    method: testing.Method = "kfold",
-    folds: testing.Folds = 10,
-    repeats: testing.Repeats = 1,
-    share: testing.Share = 0.3,
-    features: testing.Spec = None,
-    importance: testing.Importance = None,
-    threads: testing.Threads = None,
-    memory: testing.Memory = None,
+    *data: experiment_options.Files,
+    target: experiment_options.Target = None,
+    method: experiment_options.Method = "kfold",
+    folds: experiment_options.Folds = 10,
+    repeats: experiment_options.Repeats = 1,
+    share: experiment_options.Share = 0.3,
+    features: experiment_options.Spec = None,
+    importance: experiment_options.Importance = None,
+    threads: experiment_options.Threads = None,
+    memory: experiment_options.Memory = None,
     json: Flag = False,
     quiet: Flag = False,
     learning: Validating | None = None,
@@ -48,7 +48,9 @@ def validate(
     from markone.cli.progress import is_watched
     from markone.experiments.validation import validate as test
 
-    source = testing.open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
+    source = experiment_options.open_rows(
+        "validate", data, reading, target=target, importance=importance, threads=threads
+    )
     validation = test(
         source,
         method=method,
@@ -61,4 +63,4 @@ def validate(
         progress=is_watched(quiet=quiet),
         **given(learning),
     )
-    testing.show(validation, source, json=json)
+    experiment_options.show(validation, source, json=json)

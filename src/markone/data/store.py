@@ -18,8 +18,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from markone.data.blocks import Block, Sparse, as_rows
-from markone.data.room import Room
 from markone.data.source import UNLABELLED
+from markone.data.spill import Room
 
 PIECE_VALUES = 2**20
 """A piece has so many values at least."""

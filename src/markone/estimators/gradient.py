@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 from markone.errors import SettingsError
 from markone.estimators.base import one_of
 from markone.estimators.linear import LinearClassifier, starting_at
-from markone.learning.dual import Dual
 from markone.learning.logistic import Batch
+from markone.learning.svm import Dual
 
 SCHEDULES = {"constant": "constant", "invscaling": "sqrt", "optimal": "inverse", "adagrad": "adagrad"}
 USUAL_SCHEDULE = "adagrad"

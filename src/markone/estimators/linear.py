@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from markone.errors import DataError
 from markone.estimators.base import Classifier
 from markone.learning.learner import Learner
-from markone.learning.linear import Linear
 from markone.learning.logistic import Batch
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 

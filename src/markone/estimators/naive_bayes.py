@@ -14,8 +14,8 @@ from markone.data.blocks import Rows, describe_not_finite, is_sparse
 from markone.errors import DataError, SettingsError
 from markone.estimators.base import one_of
 from markone.estimators.probabilities import ProbabilisticClassifier
-from markone.features.groups import Event, Group, one_group
-from markone.learning.counting import Counting
+from markone.features.event_kinds import Event, Group, one_group
+from markone.learning.naive_bayes import Counting
 from markone.model.naive_bayes import USUAL_OF_VARIANCE
 from markone.model.naive_bayes import NaiveBayes as Scorer
 from markone.model.settings import Settings

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from markone.errors import DataError, SettingsError
 from markone.estimators.base import Growing, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
-from markone.learning.dual import Dual
 from markone.learning.learner import Learner
+from markone.learning.svm import Dual
 from markone.model.settings import Settings
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}

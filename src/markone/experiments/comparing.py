@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from markone.brief import Brief
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
+from markone.experiments.contenders import ByRule, Way, by_rule
 from markone.experiments.contrasts import contrasts as all_contrasts
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import Progress, watching
@@ -23,11 +24,10 @@ from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, PairTest, log_loss
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result, validated
 from markone.experiments.verdict import p_in_words, pair_test, verdict_of
-from markone.experiments.ways import ByRule, Way, by_rule
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
-from markone.model.grids import Grid
+from markone.reporting.grids import Grid
 from markone.theory.advice import advice, certificate_of
 
 WAYS: dict[str, dict[str, Any]] = {

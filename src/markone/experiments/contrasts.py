@@ -9,8 +9,8 @@ import numpy as np
 
 from markone.data.blocks import as_scipy
 from markone.data.store import stored
+from markone.experiments.contenders import Answer, ByEstimator
 from markone.experiments.folds import FoldRows
-from markone.experiments.ways import Answer, ByEstimator
 from markone.features.spec import Features
 
 MOST_COMPARED = 1e9

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from markone.model.html import fragment, page, paragraph, table, title
+from markone.reporting.html import fragment, page, paragraph, table, title
 
 if TYPE_CHECKING:
     from markone.experiments.comparing import Comparison

@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief
 from markone.errors import DataError, MarkoneError, SettingsError
+from markone.experiments.contenders import settings_for, taught
 from markone.experiments.folds import FoldRows, divided
-from markone.experiments.left_out import what_learns
+from markone.experiments.loo import what_learns
 from markone.experiments.progress import Progress, watching
 from markone.experiments.splits import Plan, Split
-from markone.experiments.ways import settings_for, taught
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
-from markone.learning.counting import Counting, leave_one_out, smoothing_of
 from markone.learning.learner import Learner
+from markone.learning.naive_bayes import Counting, leave_one_out, smoothing_of
 from markone.learning.samples import Sample, open_sample
 from markone.learning.training import new_learner, spec_of
-from markone.model.grids import Grid
 from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import Rule
 from markone.model.settings import Settings, TrialSettings
+from markone.reporting.grids import Grid
 
 SHARE = 0.2
 """Of the rows, held out to choose by."""
@@ -453,7 +453,7 @@ class Search:
         """A new one; of the SVM, one that starts where the one before ended, on the same rows."""
         learner: Learner = new_learner(settings, rows.features, rows.classes, [rows.block])
         if settings.rule == "svm":
-            from markone.learning.dual import Dual
+            from markone.learning.svm import Dual
 
             key = id(candidate.spec), len(rows.truth)
             if self._before is not None and self._before[0] == key and isinstance(self._before[1], Dual):

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from markone.brief import Brief
 from markone.data.source import Label
 from markone.errors import SettingsError
+from markone.experiments.contenders import Answer, ByEstimator, Way, by_rule
 from markone.experiments.folds import divided
 from markone.experiments.progress import Progress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
-from markone.experiments.ways import Answer, ByEstimator, Way, by_rule
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_regression, open_sample
 from markone.learning.training import USUAL_RULE
 from markone.model.evaluation import no_better
-from markone.model.grids import Grid, plain_number
 from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import TrialSettings
+from markone.reporting.grids import Grid, plain_number
 
 Metric = Literal["accuracy", "mean squared error"]
 FOLDS_SHOWN = 20
@@ -428,7 +428,7 @@ def validated(sample: Sample, plan: Plan, way: Way, progress: Progress | bool | 
     """One way to learn, put to the test."""
     splits, remarks = plan.divide(len(sample), sample.strata)
     if plan.method == "loo":
-        from markone.experiments.left_out import left_out
+        from markone.experiments.loo import left_out
 
         return left_out(sample, way, splits, progress)
     tests = []

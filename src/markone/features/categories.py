@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError
-from markone.features.groups import Event, Group
+from markone.features.event_kinds import Event, Group
 from markone.features.part import Part
-from markone.features.saved import Contents, Saved, blob, damaged, listed
 from markone.features.spec import Categorical
 from markone.features.texts import Texts
+from markone.storage.saved import Contents, Saved, blob, damaged, listed
 
 Codes = NDArray[np.int32]
 MISSING = 0

@@ -17,7 +17,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories, Codes
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
-from markone.features.saved import Contents, Saved, damaged, joined
+from markone.storage.saved import Contents, Saved, damaged, joined
 
 KEY_BITS = 62
 

@@ -13,9 +13,9 @@ from markone import _core
 from markone.data.source import Batch
 from markone.errors import SettingsError
 from markone.features.part import Part
-from markone.features.saved import Contents, Saved
 from markone.features.spec import Text
 from markone.features.texts import as_texts
+from markone.storage.saved import Contents, Saved
 
 LONGEST_ENTRY = 20
 FIRST_PERSON = ("I", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves")

@@ -14,9 +14,9 @@ from markone.data.blocks import Sparse, is_sparse
 from markone.data.source import Batch, Column, GivenRows
 from markone.errors import DataError
 from markone.features.part import Part
-from markone.features.saved import Contents, Saved, blob
 from markone.features.spec import Function
 from markone.features.texts import Texts, as_texts
+from markone.storage.saved import Contents, Saved, blob
 
 LARGEST = float(np.finfo(np.float32).max)
 

@@ -13,10 +13,10 @@ from markone import _core
 from markone.data.blocks import MOST_FEATURES, Sparse
 from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
-from markone.features.groups import Event, Group
+from markone.features.event_kinds import Event, Group
 from markone.features.part import Matrix, Part
-from markone.features.saved import Contents, Saved, damaged, distrusted
 from markone.features.spec import Image
+from markone.storage.saved import Contents, Saved, damaged, distrusted
 
 Bytes = NDArray[np.uint8]
 BRIGHTEST = 255

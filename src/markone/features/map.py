@@ -18,19 +18,19 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
+from markone.features.event_kinds import Event, Group
+from markone.features.event_kinds import joined as joined_groups
 from markone.features.examples import batches_of, is_one
 from markone.features.functions import Functions
-from markone.features.given import Given
-from markone.features.groups import Event, Group
-from markone.features.groups import joined as joined_groups
 from markone.features.images import ImagePart, image_parts
 from markone.features.moments import row_sums
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
-from markone.features.saved import Contents, Saved, damaged, joined
+from markone.features.precomputed import Given
 from markone.features.spec import Features, Function, Text
 from markone.parallel import in_order
+from markone.storage.saved import Contents, Saved, damaged, joined
 
 BIAS = "BIAS"
 

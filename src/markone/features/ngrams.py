@@ -11,12 +11,12 @@ from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.errors import DataError
-from markone.features.groups import Event, Group
+from markone.features.event_kinds import Event, Group
 from markone.features.part import Part
-from markone.features.saved import Contents, Saved, blob, check_finite, damaged, distrusted, listed
 from markone.features.spec import Text
+from markone.features.text_weights import inverse_document_frequency, log_odds
 from markone.features.texts import Texts, as_texts
-from markone.features.weighing import inverse_document_frequency, log_odds
+from markone.storage.saved import Contents, Saved, blob, check_finite, damaged, distrusted, listed
 
 NOBODY = 2**32 - 1
 MOST_FEATURES = 2**31 - 1

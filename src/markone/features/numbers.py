@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from markone.data.source import Batch, Column
 from markone.errors import DataError, SettingsError
-from markone.features.groups import Event, Group, joined
+from markone.features.event_kinds import Event, Group, joined
 from markone.features.moments import Moments
 from markone.features.part import Part
-from markone.features.saved import Contents, Saved, check_finite, check_positive, damaged
 from markone.features.spec import Numeric
+from markone.storage.saved import Contents, Saved, check_finite, check_positive, damaged
 
 MOST_PRODUCTS = 1_000_000
 

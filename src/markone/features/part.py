@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
-from markone.features.groups import Event, Group
-from markone.features.saved import Contents, Saved, damaged
+from markone.features.event_kinds import Event, Group
+from markone.storage.saved import Contents, Saved, damaged
 
-__all__ = ["Matrix", "Part", "Saved"]
+__all__ = ["Matrix", "Part"]
 
 Matrix = NDArray[np.float32] | Sparse
 """A row for each example: dense where most values are not 0, else sparse."""

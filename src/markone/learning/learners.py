@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from markone.data.source import Label
-from markone.features.groups import Group
+from markone.features.event_kinds import Group
 from markone.learning.learner import Learner
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 
@@ -32,7 +32,7 @@ def learner_for(
 
         return Multilayer(settings, features=features, classes=classes)
     if settings.rule == "naive-bayes":
-        from markone.learning.counting import Counting
+        from markone.learning.naive_bayes import Counting
         from markone.model.naive_bayes import priors_of
 
         groups, priors = None, None
@@ -46,7 +46,7 @@ def learner_for(
             settings, features=features, classes=classes, dtype=dtype
         )
     if settings.rule == "svm":
-        from markone.learning.dual import Dual
+        from markone.learning.svm import Dual
 
         return Dual(settings, features=features, classes=classes, dtype=dtype)
     return Linear(settings, features=features, classes=classes, dtype=dtype)

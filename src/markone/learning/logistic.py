@@ -2,7 +2,7 @@
 
 What is made small is the mean loss (cross-entropy) of the examples, each counted by its importance, plus a penalty,
 strength · ½‖w‖² or strength · ‖w‖₁, of which the bias is free. The core computes the loss and its derivatives
-(core/objective.h); what is done with them is here. A pass is one step of a solver.
+(core/optimum/objective.h); what is done with them is here. A pass is one step of a solver.
 """
 
 from __future__ import annotations

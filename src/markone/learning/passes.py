@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block
 from markone.errors import DataError
-from markone.features.part import Saved
 from markone.learning.checkpoints import Keeper
 from markone.learning.examples import BlockExamples, Examples
 from markone.learning.interruption import Interruption
@@ -22,6 +21,7 @@ from markone.learning.learner import Learner, Tally
 from markone.learning.progress import Progress, Silence
 from markone.learning.states import check_saved, prefixed, without_prefix
 from markone.model.history import History, Pass, Stop
+from markone.storage.saved import Saved
 
 Callback = Callable[[Pass], bool | None]
 MAY_GO_ON: tuple[Stop, ...] = ("epochs", "interrupted", "callback")

@@ -17,7 +17,7 @@ from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.filling import in_good_order
+from markone.learning.reading import in_good_order
 from markone.learning.training import opened
 from markone.parallel import count_threads, in_order
 

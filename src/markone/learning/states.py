@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError
-from markone.features.part import Saved
+from markone.storage.saved import Saved
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -19,25 +19,25 @@ from markone.data.store import RowStore
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
-from markone.features.part import Saved
 from markone.features.spec import Features, Function
-from markone.learning.bounding import Bounding, check_theory, not_bounded, wanted
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
-from markone.learning.filling import Filling, finish_store
-from markone.learning.growing import check_growth, grown
 from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
 from markone.learning.learners import Events, learner_for
+from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
-from markone.learning.suiting import suited
+from markone.learning.reading import Filling, finish_store
+from markone.learning.row_defaults import suited
+from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
 from markone.model.rules import OWNERS, Rule
 from markone.model.settings import MADE, Settings, TrainSettings
 from markone.parallel import count_threads
+from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
 OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from markone.brief import Brief
-from markone.model.grids import plain_number
+from markone.reporting.grids import plain_number
 
 MOST_POINTS = 500
 

@@ -17,11 +17,12 @@ from markone.errors import DataError
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.functions import Functions
-from markone.features.given import Given
 from markone.features.images import Patterns, Pixels
 from markone.features.map import FeatureMap
 from markone.features.ngrams import NOBODY, Ngrams
-from markone.features.part import Part, Saved
+from markone.features.part import Part
+from markone.features.precomputed import Given
+from markone.storage.saved import Saved
 
 STRONGEST = 100
 """So many features for each class, and as many against it."""

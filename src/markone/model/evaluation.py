@@ -17,7 +17,7 @@ from markone.brief import Brief
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
-from markone.model.grids import cells, label_in_words
+from markone.reporting.grids import cells, label_in_words
 
 NORMAL_95 = 1.959963984540054
 MOST_IN_MATRIX = 12

@@ -14,13 +14,13 @@ from markone import _core
 from markone.brief import Brief
 from markone.data.blocks import Block
 from markone.errors import DataError
-from markone.features.groups import Group, Groups, groups_from_json, groups_to_json, in_core, numbers_of, pruned
-from markone.features.saved import Contents, Saved, damaged
+from markone.features.event_kinds import Group, Groups, groups_from_json, groups_to_json, in_core, numbers_of, pruned
+from markone.storage.saved import Contents, Saved, damaged
 
 Floats = NDArray[np.float64]
 
 PLANES = 5
-"""What is kept of a number: the sum of importance; sums of values and of squares, two doubles each (core/counts.h)."""
+"""What is kept of a number: the sum of importance; sums of values and of squares, two doubles each (core/bayes)."""
 LARGEST = 1e150
 LARGEST_IMPORTANCE = 1e15
 ROUNDING = 1e-9

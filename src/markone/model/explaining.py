@@ -20,10 +20,10 @@ from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.features.texts import Texts, as_texts
-from markone.model import html
 from markone.model.counts import STRONGEST, Counts, strongest
-from markone.model.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
-from markone.model.marking import MarkedText, mark
+from markone.reporting import html
+from markone.reporting.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
+from markone.reporting.marking import MarkedText, mark
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -15,10 +15,8 @@ from markone.data.options import MAKE, Options
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError
 from markone.features.map import FeatureMap
-from markone.features.part import Saved
 from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
-from markone.model.container import PICKLED, Path, from_bytes, read_file, write_file
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.model import Model
@@ -26,6 +24,8 @@ from markone.model.naive_bayes import NaiveBayes
 from markone.model.network import Network
 from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
+from markone.storage.container import PICKLED, Path, from_bytes, read_file, write_file
+from markone.storage.saved import Saved
 
 KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}

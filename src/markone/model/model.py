@@ -17,8 +17,6 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import SettingsError
 from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
-from markone.features.part import Saved
-from markone.model.container import to_bytes
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
@@ -29,6 +27,8 @@ from markone.model.odds import explain_odds
 from markone.model.scorer import Scorer
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
+from markone.storage.container import to_bytes
+from markone.storage.saved import Saved
 
 
 class Model(Brief):

@@ -15,14 +15,14 @@ from markone.data.blocks import Block, Rows
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import SettingsError
-from markone.features.groups import numbers_of
-from markone.features.saved import Saved
+from markone.features.event_kinds import numbers_of
 from markone.model.events import Events, Floats
 from markone.model.scorer import Contributions, need
+from markone.storage.saved import Saved
 
 USUAL_OF_VARIANCE = 1e-9
 LOWEST_DENSITY = -1e290
-"""As in core/counts.h: however far away a number is, what it says is finite."""
+"""As in core/bayes/counts.h: however far away a number is, what it says is finite."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,7 +134,7 @@ class NaiveBayes:
         return found
 
     def _estimates(self, counts: Floats, totals: Floats, size: float, general: Floats) -> Floats:
-        """As the core estimates them (core/counts.h)."""
+        """As the core estimates them (core/bayes/counts.h)."""
         if self.smoothing.alpha is None:
             below = totals + self.smoothing.k * size
             return np.divide(counts + self.smoothing.k, below, out=np.zeros_like(counts), where=below > 0)

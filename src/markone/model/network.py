@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Rows, Sparse, as_rows
-from markone.features.saved import Saved
 from markone.model.scorer import Contributions, need
 from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
+from markone.storage.saved import Saved
 
 Floats = NDArray[np.float32]
 

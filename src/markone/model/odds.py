@@ -15,9 +15,9 @@ from markone.data.source import Label
 from markone.model.counts import STRONGEST
 from markone.model.events import Floats
 from markone.model.explaining import LABEL_WIDTH, Shown, plain_label
-from markone.model.grids import Grid, label_in_words, plain_number
-from markone.model.marking import MarkedText
 from markone.model.naive_bayes import NaiveBayes
+from markone.reporting.grids import Grid, label_in_words, plain_number
+from markone.reporting.marking import MarkedText
 
 if TYPE_CHECKING:
     from markone.model.model import Model

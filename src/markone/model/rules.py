@@ -117,4 +117,4 @@ OWNERS: dict[str, tuple[Rule, ...]] = {
 ONLINE_ONLY = ("schedule", "average", "start", "order")
 """What the rule `logistic` has only where it is learned online."""
 BY_ROWS = ("solver", "eta", "schedule", "strength", "tol")
-"""What suits the rule `logistic` depends on the rows (learning/suiting.py)."""
+"""What suits the rule `logistic` depends on the rows (learning/row_defaults.py)."""

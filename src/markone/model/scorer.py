@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Rows
 from markone.errors import DataError
-from markone.features.saved import Saved
+from markone.storage.saved import Saved
 
 
 class Contributions(NamedTuple):
@@ -129,7 +129,7 @@ class LinearScorer:
 
 
 def add_up(products: NDArray[np.float64], lanes: int) -> NDArray[np.float64]:
-    """The sum of each column, with the core's additions in the core's order (core/arithmetic.h).
+    """The sum of each column, with the core's additions in the core's order (core/rows/arithmetic.h).
 
     Product i goes to partial sum i modulo `lanes`; of these the second half is added to the first, and so on.
     """

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 from markone.errors import MarkoneError
 
 if TYPE_CHECKING:
-    from markone.plots.chances import calibration, roc
-    from markone.plots.contest import accuracies
-    from markone.plots.counts import confusion
-    from markone.plots.course import curves
-    from markone.plots.distances import margins
+    from markone.plots.comparison import accuracies
+    from markone.plots.confusion_matrix import confusion
+    from markone.plots.feature_weights import weight_images, weights
     from markone.plots.invariants import bounds
     from markone.plots.lectures import losses_curve, regressions
+    from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
-    from markone.plots.runs import animation, step
-    from markone.plots.separations import certificate
-    from markone.plots.strengths import weight_images, weights
-    from markone.plots.vectors import svg
+    from markone.plots.probabilities import calibration, roc
+    from markone.plots.separation import certificate
+    from markone.plots.steps import animation, step
+    from markone.plots.svg_text import svg
+    from markone.plots.training_curve import curves
 
 __all__ = [
     "accuracies",
@@ -47,22 +47,22 @@ __all__ = [
 
 # No module may be called like a function in it: importing it would put it into the function's place here.
 HOMES = {
-    "accuracies": "markone.plots.contest",
-    "animation": "markone.plots.runs",
+    "accuracies": "markone.plots.comparison",
+    "animation": "markone.plots.steps",
     "boundary": "markone.plots.plane",
     "bounds": "markone.plots.invariants",
-    "calibration": "markone.plots.chances",
-    "certificate": "markone.plots.separations",
-    "confusion": "markone.plots.counts",
-    "curves": "markone.plots.course",
+    "calibration": "markone.plots.probabilities",
+    "certificate": "markone.plots.separation",
+    "confusion": "markone.plots.confusion_matrix",
+    "curves": "markone.plots.training_curve",
     "losses_curve": "markone.plots.lectures",
-    "margins": "markone.plots.distances",
+    "margins": "markone.plots.margin_histogram",
     "regressions": "markone.plots.lectures",
-    "roc": "markone.plots.chances",
-    "step": "markone.plots.runs",
-    "svg": "markone.plots.vectors",
-    "weight_images": "markone.plots.strengths",
-    "weights": "markone.plots.strengths",
+    "roc": "markone.plots.probabilities",
+    "step": "markone.plots.steps",
+    "svg": "markone.plots.svg_text",
+    "weight_images": "markone.plots.feature_weights",
+    "weights": "markone.plots.feature_weights",
 }
 
 if importlib.util.find_spec("matplotlib") is None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from markone.model.grids import label_in_words, shortened
+from markone.reporting.grids import label_in_words, shortened
 
 # Okabe & Ito (2008): told apart with any kind of colour vision. Their yellow is left out, since it fades on white.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from markone.errors import DataError
 from markone.model.bounds import Bounds, whole
-from markone.model.grids import plain_number
 from markone.model.history import History
 from markone.plots.drawing import (
     BLUE,
@@ -24,6 +23,7 @@ from markone.plots.drawing import (
     new_figure,
     tidy,
 )
+from markone.reporting.grids import plain_number
 
 
 def bounds(result: Any) -> Figure:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from markone.errors import SettingsError
-from markone.features.saved import Contents
 from markone.model.file import history_of, need
 from markone.model.history import History
+from markone.storage.saved import Contents
 
 LARGEST = 2**63 - 1
 """The largest number that the core can count to."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markone.errors import DataError
-from markone.model.grids import cells, visible
-from markone.model.html import escaped
+from markone.reporting.grids import cells, visible
+from markone.reporting.html import escaped
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 BOXES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from markone.model.explaining import Shown, check_top
-from markone.model.grids import Grid, plain_number, signed_number, signed_numbers
-from markone.model.marking import MarkedText
-from markone.structured.choosing import NOBODY, Choice
+from markone.reporting.grids import Grid, plain_number, signed_number, signed_numbers
+from markone.reporting.marking import MarkedText
+from markone.structured.alternatives import NOBODY, Choice
 from markone.structured.corpora import read_sentences
 from markone.structured.parser import Parser
-from markone.structured.parser_reasons import ParseExplanation
+from markone.structured.parser_explanation import ParseExplanation
 from markone.structured.tagger import TagExplanation, TagFeature, Tagger
 
 SPARE = (5, 4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.errors import DataError
 from markone.learning.examples import shuffled
 from markone.learning.progress import Progress

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief, of_fields
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
-from markone.model.container import to_bytes
 from markone.model.history import History
-from markone.structured.choosing import Choice, Term, choice
+from markone.storage.container import to_bytes
+from markone.storage.saved import Saved
+from markone.structured.alternatives import Choice, Term, choice
 from markone.structured.corpora import read_sentences
+from markone.structured.parser_explanation import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_file import load_parser, save_parser, to_saved, unpickled
-from markone.structured.parser_reasons import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees

@@ -7,10 +7,10 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
-from markone.model.container import PICKLED, from_bytes, read_file, write_file
 from markone.model.file import check_keys, making, need, row_of
+from markone.storage.container import PICKLED, from_bytes, read_file, write_file
+from markone.storage.saved import Contents, Saved, joined
 from markone.structured import tagger_file
 from markone.structured.checking import LARGEST, history_in
 from markone.structured.parser_settings import ParserSettings

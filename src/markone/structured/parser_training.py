@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.errors import DataError
-from markone.features.saved import Saved
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
+from markone.storage.saved import Saved
 from markone.structured.corpora import check_trees
-from markone.structured.holding import held_sentences
+from markone.structured.corpus_store import held_sentences
 from markone.structured.jackknife import jackknifed, learn_to_tag
 from markone.structured.parser import DEPREL, Parser, bank_of, check_tags, with_tags
 from markone.structured.parser_settings import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief
-from markone.features.saved import Contents, Saved, check_finite, damaged
+from markone.storage.saved import Contents, Saved, check_finite, damaged
 
 OF_ROOT, OF_OTHERS = 1, 2
 FIRST_PARTS = 2**16

@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from markone.brief import LONGEST, MANY, Brief
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Contents, Saved, blob, check_finite, joined
 from markone.features.texts import Texts
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
-from markone.model.container import Path, read_file, write_file
 from markone.model.explaining import Row
 from markone.model.file import check_keys, in_json, making, row_of, settings_of
 from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import Order, Settings
+from markone.storage.container import Path, read_file, write_file
+from markone.storage.saved import Contents, Saved, blob, check_finite, joined
 from markone.structured.checking import history_in
-from markone.structured.deciding import Decision, StructuredMargins
+from markone.structured.pairwise_explanation import Decision, StructuredMargins
 
 KIND = "structured"
 RULES: tuple[Rule, ...] = ("perceptron", "mira")

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Contents, Saved
 from markone.learning.examples import epoch_of_order
 from markone.learning.holdout import split
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
+from markone.storage.saved import Contents, Saved
 from markone.structured.perceptron import (
     Example,
     StructuredPerceptron,

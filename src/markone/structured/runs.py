@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Saved
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import shuffled
 from markone.learning.interruption import Interruption
@@ -22,6 +21,7 @@ from markone.learning.passes import MAY_GO_ON, Callback
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.learning.states import prefixed, without_prefix
 from markone.model.history import History, Pass, Stop
+from markone.storage.saved import Saved
 
 BETWEEN_LOOKS = 1000
 """Sentences."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.errors import DataError, did_you_mean
 from markone.structured.passages import Lines, Passage
 

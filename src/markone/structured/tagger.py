@@ -14,22 +14,22 @@ from xxhash import xxh3_64_intdigest
 from markone import _core
 from markone.brief import Brief, of_fields
 from markone.errors import DataError, SettingsError, did_you_mean
-from markone.features.saved import Saved
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
-from markone.model.container import to_bytes
 from markone.model.explaining import Shown, check_top
-from markone.model.grids import Grid, label_in_words, plain_number
 from markone.model.history import History
-from markone.model.marking import MarkedText
+from markone.reporting.grids import Grid, label_in_words, plain_number
+from markone.reporting.marking import MarkedText
+from markone.storage.container import to_bytes
+from markone.storage.saved import Saved
+from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.checking import whole
-from markone.structured.choosing import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.corpora import read_sentences
-from markone.structured.keyed import KeyedWeights
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
 from markone.structured.spans import Repairs, check_parts, convert
+from markone.structured.sparse_weights import KeyedWeights
 from markone.structured.tagger_file import load_tagger, save_tagger, to_saved, unpickled
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from markone.errors import DataError, SettingsError
-from markone.features.saved import Contents, Saved, joined
 from markone.learning.checkpoints import Path
-from markone.model.container import PICKLED, from_bytes, read_file, write_file
 from markone.model.file import check_keys, making, need, row_of
+from markone.storage.container import PICKLED, from_bytes, read_file, write_file
+from markone.storage.saved import Contents, Saved, joined
 from markone.structured.checking import history_in
-from markone.structured.keyed import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.sentences import FORM, Strings
+from markone.structured.sparse_weights import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.tagger_settings import TaggerSettings
 
 if TYPE_CHECKING:

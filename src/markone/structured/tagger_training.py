@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
-from markone.data.room import Room
+from markone.data.spill import Room
 from markone.errors import DataError
-from markone.features.saved import Saved
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
-from markone.structured.holding import held_sentences
-from markone.structured.keyed import KeyedWeights, pack_state, set_state
+from markone.storage.saved import Saved
+from markone.structured.corpus_store import held_sentences
 from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, split
 from markone.structured.sentences import Sentences, names_of, numbered
 from markone.structured.spans import repaired
+from markone.structured.sparse_weights import KeyedWeights, pack_state, set_state
 from markone.structured.tagger import Tagger, hash_of
 from markone.structured.tagger_settings import TaggerSettings, repairs_for, settings_for
 

@@ -6,7 +6,7 @@ import math
 
 from markone.features.map import FeatureMap
 from markone.learning.samples import Sample
-from markone.model.grids import plain_number
+from markone.reporting.grids import plain_number
 from markone.theory.certificate import Certificate
 from markone.theory.certifying import certify_points
 from markone.theory.points import points_by

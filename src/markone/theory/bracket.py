@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import as_rows
-from markone.learning.dual import seed_of_pass
-from markone.learning.hull import Face, Found, come_nearest
+from markone.learning.hard_margin import Face, Found, come_nearest
+from markone.learning.svm import seed_of_pass
 from markone.theory.certificate import Plane, Support
 from markone.theory.points import Points
 

@@ -20,9 +20,9 @@ from markone.errors import SettingsError
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
 from markone.theory.certificate import Certificate, Plane, Proof
 from markone.theory.exact import decide, prove
-from markone.theory.opposites import contested, find_opposites
 from markone.theory.points import Corner, Points, open_points
-from markone.theory.softening import columns_of, soften
+from markone.theory.quick_proofs import contested, find_opposites
+from markone.theory.soft_margin import columns_of, soften
 from markone.theory.verification import hull_bound, least_margin, mistakes_allowed, radius_of
 
 __all__ = ["certify"]

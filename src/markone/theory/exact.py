@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from markone.data.blocks import is_sparse
 from markone.theory.certificate import Plane, Proof
 from markone.theory.cuts import Cuts
-from markone.theory.lifting import null_vector
+from markone.theory.dixon import null_vector
 from markone.theory.points import Corner, Points
 from markone.theory.products import Products
 from markone.theory.verification import least_margin

@@ -15,13 +15,13 @@ from markone.brief import Brief
 from markone.data.blocks import as_rows
 from markone.data.source import Batch
 from markone.errors import DataError, SettingsError
-from markone.learning.linear import Linear
+from markone.learning.online import Linear
 from markone.learning.states import without_prefix
 from markone.model.evaluation import columns
-from markone.model.grids import plain_number
 from markone.model.margins import functional_margins
 from markone.model.model import Model
 from markone.parallel import count_threads, in_order
+from markone.reporting.grids import plain_number
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 16

@@ -15,7 +15,7 @@ from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
-from markone.learning.filling import in_good_order
+from markone.learning.reading import in_good_order
 from markone.learning.samples import Sample, open_sample
 
 Corner = tuple[int, int]

@@ -10,10 +10,10 @@ from markone.brief import Brief, of_fields
 from markone.data.blocks import Block
 from markone.data.source import Label
 from markone.features.map import FeatureMap
-from markone.model.grids import cells, label_in_words, plain_number, shortened
 from markone.model.history import REASONS, Stop
 from markone.model.settings import Settings
-from markone.theory.tables import Table
+from markone.reporting.grids import cells, label_in_words, plain_number, shortened
+from markone.theory.named_weights import Table
 
 SHOWN = 8
 """How many features, changes or weights a line shows."""

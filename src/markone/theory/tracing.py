@@ -14,20 +14,20 @@ from markone.data.kinds import written
 from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.spec import Function
-from markone.learning.dual import Dual
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
-from markone.learning.linear import Linear
 from markone.learning.network import Multilayer
+from markone.learning.online import Linear
 from markone.learning.passes import Run
 from markone.learning.progress import Silence
 from markone.learning.samples import open_sample
+from markone.learning.svm import Dual
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
 from markone.model.history import Stop
 from markone.model.rules import OWNERS, Rule
 from markone.model.scorer import Scorer
 from markone.model.settings import Order, Settings, Start, TraceSettings
-from markone.theory.tables import Table, last_scorer, tables_of
+from markone.theory.named_weights import Table, last_scorer, tables_of
 from markone.theory.trace import Change, Step, Trace
 
 USUAL_STEPS = 1000

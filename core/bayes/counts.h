@@ -1,0 +1,659 @@
+// Naive Bayes: events are counted in one pass, and the counts are the model.
+//
+//   log P(y, x) = log P(y) + sum over the events of x of log P(event | y)
+//
+// Features come in groups, and a group says what kind of event its features are:
+//   multinomial   words, tied across positions: one draw from the group for each occurrence
+//   categorical   the values of a column: one draw for each row that has one
+//   bernoulli     each feature is there or not there, and both are events
+//   gaussian      each feature is a number, which may be missing
+// Features outside of all groups have no say.
+//
+// Counts are doubles: those of whole numbers are exact, so that it does not matter in which order or in how many parts
+// rows are counted, or counted and taken away again. Sums for numbers are kept in two doubles to the same end.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "base/double_double.h"
+#include "base/logarithm.h"
+#include "base/memory.h"
+#include "online/loops.h"
+#include "rows/rows.h"
+
+namespace markone::bayes {
+
+enum class likelihood { multinomial, bernoulli, categorical, gaussian };
+
+struct event_group {
+    likelihood kind;
+    std::size_t start, end;
+    double size;                   // |X|, which may be more than there are features
+    std::size_t number = 0;        // of the group, from 0
+    std::size_t first_number = 0;  // of a gaussian group: the place of its first feature among all numbers
+
+    MARKONE_INLINE bool has(std::size_t feature) const { return feature - start < end - start; }
+};
+
+// The groups in the order of their features, none of which is in two.
+class event_groups {
+  public:
+    std::vector<event_group> groups;
+    std::size_t features = 0;
+    std::size_t numbers = 0;  // features of gaussian groups
+
+    // The feature missing.second, where it is not 0, says that the number of the feature missing.first is missing.
+    event_groups(std::vector<event_group> from, std::size_t width,
+                 const std::vector<std::pair<std::size_t, std::size_t>>& missing)
+        : groups(std::move(from)), features(width) {
+        std::size_t end = 0;
+        for (event_group& group : groups) {
+            if (group.start < end || group.end <= group.start || group.end > features)
+                throw std::invalid_argument(
+                    "groups of features overlap, are empty or name features that are not there");
+            if (!(group.size >= static_cast<double>(group.end - group.start) && std::isfinite(group.size)))
+                throw std::invalid_argument("a group has more features than events");
+            end = group.end;
+            group.number = static_cast<std::size_t>(&group - groups.data());
+            group.first_number = numbers;
+            if (group.kind == likelihood::gaussian) numbers += group.end - group.start;
+        }
+        for (const auto& [number, indicator] : missing) {
+            const event_group* group = find(number);
+            if (group == nullptr || group->kind != likelihood::gaussian || indicator >= features)
+                throw std::invalid_argument("what is missing is no number");
+            const std::size_t place = group->first_number + number - group->start;
+            indicators.emplace_back(indicator, place);
+        }
+        std::sort(indicators.begin(), indicators.end());
+        if (indicators.empty()) return;
+        silenced.assign(indicators.back().first - indicators.front().first + 1, numbers);
+        for (const auto& [indicator, place] : indicators) {
+            std::size_t& entry = silenced[indicator - indicators.front().first];
+            if (entry != numbers) throw std::invalid_argument("a feature says of two numbers that they are missing");
+            entry = place;
+        }
+    }
+
+    const event_group* find(std::size_t feature) const {
+        const auto after = std::upper_bound(groups.begin(), groups.end(), feature,
+                                            [](std::size_t f, const event_group& group) { return f < group.start; });
+        return after != groups.begin() && (after - 1)->has(feature) ? &*(after - 1) : nullptr;
+    }
+
+    // Features that say which numbers are missing, and the places of those, in order.
+    std::vector<std::pair<std::size_t, std::size_t>> indicators;
+
+    // The place of the number that is missing where this feature is not 0; that of no number for most features.
+    MARKONE_INLINE std::size_t missing_by(std::size_t feature) const {
+        const std::size_t at = indicators.empty() ? 0 : feature - indicators.front().first;
+        return at < silenced.size() ? silenced[at] : numbers;
+    }
+
+  private:
+    std::vector<std::size_t> silenced;  // by feature, from the first indicator on
+};
+
+// Finds the events of a row, and its numbers.
+template <class T>
+class event_reader {
+  public:
+    std::vector<T> numbers;
+    std::vector<std::uint8_t> missing;
+
+    explicit event_reader(const event_groups& all) : numbers(all.numbers), missing(all.numbers), all(all) {}
+
+    // Calls event(group, feature, value) for each value that is not 0 and no number. Of a sparse row, ahead(feature) is
+    // called some values before.
+    template <class Ahead, class Event>
+    MARKONE_INLINE void read(sparse_row<T> x, Ahead ahead, Event event) {
+        static constexpr event_group none{likelihood::multinomial, 0, 0, 0};
+        std::fill(numbers.begin(), numbers.end(), T(0));
+        std::fill(missing.begin(), missing.end(), std::uint8_t{0});
+        const event_group* group = &none;  // the last one found: neighbours are mostly of one group
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (i + values_ahead < x.size()) ahead(x.feature(i + values_ahead));
+            const std::size_t feature = x.feature(i);
+            const T value = x.value(i);
+            if (const std::size_t place = all.missing_by(feature); place < all.numbers) missing[place] |= value != 0;
+            if (!group->has(feature)) {
+                group = all.find(feature);
+                if (group == nullptr) group = &none;
+                if (group == &none) continue;
+            }
+            if (group->kind == likelihood::gaussian)
+                numbers[group->first_number + feature - group->start] += value;
+            else if (value != 0)
+                event(*group, feature, value);
+        }
+    }
+    template <class Ahead, class Event>
+    MARKONE_INLINE void read(dense_row<T> x, Ahead, Event event) {
+        std::fill(missing.begin(), missing.end(), std::uint8_t{0});
+        for (const auto& [indicator, place] : all.indicators)
+            missing[place] |= indicator < x.size() && x.value(indicator) != 0;
+        for (const event_group& group : all.groups) {
+            const std::size_t end = std::min(group.end, x.size());
+            for (std::size_t feature = group.start; feature < end; ++feature)
+                if (group.kind == likelihood::gaussian)
+                    numbers[group.first_number + feature - group.start] = x.value(feature);
+                else if (x.value(feature) != 0)
+                    event(group, feature, x.value(feature));
+        }
+    }
+
+  private:
+    static constexpr std::size_t values_ahead = 16;
+
+    const event_groups& all;
+};
+
+// How much of an event is in a value that is not 0: words are counted, all else occurs once.
+MARKONE_INLINE double times_in(const event_group& group, double value) {
+    return group.kind == likelihood::multinomial ? value : 1;
+}
+
+// ---- counting
+
+// What is kept of a number for each class, in planes of so many doubles as there are classes: the sum of importance,
+// of values and of their squares.
+constexpr std::size_t number_planes = 5;
+
+struct number_sums {
+    double weight = 0;
+    twofold sum, squares;
+
+    MARKONE_INLINE static number_sums read(const double* at, std::size_t classes) {
+        return {at[0], {at[classes], at[2 * classes]}, {at[3 * classes], at[4 * classes]}};
+    }
+    MARKONE_INLINE void write(double* at, std::size_t classes) const {
+        at[0] = weight;
+        at[classes] = sum.high;
+        at[2 * classes] = sum.low;
+        at[3 * classes] = squares.high;
+        at[4 * classes] = squares.low;
+    }
+    // What one value adds.
+    template <class T>
+    MARKONE_INLINE static number_sums of(T value) {
+        const double x = value;
+        return {1, {x, 0}, sizeof(T) == 4 ? twofold{x * x, 0} : multiply_exactly(x, x)};
+    }
+    MARKONE_INLINE number_sums operator*(double h) const { return {weight * h, sum * h, squares * h}; }
+    MARKONE_INLINE number_sums operator+(const number_sums& more) const {
+        return {weight + more.weight, sum + more.sum, squares + more.squares};
+    }
+};
+
+// Sums of numbers by class while rows are counted: those of one class side by side, so that they fill registers.
+template <class T>
+class number_adder {
+  public:
+    number_adder(std::size_t numbers, std::size_t classes) : numbers(numbers), planes(classes) {}
+
+    void add(const event_reader<T>& row, bool any_missing, std::size_t y, double h) {
+        if (numbers == 0) return;
+        if (planes[y].empty()) planes[y].resize(number_planes * numbers);
+        if (any_missing)
+            add_as(row, y, [&](number_sums one, std::size_t n) { return one * (row.missing[n] ? 0 : h); });
+        else if (h != 1)
+            add_as(row, y, [&](number_sums one, std::size_t) { return one * h; });
+        else
+            add_as(row, y, [](number_sums one, std::size_t) { return one; });
+    }
+
+    // To the sums of all that was counted before.
+    void finish(std::span<double> to) const {
+        const std::size_t classes = planes.size();
+        for (std::size_t y = 0; y < classes; ++y) {
+            if (planes[y].empty()) continue;
+            for (std::size_t n = 0; n < numbers; ++n) {
+                double* const at = to.data() + n * number_planes * classes + y;
+                const number_sums more = number_sums::read(planes[y].data() + n, numbers);
+                (number_sums::read(at, classes) + more).write(at, classes);
+            }
+        }
+    }
+
+  private:
+    template <class Weighed>
+    void add_as(const event_reader<T>& row, std::size_t y, Weighed weighed) {
+        double* const __restrict at = planes[y].data();
+        const T* const __restrict values = row.numbers.data();
+        for (std::size_t n = 0; n < numbers; ++n)
+            (number_sums::read(at + n, numbers) + weighed(number_sums::of(values[n]), n)).write(at + n, numbers);
+    }
+
+    const std::size_t numbers;
+    std::vector<std::vector<double>> planes;
+};
+
+struct event_counts {
+    const event_groups& groups;
+    std::size_t classes;
+    std::span<double> rows;     // classes: the importance of their rows
+    std::span<double> counts;   // features × classes
+    std::span<double> numbers;  // numbers × planes × classes
+
+    void check() const {
+        if (classes == 0 || rows.size() != classes || counts.size() != groups.features * classes ||
+            numbers.size() != groups.numbers * number_planes * classes)
+            throw std::invalid_argument("the counts have the wrong shape");
+    }
+};
+
+template <class Rows>
+void check_visits(const Rows& rows, const visits& which, std::size_t features, std::size_t classes) {
+    if (rows.width() > features) throw std::invalid_argument("rows are wider than the counts");
+    check(which, rows.size(), classes);
+}
+
+struct unusable {
+    std::size_t row, feature;
+    double value;
+};
+
+// The first value that is no number of occurrences, or too large for sums, in all rows or in those of an order.
+template <class T, class Rows>
+std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows,
+                                      const std::optional<std::span<const std::int64_t>>& order, double largest) {
+    const auto is_summed = [](const event_group& group) {
+        return group.kind == likelihood::multinomial || group.kind == likelihood::gaussian;
+    };
+    if (std::none_of(groups.groups.begin(), groups.groups.end(), is_summed)) return std::nullopt;
+    const bool has_words = std::any_of(groups.groups.begin(), groups.groups.end(),
+                                       [](const event_group& group) { return group.kind == likelihood::multinomial; });
+    const T most = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
+    const T least = has_words ? 0 : -most;
+    for (std::size_t visit = 0; visit < (order ? order->size() : rows.size()); ++visit) {
+        const std::size_t row = order ? static_cast<std::size_t>(read_once((*order)[visit])) : visit;
+        if (row >= rows.size()) throw std::invalid_argument("the order names a row that is not there");
+        const auto x = rows[row];
+        unsigned unusual = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) unusual |= (x.value(i) < least) | (x.value(i) > most);
+        if (unusual == 0) continue;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const double value = static_cast<double>(x.value(i));
+            const event_group* const group = groups.find(x.feature(i));
+            if (group == nullptr || !is_summed(*group)) continue;
+            if ((group->kind == likelihood::multinomial && value < 0) || std::abs(value) > largest)
+                return unusable{row, x.feature(i), value};
+        }
+    }
+    return std::nullopt;
+}
+
+// Adds the rows to the counts, and says how much importance they had.
+template <class T, class Rows>
+double count(const event_counts& to, const Rows& rows, const visits& which) {
+    to.check();
+    check_visits(rows, which, to.groups.features, to.classes);
+    event_reader<T> reader(to.groups);
+    number_adder<T> numbers(to.groups.numbers, to.classes);
+    const std::size_t visits = which.count(rows.size()), classes = to.classes;
+    double* const counts = to.counts.data();
+    double importance = 0;
+    for (std::size_t i = 0; i < visits; ++i) {
+        const std::size_t row = which.row(i, rows.size()), y = which.label(row, classes);
+        const double h = which.importance_of(row);
+        if (h == 0) continue;
+        importance += h;
+        to.rows[y] += h;
+        reader.read(
+            rows[row], [&](std::size_t feature) { __builtin_prefetch(counts + feature * classes + y, 1); },
+            [&](const event_group& group, std::size_t feature, T value) {
+                counts[feature * classes + y] += h * times_in(group, static_cast<double>(value));
+            });
+        numbers.add(reader, !to.groups.indicators.empty(), y, h);
+    }
+    numbers.finish(to.numbers);
+    return importance;
+}
+
+// ---- estimating
+
+struct smoothing {
+    double k;            // Laplace: (c(x,y) + k) / (c(y) + k |X|); 0 is maximum likelihood
+    double alpha;        // of the class's own estimate: alpha P(x|y) + (1 - alpha) P(x)
+    bool interpolates;   // by alpha, instead of k
+    double of_variance;  // this share of the largest variance is added to each
+};
+
+// P(event | class). A class in which the group has no events has no estimate of its own: interpolation takes that of
+// all classes together, and by maximum likelihood nothing is possible in it.
+MARKONE_INLINE double estimate(const smoothing& how, double count, double total, double size, double general) {
+    if (how.interpolates) return how.alpha * (total > 0 ? count / total : general) + (1 - how.alpha) * general;
+    const double all = total + how.k * size;
+    return all > 0 ? (count + how.k) / all : 0;
+}
+
+// The logarithms of an event's estimates, one for each class. What is impossible in a class has 0, and is marked; but
+// an event that no class has seen says nothing.
+struct event_logs {
+    std::vector<double> log;
+    std::vector<std::int32_t> impossible;
+
+    explicit event_logs(std::size_t classes) : log(classes), impossible(classes) {}
+
+    template <class Count, class Total>
+    MARKONE_INLINE void of(const smoothing& how, Count count, Total total, double size) {
+        const std::size_t classes = log.size();
+        double general = 0;
+        if (how.interpolates) {
+            double all_counts = 0, all = 0;
+            for (std::size_t k = 0; k < classes; ++k) all_counts += count(k), all += total(k);
+            general = all > 0 ? all_counts / all : 0;
+        }
+        bool seen = false;
+        for (std::size_t k = 0; k < classes; ++k) {
+            const double p = estimate(how, count(k), total(k), size, general);
+            impossible[k] = !(p > 0);
+            seen |= p > 0;
+            log[k] = p > 0 ? logarithm(p) : 0;
+        }
+        if (!seen) std::fill(impossible.begin(), impossible.end(), 0);
+    }
+};
+
+// Sums of logarithms in units of 2⁻⁶⁴, which do not depend on their order: what was added can be taken away.
+__extension__ typedef __int128 fixed;
+MARKONE_INLINE fixed to_fixed(double x) {
+    return static_cast<fixed>(x * 0x1p64);
+}
+MARKONE_INLINE double from_fixed(fixed x) {
+    return static_cast<double>(x) * 0x1p-64;
+}
+
+// A feature that is there, and one that is not: for the row without any, and for what it changes to have it.
+struct presence_logs {
+    event_logs there, absent;
+
+    explicit presence_logs(std::size_t classes) : there(classes), absent(classes) {}
+
+    template <class Count, class Total>
+    MARKONE_INLINE void of(const smoothing& how, Count count, Total total) {
+        there.of(how, count, total, 2);
+        // Of rows that are not whole numbers a little less than nothing may be left.
+        absent.of(how, [&](std::size_t k) { return std::max(0.0, total(k) - count(k)); }, total, 2);
+    }
+    // For one class alone, by Laplace, which does not look at the others.
+    MARKONE_INLINE void of_class(const smoothing& how, std::size_t k, double count, double total) {
+        there.log[k] = logarithm(estimate(how, count, total, 2, 0));
+        absent.log[k] = logarithm(estimate(how, std::max(0.0, total - count), total, 2, 0));
+        there.impossible[k] = absent.impossible[k] = 0;
+    }
+    MARKONE_INLINE double log(std::size_t k) const { return there.log[k] - absent.log[k]; }
+    MARKONE_INLINE std::int32_t impossible(std::size_t k) const { return there.impossible[k] - absent.impossible[k]; }
+};
+
+// What a class has before any event is looked at: its prior, and that of a row without any feature of those that are
+// there or not.
+struct class_start {
+    double log_prior = 0;
+    fixed base = 0;
+    std::int64_t impossible = 0;
+
+    MARKONE_INLINE void add_absent(const presence_logs& logs, std::size_t k, int sign = 1) {
+        base += sign * to_fixed(logs.absent.log[k]);
+        impossible += sign * logs.absent.impossible[k];
+    }
+};
+
+// log P(y), from given probabilities or from how many rows the classes have. A class without any is impossible.
+inline void set_priors(std::vector<class_start>& classes, const std::optional<std::span<const double>>& given,
+                       std::span<const double> rows) {
+    double all = 0;
+    for (const double some : rows) all += some;
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+        const double p = given ? (*given)[k] : all > 0 ? rows[k] / all : 1 / static_cast<double>(classes.size());
+        classes[k].log_prior = p > 0 ? logarithm(p) : -std::numeric_limits<double>::infinity();
+        classes[k].impossible += !(p > 0);
+    }
+}
+
+// ---- numbers
+
+struct moments {
+    bool known;
+    double mean, variance;
+};
+
+inline moments moments_of(const number_sums& sums) {
+    constexpr double rounding = 0x1p-98;  // a spread of less than 2⁻⁴⁹ of the values' size is not in them
+    if (!(sums.weight > 0)) return {false, 0, 0};
+    const twofold apart = sums.squares * sums.weight - square(sums.sum);
+    const double variance = apart.high / sums.weight / sums.weight;
+    const bool spread = variance > rounding * (sums.squares.high / sums.weight);
+    return {true, sums.sum.high / sums.weight, spread ? variance : 0};
+}
+
+// The moments of a number in each class and in all.
+struct number_moments {
+    std::vector<moments> of_class;
+    moments of_all;
+
+    template <class Sums>
+    void of(std::size_t classes, Sums sums) {
+        of_class.resize(classes);
+        number_sums all;
+        for (std::size_t k = 0; k < classes; ++k) {
+            const number_sums some = sums(k);
+            of_class[k] = moments_of(some);
+            all = all + some;
+        }
+        of_all = moments_of(all);
+    }
+};
+
+// log of the normal density: constant + factor · (x - mean)².
+struct bell {
+    double mean = 0, factor = 0, constant = 0;
+
+    // A class that has no values of a number takes those of all classes. A number that does not vary at all says
+    // nothing: it has no bell.
+    static bell of(const number_moments& number, std::size_t k, double more) {
+        constexpr double narrowest = 1e-300, two_pi = 6.283185307179586;
+        const moments& mine = number.of_class[k].known ? number.of_class[k] : number.of_all;
+        if (!mine.known || (number.of_all.variance == 0 && more == 0)) return {};
+        const double variance = std::max(mine.variance + more, narrowest);
+        return {mine.mean, -0.5 / variance, -0.5 * logarithm(two_pi * variance)};
+    }
+    // However far away, it is a finite number.
+    MARKONE_INLINE double operator()(double x) const {
+        constexpr double lowest = -1e290;
+        return constant + std::max(lowest, factor * ((x - mean) * (x - mean)));
+    }
+};
+
+inline double added_variance(const smoothing& how, std::span<const number_moments> numbers) {
+    double largest = 0;
+    for (const number_moments& number : numbers) largest = std::max(largest, number.of_all.variance);
+    return how.of_variance * largest;
+}
+
+// ---- scoring
+
+// The scores of one row: what its events say is added up in a fixed order, to partial sums in turn.
+class row_scores {
+  public:
+    std::vector<std::int64_t> impossible;  // events, by class
+    std::vector<double> of_numbers;        // by class
+
+    // A score for each class or, of two classes, how much the second has more than the first.
+    row_scores(std::size_t classes, bool odds)
+        : impossible(classes), of_numbers(classes), odds(odds), stride(stride_of(classes, odds)), part(8 * stride) {
+        if (odds && classes != 2) throw std::invalid_argument("odds are those of two classes");
+    }
+
+    static std::size_t stride_of(std::size_t classes, bool odds) { return odds ? 1 : (classes + 3) / 4 * 4; }
+
+    void clear() {
+        std::fill(part.begin(), part.end(), 0.0);
+        std::fill(impossible.begin(), impossible.end(), 0);
+        std::fill(of_numbers.begin(), of_numbers.end(), 0.0);
+        events = 0;
+    }
+    // What says nothing has no turn, so that scores are the same without it.
+    MARKONE_INLINE void add(const double* log, double times) {
+        if (log[0] == 0 && std::all_of(log, log + stride, [](double one) { return one == 0; })) return;
+        double* const __restrict to = part.data() + (events++ % lanes()) * stride;
+        if (stride == 1) {
+            to[0] += times * log[0];
+            return;
+        }
+        for (std::size_t k = 0; k < stride; k += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) to[k + lane] += times * log[k + lane];
+    }
+
+    // Where each class is impossible, the prior decides.
+    void finish(std::span<const class_start> classes, double* out) {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        for (std::size_t width = lanes() / 2; width > 0; width /= 2)
+            for (std::size_t i = 0; i < width * stride; ++i) part[i] += part[i + width * stride];
+        bool possible = false;
+        for (std::size_t k = 0; k < classes.size(); ++k) {
+            impossible[k] += classes[k].impossible;
+            possible |= impossible[k] == 0;
+        }
+        if (odds) {
+            const class_start &first = classes[0], &second = classes[1];
+            if (!possible)
+                out[0] = second.log_prior - first.log_prior;
+            else if (impossible[0] != 0 || impossible[1] != 0)
+                out[0] = impossible[0] != 0 ? infinity : -infinity;
+            else
+                out[0] = part[0] + (of_numbers[1] - of_numbers[0]) +
+                         ((second.log_prior - first.log_prior) + from_fixed(second.base - first.base));
+            return;
+        }
+        for (std::size_t k = 0; k < classes.size(); ++k)
+            if (!possible)
+                out[k] = classes[k].log_prior;
+            else if (impossible[k] != 0)
+                out[k] = -infinity;
+            else
+                out[k] = part[k] + of_numbers[k] + (classes[k].log_prior + from_fixed(classes[k].base));
+    }
+
+  private:
+    std::size_t lanes() const { return stride == 1 ? 8 : 2; }
+
+    bool odds;
+    std::size_t stride;
+    std::vector<double> part;
+    std::size_t events = 0;
+};
+
+// The counts, turned into logarithms.
+class event_tables {
+  public:
+    const event_groups groups;
+    const smoothing how;
+    const std::size_t classes;
+    const bool odds;
+    const std::size_t stride;
+    table<double> logs;                   // features × stride
+    std::vector<std::int8_t> impossible;  // features × classes; nothing where all is possible
+    std::vector<class_start> starts;      // by class
+    std::vector<double> totals;           // groups × classes: of events
+    std::vector<number_moments> of_numbers;
+    std::vector<bell> bells;  // numbers × classes
+
+    // `others` are events of each group and class whose features are not there any more.
+    event_tables(const event_counts& from, std::span<const double> others, const smoothing& how,
+                 const std::optional<std::span<const double>>& priors, bool odds)
+        : groups(from.groups),
+          how(how),
+          classes(from.classes),
+          odds(odds),
+          stride(row_scores::stride_of(from.classes, odds)),
+          logs(from.groups.features * stride),
+          starts(from.classes),
+          totals(others.begin(), others.end()),
+          of_numbers(from.groups.numbers),
+          bells(from.groups.numbers * from.classes) {
+        from.check();
+        if (others.size() != groups.groups.size() * classes || (priors && priors->size() != classes))
+            throw std::invalid_argument("the counts have the wrong shape");
+        set_priors(starts, priors, from.rows);
+        for (const event_group& group : groups.groups)
+            if (group.kind == likelihood::bernoulli)
+                set_presence(group, from);
+            else if (group.kind != likelihood::gaussian)
+                set_draws(group, from);
+        for (std::size_t n = 0; n < groups.numbers; ++n)
+            of_numbers[n].of(classes, [&](std::size_t k) {
+                return number_sums::read(from.numbers.data() + n * number_planes * classes + k, classes);
+            });
+        const double more = added_variance(how, of_numbers);
+        for (std::size_t n = 0; n < groups.numbers; ++n)
+            for (std::size_t k = 0; k < classes; ++k) bells[n * classes + k] = bell::of(of_numbers[n], k, more);
+    }
+
+    template <class T, class Rows>
+    void score(const Rows& rows, double* out) const {
+        if (rows.width() > groups.features) throw std::invalid_argument("rows are wider than the counts");
+        event_reader<T> reader(groups);
+        row_scores scores(classes, odds);
+        for (std::size_t row = 0; row < rows.size(); ++row, out += odds ? 1 : classes) {
+            scores.clear();
+            reader.read(
+                rows[row], [&](std::size_t feature) { __builtin_prefetch(logs.data() + feature * stride); },
+                [&](const event_group& group, std::size_t feature, T value) {
+                    scores.add(logs.data() + feature * stride, times_in(group, static_cast<double>(value)));
+                    if (impossible.empty()) return;
+                    for (std::size_t k = 0; k < classes; ++k) scores.impossible[k] += impossible[feature * classes + k];
+                });
+            for (std::size_t n = 0; n < reader.numbers.size(); ++n)
+                if (!reader.missing[n])
+                    for (std::size_t k = 0; k < classes; ++k)
+                        scores.of_numbers[k] += bells[n * classes + k](static_cast<double>(reader.numbers[n]));
+            scores.finish(starts, out);
+        }
+    }
+
+  private:
+    void set_draws(const event_group& group, const event_counts& from) {
+        double* const total = totals.data() + group.number * classes;
+        for (std::size_t f = group.start; f < group.end; ++f)
+            for (std::size_t k = 0; k < classes; ++k) total[k] += from.counts[f * classes + k];
+        event_logs found(classes);
+        for (std::size_t f = group.start; f < group.end; ++f) {
+            const double* const count = from.counts.data() + f * classes;
+            found.of(how, [&](std::size_t k) { return count[k]; }, [&](std::size_t k) { return total[k]; }, group.size);
+            put(f, [&](std::size_t k) { return found.log[k]; }, [&](std::size_t k) { return found.impossible[k]; });
+        }
+    }
+    void set_presence(const event_group& group, const event_counts& from) {
+        presence_logs found(classes);
+        for (std::size_t f = group.start; f < group.end; ++f) {
+            const double* const count = from.counts.data() + f * classes;
+            found.of(how, [&](std::size_t k) { return count[k]; }, [&](std::size_t k) { return from.rows[k]; });
+            for (std::size_t k = 0; k < classes; ++k) starts[k].add_absent(found, k);
+            put(f, [&](std::size_t k) { return found.log(k); }, [&](std::size_t k) { return found.impossible(k); });
+        }
+    }
+    template <class Log, class Impossible>
+    void put(std::size_t f, Log log, Impossible is_impossible) {
+        if (odds)
+            logs[f] = log(1) - log(0);
+        else
+            for (std::size_t k = 0; k < classes; ++k) logs[f * stride + k] = log(k);
+        for (std::size_t k = 0; k < classes; ++k)
+            if (const std::int32_t mark = is_impossible(k); mark != 0) {
+                if (impossible.empty()) impossible.resize(groups.features * classes);
+                impossible[f * classes + k] = static_cast<std::int8_t>(mark);
+            }
+    }
+};
+
+}  // namespace markone::bayes

@@ -1,0 +1,153 @@
+// Weights that many runs have side by side, and what all of these runs do with a row at once.
+//
+// Each run rounds as a learner does that is alone: a line of numbers, one for each run, takes the place of a number,
+// and the additions of a dot product come in the order that arithmetic.h has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "base/memory.h"
+#include "leave_one_out/replica_rows.h"
+#include "rows/arithmetic.h"
+
+namespace markone::MARKONE_LEVEL {
+
+// A number for each run. Together they fill a line of the cache, so that the weights of a feature are fetched at once.
+template <class T>
+struct line {
+    static constexpr std::size_t lanes = table_allocator<T>::cache_line / sizeof(T);
+    static constexpr std::size_t width = register_bytes / sizeof(T), registers = lanes / width;
+    using pack = typename pack_of<T, width>::type;
+
+    alignas(table_allocator<T>::cache_line) pack part[registers];
+
+    MARKONE_INLINE static line all(T value) {
+        line result;
+        for (pack& part : result.part) part = pack{} + value;
+        return result;
+    }
+    T operator[](std::size_t lane) const { return part[lane / width][lane % width]; }
+    void set(std::size_t lane, T value) { part[lane / width][lane % width] = value; }
+};
+
+// A whole number for each run, or an answer: yes is -1, as processors compare.
+template <class T>
+using whole_like = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+template <class T>
+using whole_line = line<whole_like<T>>;
+
+template <class Whole>
+MARKONE_INLINE bool any_of(const line<Whole>& answers) {
+    auto some = answers.part[0];
+    for (std::size_t r = 1; r < line<Whole>::registers; ++r) some |= answers.part[r];
+    std::uint64_t words[register_bytes / 8], found = 0;
+    std::memcpy(words, &some, sizeof words);
+    for (const std::uint64_t word : words) found |= word;
+    return found != 0;
+}
+
+template <class Pack>
+MARKONE_INLINE Pack larger(Pack one, Pack other) {
+    return one > other ? one : other;
+}
+template <class Pack>
+MARKONE_INLINE Pack size_of(Pack number) {
+    return larger(number, -number);
+}
+
+// Some of the eight partial sums of a panel times a table that has a line for each feature: as many as registers hold.
+template <class T>
+struct some_sums {
+    static constexpr std::size_t registers = line<T>::registers, many = 8 / registers;
+    typename line<T>::pack sum[many][registers];
+
+    MARKONE_INLINE some_sums(panel<T> x, std::size_t first, const line<T>* table) {
+        for (auto& one : sum)
+            for (auto& part : one) part = typename line<T>::pack{};
+        for (const eight<T>& some : x)
+            for (std::size_t i = 0; i < many; ++i)
+                for (std::size_t r = 0; r < registers; ++r)
+                    sum[i][r] += table[some.feature[first + i]].part[r] * some.value[first + i];
+    }
+    MARKONE_INLINE void store(line<T>* out) const {
+        for (std::size_t i = 0; i < many; ++i)
+            for (std::size_t r = 0; r < registers; ++r) out[i].part[r] = sum[i][r];
+    }
+};
+
+// All eight. These loops are not inlined, as `dots` is not.
+template <class T>
+[[gnu::noinline]] void eight_sums(panel<T> x, const line<T>* table, line<T>* out) {
+    for (std::size_t first = 0; first < 8; first += some_sums<T>::many)
+        some_sums<T>(x, first, table).store(out + first);
+}
+
+// Adds partial sums as `fold` does; the first of them becomes the result.
+template <std::size_t count, class T>
+MARKONE_INLINE void fold_lines(line<T>* sums) {
+    for (std::size_t half = count / 2; half > 0; half /= 2)
+        for (std::size_t i = 0; i < half; ++i)
+            for (std::size_t r = 0; r < line<T>::registers; ++r) sums[i].part[r] += sums[i + half].part[r];
+}
+
+// A panel times a table, with eight partial sums.
+template <class T>
+[[gnu::noinline]] void dot_lines(panel<T> x, const line<T>* table, line<T>& out) {
+    line<T> sums[8];
+    for (std::size_t first = 8; first > 0; first -= some_sums<T>::many)
+        some_sums<T>(x, first - some_sums<T>::many, table).store(sums + first - some_sums<T>::many);
+    fold_lines<8>(sums);
+    for (std::size_t r = 0; r < line<T>::registers; ++r) out.part[r] = sums[0].part[r];
+}
+
+// Neighbouring columns of a table that has `columns` lines for each feature, in two partial sums each.
+template <std::size_t many, class T>
+MARKONE_INLINE void sum_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
+    constexpr std::size_t registers = line<T>::registers;
+    typename line<T>::pack sum[2][many][registers];
+    for (auto& side : sum)
+        for (auto& column : side)
+            for (auto& part : column) part = typename line<T>::pack{};
+    for (const eight<T>& some : x)
+        for (std::size_t i = 0; i < 8; ++i) {
+            const line<T>* const from = table + some.feature[i] * columns;
+            for (std::size_t k = 0; k < many; ++k)
+                for (std::size_t r = 0; r < registers; ++r) sum[i % 2][k][r] += from[k].part[r] * some.value[i];
+        }
+    for (std::size_t k = 0; k < many; ++k)
+        for (std::size_t r = 0; r < registers; ++r) out[k].part[r] = sum[0][k][r] + sum[1][k][r];
+}
+
+template <class T>
+[[gnu::noinline]] void all_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
+    std::size_t k = 0;
+    for (; k + 2 <= columns; k += 2) sum_columns<2>(x, table + k, columns, out + k);
+    if (k < columns) sum_columns<1>(x, table + k, columns, out + k);
+}
+
+// One column moves by a factor times the row, for each run by its own. `squares` is what the weights of the row's
+// features then have for the sum of their squares.
+template <class T>
+[[gnu::noinline]] void move_column(panel<T> x, const line<T>& factor, line<T>* table, std::size_t columns,
+                                   line<T>& squares) {
+    typename line<T>::pack by[line<T>::registers], sum[line<T>::registers];
+    for (std::size_t r = 0; r < line<T>::registers; ++r) {
+        by[r] = factor.part[r];
+        sum[r] = typename line<T>::pack{};
+    }
+    for (const eight<T>& some : x)
+        for (std::size_t i = 0; i < 8; ++i) {
+            line<T>& w = table[some.feature[i] * columns];
+            for (std::size_t r = 0; r < line<T>::registers; ++r) {
+                const auto moved = w.part[r] + by[r] * some.value[i];
+                w.part[r] = moved;
+                sum[r] += moved * moved;
+            }
+        }
+    for (std::size_t r = 0; r < line<T>::registers; ++r) squares.part[r] = sum[r];
+}
+
+}  // namespace markone::MARKONE_LEVEL

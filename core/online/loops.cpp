@@ -1,0 +1,143 @@
+// Compiled once for each MARKONE_LEVEL: `baseline` for every processor, `v3` for x86-64-v3.
+#include "online/loops.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "online/learner.h"
+#include "online/rules.h"
+#include "rows/arithmetic.h"
+
+namespace markone::MARKONE_LEVEL {
+
+template <class T>
+void check_finite(std::span<const T> values) {
+    // 0 times infinity and 0 times nan are nan, and nan stays in the sum.
+    if (sum<32, T>(values.size(), [&](std::size_t i) { return values[i] * 0; }) != 0) throw not_finite();
+}
+
+// Rows whose features are in order, as most are, do not name any twice.
+template <class T>
+bool names_twice(const sparse_rows<T>& rows) {
+    std::uint32_t falls = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = rows[i];
+        for (std::size_t j = 1; j < x.size(); ++j) falls |= x.index[j] <= x.index[j - 1];
+    }
+    if (falls == 0) return false;
+    if (rows.columns <= 8 * rows.stored()) {
+        std::vector<std::uint32_t> seen_in(rows.columns);  // the last row that named the feature, from 1
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto x = rows[i];
+            const auto row = static_cast<std::uint32_t>(i + 1);
+            std::uint32_t twice = 0;
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                twice |= seen_in[x.index[j]] == row;
+                seen_in[x.index[j]] = row;
+            }
+            if (twice != 0) return true;
+        }
+        return false;
+    }
+    std::vector<std::uint32_t> sorted;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto x = rows[i];
+        sorted.assign(x.index, x.index + x.size());
+        std::sort(sorted.begin(), sorted.end());
+        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return true;
+    }
+    return false;
+}
+
+template <class T>
+void check_sparse(const sparse_rows<T>& rows) {
+    if (rows.indptr.empty() || rows.indices.size() != rows.values.size())
+        throw std::invalid_argument("the arrays of a sparse matrix do not match");
+    std::int64_t before = 0;
+    for (const std::int64_t at : rows.indptr) {
+        if (at < before) throw std::invalid_argument("the row starts of a sparse matrix are not in order");
+        before = at;
+    }
+    if (static_cast<std::size_t>(before) > rows.indices.size())
+        throw std::invalid_argument("a sparse matrix ends after its values");
+    const auto first = static_cast<std::size_t>(rows.indptr.front());
+    std::uint32_t highest = 0;
+    for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
+    if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
+    check_finite(rows.values.subspan(first, rows.stored()));
+}
+
+template <class T>
+void check_dense(const dense_rows<T>& rows) {
+    check_finite(std::span<const T>(rows.values, rows.stored()));
+}
+
+template <class T, class Rows>
+void check_learning(const state<T>& at, const Rows& rows, const visits& which) {
+    if (rows.width() > at.features) throw std::invalid_argument("rows are wider than the weights");
+    check(which, rows.size(), at.classes);
+}
+
+template <class T, class Rows>
+tally learn(state<T>& at, const Rows& rows, const visits& which) {
+    check_learning(at, rows, which);
+    return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
+}
+
+template <class T, class Rule, class Rows>
+class kept_learner_by final : public kept_learner<T> {
+  public:
+    kept_learner_by(state<T>& at, const Rule& rule, const Rows& rows, const visits& which)
+        : through(at, rule), rows(rows), which(which) {}
+
+    tally learn(std::span<const std::int64_t> order) override {
+        which.order = order;
+        return through.learn(rows, which);
+    }
+
+  private:
+    learner<T, Rule> through;
+    const Rows& rows;
+    visits which;
+};
+
+template <class T, class Rows>
+std::unique_ptr<kept_learner<T>> keep(state<T>& at, const Rows& rows, const visits& which) {
+    check_learning(at, rows, which);
+    std::unique_ptr<kept_learner<T>> made;
+    rules::with_rule<T>(at.how, [&]<class Rule>(const Rule& rule) {
+        made = std::make_unique<kept_learner_by<T, Rule, Rows>>(at, rule, rows, which);
+        return true;
+    });
+    return made;
+}
+
+template <class T, class Rows>
+void score(const weights<T>& by, const Rows& rows, T* out) {
+    if (rows.width() > by.features) throw std::invalid_argument("rows are wider than the weights");
+    const std::size_t columns = by.columns(), stride = by.stride();
+    std::vector<double> sums(stride);
+    packer<T> packed;
+    for (std::size_t i = 0; i < rows.size(); ++i, out += columns) {
+        if (stride == 1)
+            sums[0] = exact_dot(rows[i], by.data());
+        else
+            dots(packed(rows[i]), by.data(), stride, sums.data());
+        for (std::size_t k = 0; k < columns; ++k) out[k] = static_cast<T>(sums[k] + double{by.bias[k]});
+    }
+}
+
+template <class T>
+extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>,
+                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,
+                             keep<T, dense_rows<T>>,   score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
+
+const loops<float>& loops32() {
+    return all<float>;
+}
+const loops<double>& loops64() {
+    return all<double>;
+}
+
+}  // namespace markone::MARKONE_LEVEL

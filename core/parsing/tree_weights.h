@@ -1,0 +1,687 @@
+// Weights of parsers, found by 64-bit keys, so laid out that the weights of one feature lie in one cache line.
+//
+// Weights move by whole numbers, and of a feature's weights for the moves one goes up when another goes down: they sum
+// to 0, and the last one need not be kept. Sums of whole numbers are exact, in whichever order they are made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "base/memory.h"
+#include "parsing/transitions.h"
+#include "text/vocabulary.h"
+
+namespace markone {
+
+using move_scores = std::array<std::int64_t, move_count>;
+
+constexpr std::size_t most_templates = 64;  // of labels
+
+// A weight takes half of 32 bits, and none goes further than there is room for.
+constexpr std::int32_t largest_weight = 32767;
+constexpr std::uint32_t in_halves(std::int32_t lower, std::uint32_t upper) {
+    return static_cast<std::uint16_t>(lower) | upper << 16;
+}
+constexpr std::int16_t lower_half(std::uint32_t both) {
+    return static_cast<std::int16_t>(both & 0xffff);
+}
+
+// Of a key, its last byte is of no account: files do not keep it. The four before it tell keys apart that meet.
+constexpr std::uint64_t kept_bits = ~std::uint64_t{0xff};
+inline std::uint32_t part_of(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key >> 8);
+}
+
+// Where a key's search starts in a table of any size: the high part of a product. Keys are well mixed, and the factor
+// is 1, unless somebody wrote keys that meet in one place: then it is another one, which nobody can know beforehand.
+inline std::size_t start_of(std::uint64_t key, std::uint64_t factor, std::size_t size) {
+    __extension__ using twofold = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<twofold>(key * factor) * size >> 64);
+}
+
+// So many full buckets or slots stand in a row by chance less than once in 10^19 tables.
+constexpr std::size_t most_full_buckets = 100;
+constexpr std::size_t most_full_slots = 1000;
+
+// Makes a table by build(size, factor), which says whether its keys found room without a long search. Whatever the keys
+// are, if they differ, they do with a random factor; the table takes at most four times the room that it should.
+template <class Build>
+void build_table(std::size_t size, std::uint64_t factor, Build build) {
+    constexpr std::size_t tries = 12, tries_of_size = 4;
+    for (std::size_t done = 0; done < tries; ++done) {
+        if (build(size << done / tries_of_size, factor)) return;
+        factor = random_factor();
+    }
+    throw std::invalid_argument("too many keys want one place");
+}
+
+// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
+// it is there nobody has to guess. Half of a key is kept; one that is not there is taken for another one once in some
+// thousand million times.
+class move_table {
+  public:
+    static constexpr std::size_t room = 7;         // of a bucket
+    static constexpr std::size_t most_keys = 128;  // that can be scored at once
+
+    std::size_t size() const { return buckets.size(); }
+    std::uint64_t factor() const { return factor_of_keys; }
+    void make(std::size_t count, std::uint64_t factor) {
+        buckets.assign(count, bucket{});
+        factor_of_keys = factor;
+    }
+    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor_of_keys, buckets.size()); }
+    std::size_t after(std::size_t bucket) const { return bucket + 1 == buckets.size() ? 0 : bucket + 1; }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start(key)]); }
+
+    // Adds up the weights of features. All places are asked for in memory before the first is looked at.
+    move_scores score(std::span<const std::uint64_t> keys) const {
+        std::array<const bucket*, most_keys> places;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            places[i] = &buckets[start(keys[i])];
+            __builtin_prefetch(places[i]);
+        }
+        four shift{}, left{};
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const std::int32_t check = check_of(keys[i]);
+            for (const bucket* at = places[i];;) {
+                for (std::size_t half = 0; half < 2; ++half) {
+                    const four found = at->weights[half] & (at->checks[half] == check);
+                    shift += (found << 16) >> 16;
+                    left += found >> 16;
+                }
+                if (at->checks[1][3] == 0) [[likely]]
+                    break;
+                if (++at == buckets.data() + buckets.size()) at = buckets.data();
+            }
+        }
+        const std::int64_t shifts = std::int64_t{shift[0]} + shift[1] + shift[2] + shift[3];
+        const std::int64_t lefts = std::int64_t{left[0]} + left[1] + left[2] + left[3];
+        return {shifts, lefts, -shifts - lefts};
+    }
+
+    using pair = std::array<std::int16_t, 2>;  // of shift and left
+    static constexpr std::size_t nowhere = ~std::size_t{0};
+
+    // The place of a key, which is 7 times its bucket and its place there.
+    std::size_t find(std::uint64_t key) const {
+        const std::int32_t check = check_of(key);
+        for (std::size_t at = start(key);; at = after(at)) {
+            for (std::size_t i = 0; i < room; ++i)
+                if (buckets[at].checks[i / 4][i % 4] == check) return at * room + i;
+            if (buckets[at].checks[1][3] == 0) return nowhere;
+        }
+    }
+    // A place for a key that has none, or nowhere if that would take a long search.
+    std::size_t add(std::uint64_t key) {
+        std::size_t bucket = start(key);
+        for (std::size_t full = 0; full <= most_full_buckets; ++full) {
+            const std::size_t taken = count_of(bucket);
+            if (taken < room) {
+                take(bucket * room + taken, key, {});
+                return bucket * room + taken;
+            }
+            spill(bucket);
+            bucket = after(bucket);
+        }
+        return nowhere;
+    }
+    // How many places of a bucket are taken, which are its first ones.
+    std::size_t count_of(std::size_t bucket) const {
+        std::size_t taken = 0;
+        while (taken < room && is_taken(bucket * room + taken)) ++taken;
+        return taken;
+    }
+    void take(std::size_t place, std::uint64_t key, pair weights) {
+        buckets[place / room].checks[place % room / 4][place % room % 4] = check_of(key);
+        set(place, weights);
+    }
+    // Says that a search goes on in the next bucket.
+    void spill(std::size_t bucket) { buckets[bucket].checks[1][3] = spilled; }
+    bool is_taken(std::size_t place) const {
+        return buckets[place / room].checks[place % room / 4][place % room % 4] != 0;
+    }
+    pair get(std::size_t place) const {
+        const auto both = static_cast<std::uint32_t>(buckets[place / room].weights[place % room / 4][place % room % 4]);
+        return {static_cast<std::int16_t>(both & 0xffff), static_cast<std::int16_t>(both >> 16)};
+    }
+    void set(std::size_t place, pair weights) {
+        const std::uint32_t both = in_halves(weights[0], static_cast<std::uint16_t>(weights[1]));
+        buckets[place / room].weights[place % room / 4][place % room % 4] = static_cast<std::int32_t>(both);
+    }
+
+  private:
+    using four [[gnu::vector_size(16)]] = std::int32_t;
+    struct alignas(64) bucket {
+        four checks[2]{};  // 0 where there is room; the last one tells that there are more in the next bucket
+        four weights[2]{};
+    };
+    static constexpr std::int32_t spilled = 1;
+    static std::int32_t check_of(std::uint64_t key) {
+        const std::uint32_t part = part_of(key);
+        return static_cast<std::int32_t>(part < 2 ? part + 2 : part);
+    }
+
+    table<bucket> buckets;
+    std::uint64_t factor_of_keys = 1;
+};
+
+// A large array in blocks, which come when they are first used and can be given back one by one.
+template <class T>
+class blocks_of {
+  public:
+    static constexpr std::size_t in_block = std::size_t{1} << 20;
+
+    explicit blocks_of(std::size_t size = 0) : count(size), blocks((size + in_block - 1) / in_block) {}
+    std::size_t size() const { return count; }
+    T& operator[](std::size_t at) { return blocks[at / in_block][at % in_block]; }
+    const T& operator[](std::size_t at) const { return blocks[at / in_block][at % in_block]; }
+
+    void make(std::size_t block) {
+        if (blocks[block].empty()) blocks[block].resize(std::min(in_block, count - block * in_block));
+    }
+    void make_all() {
+        for (std::size_t block = 0; block < blocks.size(); ++block) make(block);
+    }
+    void give_back(std::size_t block) { table<T>().swap(blocks[block]); }
+
+  private:
+    std::size_t count;
+    std::vector<table<T>> blocks;
+};
+
+// Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
+// the number of steps before it. What scoring does not need lies apart, at the same places.
+//
+// Of keys that want the same place the smaller one has it. So where keys lie depends on which there are, and not on the
+// order in which they came: one that is taken for another, since half of a key is kept, is so after a training was
+// taken up again, too.
+class learned_moves {
+  public:
+    using pair = move_table::pair;
+    using sums = std::array<std::int64_t, 2>;
+
+    learned_moves() { grow(first_size); }
+    std::size_t size() const { return count; }
+    void expect(std::uint64_t key) const { w.expect(key); }
+    move_scores score(std::span<const std::uint64_t> some) const { return w.score(some); }
+
+    // Moves the weights of shift and left for some features.
+    void change(std::span<const std::uint64_t> some, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
+        for (const std::uint64_t key : some) add_if_new(key);
+        std::array<std::size_t, move_table::most_keys> places;
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            places[i] = w.find(some[i]);
+            __builtin_prefetch(&rows[places[i]], 1);
+        }
+        for (const std::size_t at : std::span(places).first(some.size())) {
+            pair weights = w.get(at);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest_weight, largest_weight);
+                rows[at].u[i] += (moved - weights[i]) * steps_before;
+                weights[i] = static_cast<std::int16_t>(moved);
+            }
+            w.set(at, weights);
+        }
+    }
+    // All weights become 0, as after a change at this step; the averages keep what was before.
+    void start_anew(std::int64_t steps) {
+        for (std::size_t at = 0; at < rows.size(); ++at) {
+            const pair weights = w.get(at);
+            for (std::size_t i = 0; i < 2; ++i) rows[at].u[i] -= weights[i] * steps;
+            w.set(at, {0, 0});
+        }
+    }
+    // Makes room for so many features, as there is when they have come one after the other.
+    void reserve(std::size_t features) {
+        std::size_t size = w.size();
+        while (features > size * most_in_bucket) size += size / 2;
+        if (size > w.size()) grow(size);
+    }
+    void put(std::uint64_t key, pair weights, sums sum) {
+        add_if_new(key);
+        const std::size_t at = w.find(key);
+        w.set(at, weights);
+        rows[at].u = sum;
+    }
+    // Calls use(weights, sums) for each, in any order.
+    template <class Use>
+    void walk(Use use) const {
+        for (std::size_t at = 0; at < rows.size(); ++at)
+            if (w.is_taken(at)) use(w.get(at), rows[at].u);
+    }
+    // Calls use(key, weights, sums) for each, by key.
+    template <class Use>
+    void each(Use use) const {
+        std::vector<std::size_t> order;
+        order.reserve(count);
+        for (std::size_t at = 0; at < rows.size(); ++at)
+            if (w.is_taken(at)) order.push_back(at);
+        std::ranges::sort(order, {}, [&](std::size_t at) { return rows[at].key; });
+        for (const std::size_t at : order) use(rows[at].key, w.get(at), rows[at].u);
+    }
+
+    // The squared length of the weights, which are whole numbers.
+    double norm2() const {
+        double sum = 0;
+        walk([&](pair weights, sums) {
+            const double shift = weights[0], left = weights[1];
+            sum += shift * shift + left * left + (shift + left) * (shift + left);
+        });
+        return sum;
+    }
+
+  private:
+    struct row {
+        std::uint64_t key = 0;
+        sums u{};
+    };
+
+    struct item {
+        row of;
+        pair weights{};
+    };
+    using row_blocks = blocks_of<row>;
+
+    void add_if_new(std::uint64_t key) {
+        if (w.find(key) != move_table::nowhere) return;
+        if (count + 1 > w.size() * most_in_bucket) grow(w.size() + w.size() / 2);
+        item one{{key, {}}, {}};
+        if (!insert(w, rows, one, most_full_buckets)) spread(one);
+        ++count;
+    }
+    // Puts an item among those of its bucket, in ascending order. If it is full, the largest goes on to the next one.
+    // False if as many as `most` were full: then one is left over.
+    static bool insert(move_table& table, row_blocks& rows, item& one, std::size_t most) {
+        constexpr std::size_t room = move_table::room;
+        std::size_t bucket = table.start(one.of.key);
+        for (std::size_t full = 0; full <= most; ++full) {
+            const std::size_t first = bucket * room;
+            rows.make(first / row_blocks::in_block);
+            rows.make((first + room - 1) / row_blocks::in_block);
+            const std::size_t taken = table.count_of(bucket);
+            std::size_t at = taken;
+            while (at > 0 && rows[first + at - 1].key > one.of.key) --at;
+            item left{};
+            if (taken == room) left = at == room ? one : item_at(table, rows, first + room - 1);
+            for (std::size_t i = std::min(taken, room - 1); i > at; --i)
+                place(table, rows, first + i, item_at(table, rows, first + i - 1));
+            if (at < room) place(table, rows, first + at, one);
+            if (taken < room) return true;
+            table.spill(bucket);
+            one = left;
+            bucket = table.after(bucket);
+        }
+        return false;
+    }
+    static item item_at(const move_table& table, const row_blocks& rows, std::size_t at) {
+        return {rows[at], table.get(at)};
+    }
+    static void place(move_table& table, row_blocks& rows, std::size_t at, const item& one) {
+        table.take(at, one.of.key, one.weights);
+        rows[at] = one.of;
+    }
+
+    // Keys lie in ascending order, almost: both tables are walked from end to end, and what was walked is given back.
+    // A larger table has fewer full buckets in a row, so that no search in it is longer.
+    void grow(std::size_t buckets) {
+        move_table wider;
+        wider.make(buckets, w.factor());
+        row_blocks wider_rows(buckets * move_table::room);
+        for (std::size_t at = 0; at < rows.size(); ++at) {
+            if (w.is_taken(at)) {
+                item one = item_at(w, rows, at);
+                insert(wider, wider_rows, one, buckets);
+            }
+            if ((at + 1) % row_blocks::in_block == 0) rows.give_back(at / row_blocks::in_block);
+        }
+        wider_rows.make_all();
+        std::swap(w, wider);
+        std::swap(rows, wider_rows);
+    }
+    // Finds other places for all, and for one more.
+    void spread(const item& more) {
+        build_table(w.size(), random_factor(), [&](std::size_t buckets, std::uint64_t factor) {
+            move_table other;
+            other.make(buckets, factor);
+            row_blocks other_rows(buckets * move_table::room);
+            item one = more;
+            bool fits = insert(other, other_rows, one, most_full_buckets);
+            for (std::size_t at = 0; fits && at < rows.size(); ++at) {
+                if (!w.is_taken(at)) continue;
+                one = item_at(w, rows, at);
+                fits = insert(other, other_rows, one, most_full_buckets);
+            }
+            if (!fits) return false;
+            other_rows.make_all();
+            std::swap(w, other);
+            std::swap(rows, other_rows);
+            return true;
+        });
+    }
+
+    static constexpr std::size_t first_size = std::size_t{1} << 12;
+    static constexpr std::size_t most_in_bucket = 4;  // on average
+    move_table w;
+    row_blocks rows;  // by place in the table
+    std::size_t count = 0;
+};
+
+// Weights of labels while they are learned: of a feature only those that ever moved. What scoring does not need lies
+// apart, at the same places.
+class learned_labels {
+  public:
+    struct entry {
+        std::int64_t u = 0;
+        std::int32_t w = 0;
+        std::uint16_t label = 0;
+    };
+
+    explicit learned_labels(std::size_t labels) : count(labels) {}
+    std::size_t labels() const { return count; }
+    std::size_t size() const { return rows; }
+    void expect(std::uint64_t key) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[start_of(key, factor, slots.size())]);
+    }
+    void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
+        std::ranges::fill(scores, 0);
+        if (slots.empty()) return;
+        std::array<const slot*, most_templates> found;
+        std::size_t there = 0;
+        for (const std::uint64_t key : keys) {
+            const slot& one = slots[place(key)];
+            if (one.key == 0) continue;
+            found[there++] = &one;
+            __builtin_prefetch(&weights[one.begin]);
+        }
+        for (std::size_t i = 0; i < there; ++i)
+            for (const std::uint32_t one : std::span(weights).subspan(found[i]->begin, found[i]->count))
+                scores[one >> 16] += lower_half(one);
+    }
+    void change(std::uint64_t key, std::uint16_t label, std::int32_t amount, std::int64_t steps_before) {
+        const std::size_t at = entry_of(key, label);
+        const std::int32_t before = lower_half(weights[at]);
+        const std::int32_t moved = std::clamp(before + amount, -largest_weight, largest_weight);
+        weights[at] = in_halves(moved, label);
+        u[at] += (moved - before) * steps_before;
+    }
+    void start_anew(std::int64_t steps) {
+        for (std::size_t at = 0; at < weights.size(); ++at) {
+            u[at] -= lower_half(weights[at]) * steps;
+            weights[at] = in_halves(0, weights[at] >> 16);
+        }
+    }
+    // Makes room for so many features, as there is when they have come one after the other.
+    void reserve(std::size_t features) {
+        std::size_t size = std::max(slots.size(), first_size);
+        while (!has_room(features, size)) size += size / 2;
+        if (size > slots.size()) grow(size);
+    }
+    void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
+        const std::size_t at = entry_of(key, label);
+        weights[at] = in_halves(std::clamp(w, -largest_weight, largest_weight), label);
+        u[at] = sum;
+    }
+    // Calls use(key, entries by label) for each, by key.
+    template <class Use>
+    void each(Use use) const {
+        std::vector<const slot*> order;
+        order.reserve(rows);
+        for (const slot& one : slots)
+            if (one.key != 0) order.push_back(&one);
+        std::ranges::sort(order, {}, [](const slot* one) { return one->key; });
+        std::vector<entry> sorted;
+        for (const slot* one : order) {
+            sorted.clear();
+            for (std::uint32_t at = one->begin; at < one->begin + one->count; ++at)
+                sorted.push_back({u[at], lower_half(weights[at]), static_cast<std::uint16_t>(weights[at] >> 16)});
+            std::ranges::sort(sorted, {}, &entry::label);
+            use(one->key, std::span<const entry>(sorted));
+        }
+    }
+
+    double norm2() const {
+        double sum = 0;
+        for (const slot& one : slots)
+            for (const std::uint32_t both : std::span(weights).subspan(one.begin, one.count))
+                sum += static_cast<double>(lower_half(both)) * lower_half(both);
+        return sum;
+    }
+
+  private:
+    struct slot {
+        std::uint64_t key = 0;
+        std::uint32_t begin = 0;
+        std::uint16_t count = 0, room = 0;
+    };
+
+    static constexpr std::size_t first_size = std::size_t{1} << 16;
+    static bool has_room(std::size_t features, std::size_t size) { return 10 * features <= 7 * size; }
+
+    std::size_t place(std::uint64_t key) const { return place_in(slots, key, factor); }
+    static std::size_t place_in(const table<slot>& slots, std::uint64_t key, std::uint64_t factor) {
+        std::size_t at = start_of(key, factor, slots.size());
+        while (slots[at].key != key && slots[at].key != 0) at = at + 1 == slots.size() ? 0 : at + 1;
+        return at;
+    }
+    static bool is_far(const table<slot>& slots, std::uint64_t key, std::uint64_t factor, std::size_t at) {
+        const std::size_t start = start_of(key, factor, slots.size());
+        return (at >= start ? at - start : at + slots.size() - start) > most_full_slots;
+    }
+    std::size_t entry_of(std::uint64_t key, std::uint16_t label) {
+        if (slots.empty()) grow(first_size);
+        std::size_t at = place(key);
+        if (slots[at].key == 0) {
+            if (!has_room(rows + 1, slots.size())) {
+                grow(slots.size() + slots.size() / 2);
+                at = place(key);
+            }
+            if (is_far(slots, key, factor, at)) {
+                spread();
+                at = place(key);
+            }
+            slots[at].key = key;
+            ++rows;
+        }
+        slot& one = slots[at];
+        for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
+            if (weights[i] >> 16 == label) return i;
+        if (one.count == one.room) make_room(one);
+        const std::size_t made = one.begin + one.count++;
+        weights[made] = in_halves(0, label);
+        u[made] = 0;
+        return made;
+    }
+    // The old place stays empty until another row of its size wants it.
+    void make_room(slot& one) {
+        const auto room = static_cast<std::uint16_t>(one.room == 0 ? 2 : std::min<std::size_t>(2 * one.room, count));
+        std::uint32_t begin;
+        std::vector<std::uint32_t>& free = empty_of(room);
+        if (free.empty()) {
+            if (weights.size() + room > std::numeric_limits<std::uint32_t>::max())
+                throw std::length_error("too many features");
+            begin = static_cast<std::uint32_t>(weights.size());
+            weights.resize(weights.size() + room);
+            u.resize(u.size() + room);
+        } else {
+            begin = free.back();
+            free.pop_back();
+        }
+        std::copy_n(weights.begin() + one.begin, one.count, weights.begin() + begin);
+        std::copy_n(u.begin() + one.begin, one.count, u.begin() + begin);
+        if (one.room != 0) empty_of(one.room).push_back(one.begin);
+        one.begin = begin;
+        one.room = room;
+    }
+    std::vector<std::uint32_t>& empty_of(std::uint16_t room) {
+        if (empty.size() <= room) empty.resize(room + std::size_t{1});
+        return empty[room];
+    }
+    void grow(std::size_t size) {
+        table<slot> old(size);
+        old.swap(slots);
+        for (const slot& one : old)
+            if (one.key != 0) slots[place(one.key)] = one;
+    }
+    // Finds other places for all.
+    void spread() {
+        build_table(slots.size(), random_factor(), [&](std::size_t size, std::uint64_t other) {
+            table<slot> made(size);
+            for (const slot& one : slots) {
+                if (one.key == 0) continue;
+                const std::size_t at = place_in(made, one.key, other);
+                if (is_far(made, one.key, other, at)) return false;
+                made[at] = one;
+            }
+            slots.swap(made);
+            factor = other;
+            return true;
+        });
+    }
+
+    std::size_t count, rows = 0;
+    std::uint64_t factor = 1;
+    table<slot> slots;
+    std::vector<std::uint32_t> weights;  // the weight in the lower half, its label in the upper one
+    std::vector<std::int64_t> u;
+    std::vector<std::vector<std::uint32_t>> empty;  // by how many entries there is room for
+};
+
+// ---- what predicts
+
+// Averaged weights as whole numbers, of which the largest takes all the room there is. Only so many features of moves
+// are kept, those with the largest weights; of labels no weight is that is smaller than `smallest`.
+struct averaged_weights {
+    double move_unit = 1, label_unit = 1;        // what 1 stands for
+    std::vector<std::uint64_t> move_keys;        // in ascending order
+    std::vector<std::uint32_t> move_weights;     // of shift in the lower half and of left in the upper one
+    std::vector<std::uint64_t> label_keys;       // in ascending order
+    std::vector<std::uint32_t> label_starts{0};  // of each key in the entries
+    std::vector<std::uint32_t> label_weights;    // the weight in the lower half, its label in the upper one
+};
+
+inline averaged_weights average(const learned_moves& moves, const learned_labels& labels, std::int64_t steps,
+                                std::size_t most_moves, double smallest) {
+    constexpr double most = largest_weight;
+    const auto T = static_cast<double>(std::max<std::int64_t>(steps, 1));
+    const auto averaged = [&](auto w, auto u) { return w - static_cast<double>(u) / T; };
+    const auto size_of = [&](auto w, auto u) {
+        const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
+        return std::max({std::abs(shift), std::abs(left), std::abs(shift + left)});
+    };
+    // Once to find the largest, and once to write.
+    double largest_move = 0, largest_label = 0, too_small = 0;
+    std::vector<double> sizes;
+    moves.walk([&](auto w, auto u) {
+        sizes.push_back(size_of(w, u));
+        for (std::size_t i = 0; i < 2; ++i) largest_move = std::max(largest_move, std::abs(averaged(w[i], u[i])));
+    });
+    if (sizes.size() > most_moves) {
+        std::ranges::nth_element(sizes, sizes.begin() + static_cast<std::ptrdiff_t>(most_moves), std::greater{});
+        too_small = sizes[most_moves];
+    }
+    labels.each([&](std::uint64_t, auto entries) {
+        for (const auto& one : entries) largest_label = std::max(largest_label, std::abs(averaged(one.w, one.u)));
+    });
+    averaged_weights made;
+    if (largest_move > 0) made.move_unit = largest_move / most;
+    if (largest_label > 0) made.label_unit = largest_label / most;
+    const auto whole = [](double weight, double unit) { return static_cast<std::int32_t>(std::lrint(weight / unit)); };
+    moves.each([&](std::uint64_t key, auto w, auto u) {
+        if (size_of(w, u) <= too_small) return;
+        const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
+        made.move_keys.push_back(key & kept_bits);
+        made.move_weights.push_back(
+            in_halves(whole(shift, made.move_unit), static_cast<std::uint16_t>(whole(left, made.move_unit))));
+    });
+    labels.each([&](std::uint64_t key, auto entries) {
+        for (const auto& one : entries)
+            if (const double weight = averaged(one.w, one.u); weight != 0 && std::abs(weight) >= smallest)
+                made.label_weights.push_back(in_halves(whole(weight, made.label_unit), one.label));
+        if (made.label_weights.size() == made.label_starts.back()) return;
+        made.label_keys.push_back(key & kept_bits);
+        made.label_starts.push_back(static_cast<std::uint32_t>(made.label_weights.size()));
+    });
+    return made;
+}
+
+// Weights of labels that predict. A slot has half of a key, and where its entries are.
+class frozen_labels {
+  public:
+    frozen_labels() = default;
+    frozen_labels(std::size_t labels, std::span<const std::uint64_t> keys, std::span<const std::uint32_t> starts,
+                  std::span<const std::uint32_t> weights)
+        : count(labels) {
+        std::vector<std::uint32_t> places;
+        places.reserve(keys.size());
+        entries.reserve(keys.size() + weights.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            places.push_back(static_cast<std::uint32_t>(entries.size()));
+            entries.push_back(starts[i + 1] - starts[i]);
+            entries.insert(entries.end(), weights.begin() + starts[i], weights.begin() + starts[i + 1]);
+        }
+        build_table(keys.size() + keys.size() / 2 + 8, 1, [&](std::size_t size, std::uint64_t new_factor) {
+            slots.assign(size, slot{});
+            factor = new_factor;
+            for (std::size_t i = 0; i < keys.size(); ++i)
+                if ((i == 0 || keys[i] != keys[i - 1]) && !put(keys[i], places[i])) return false;
+            return true;
+        });
+    }
+
+    std::size_t labels() const { return count; }
+    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[start(key)]); }
+    void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
+        std::ranges::fill(scores, 0);
+        std::array<const std::uint32_t*, most_templates> found;
+        std::size_t there = 0;
+        for (const std::uint64_t key : keys)
+            if (const std::uint32_t* const at = find(key); at != nullptr) {
+                __builtin_prefetch(at);
+                found[there++] = at;
+            }
+        for (std::size_t i = 0; i < there; ++i)
+            for (const std::uint32_t one : std::span(found[i] + 1, *found[i])) scores[one >> 16] += lower_half(one);
+    }
+
+  private:
+    struct slot {
+        std::uint32_t check = 0;
+        std::uint32_t place = 0;
+    };
+    static std::uint32_t check_of(std::uint64_t key) {
+        const std::uint32_t part = part_of(key);
+        return part | (part == 0);
+    }
+    const std::uint32_t* find(std::uint64_t key) const {
+        const std::uint32_t check = check_of(key);
+        for (std::size_t at = start(key); slots[at].check != 0; at = at + 1 == slots.size() ? 0 : at + 1)
+            if (slots[at].check == check) return &entries[slots[at].place];
+        return nullptr;
+    }
+    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor, slots.size()); }
+    // False if there is no place near.
+    bool put(std::uint64_t key, std::uint32_t place) {
+        std::size_t at = start(key);
+        for (std::size_t full = 0; slots[at].check != 0; ++full) {
+            if (full > most_full_slots) return false;
+            at = at + 1 == slots.size() ? 0 : at + 1;
+        }
+        slots[at] = {check_of(key), place};
+        return true;
+    }
+
+    std::size_t count = 0;
+    std::uint64_t factor = 1;
+    table<slot> slots{8};
+    std::vector<std::uint32_t> entries;  // of each feature, their number first
+};
+
+}  // namespace markone

@@ -1,0 +1,333 @@
+// What Python sees of the support vector machine's solver.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/state_checks.h"
+#include "optimum/dual.h"
+#include "python/numpy.h"
+#include "rows/blocks.h"
+
+using namespace nanobind::literals;
+
+namespace markone {
+
+void bind_dual(nb::module_& m);
+
+#define MARKONE_DUALS(level)                                                                                      \
+    namespace level {                                                                                             \
+    std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<float>&, const visits&, std::size_t,  \
+                                    std::size_t);                                                                 \
+    std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<double>&, const visits&, std::size_t, \
+                                    std::size_t);                                                                 \
+    std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<float>&, const visits&, std::size_t,   \
+                                    std::size_t);                                                                 \
+    std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<double>&, const visits&, std::size_t,  \
+                                    std::size_t);                                                                 \
+    }
+MARKONE_DUALS(baseline)
+MARKONE_DUALS(v3)
+#undef MARKONE_DUALS
+
+namespace {
+
+template <class Rows>
+std::unique_ptr<dual> make_fastest(const dual_settings& how, const Rows& rows, const visits& which,
+                                   std::size_t features, std::size_t classes) {
+#if defined(MARKONE_HAS_V3)
+    if (has_v3()) return v3::make_dual(how, rows, which, features, classes);
+#endif
+    return baseline::make_dual(how, rows, which, features, classes);
+}
+
+// One thread at a time is inside.
+struct shared_dual {
+    std::unique_ptr<dual> of;
+    mutable std::mutex busy;
+
+    explicit shared_dual(std::unique_ptr<dual> of) : of(std::move(of)) {}
+};
+
+template <class Block>
+void bind_making(nb::class_<shared_dual>& dual_class) {
+    dual_class.def(
+        "__init__",
+        [](shared_dual* self, const Block& block, const array<std::int32_t, 1>& labels,
+           const std::optional<array<double, 1>>& importance, const std::optional<array<std::int64_t, 1>>& order,
+           std::size_t features, std::size_t classes, double C, bool squared, bool bias) {
+            if (!(C > 0)) throw std::invalid_argument("C is not greater than 0");
+            nb::gil_scoped_release unlocked;
+            visits which{view(labels), {}, {}};
+            if (importance) which.importance = view(*importance);
+            if (order) which.order = view(*order);
+            new (self) shared_dual(make_fastest({C, squared, bias}, block.rows, which, features, classes));
+        },
+        nb::keep_alive<1, 2>(), "rows"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none(),
+        "order"_a.noconvert().none(), nb::kw_only(), "features"_a, "classes"_a, "C"_a, "squared"_a, "bias"_a);
+}
+
+// The columns of a matrix whose rows are padded.
+template <class From>
+nb::object columns_of_all(const From& from, const dual& of) {
+    const std::size_t rows = from.size() / of.stride, columns = of.columns();
+    auto memory = std::make_unique_for_overwrite<double[]>(rows * columns);
+    for (std::size_t i = 0; i < rows; ++i)
+        std::copy_n(from.data() + i * of.stride, columns, memory.get() + i * columns);
+    return nb::cast(own<double>(std::move(memory), {rows, columns}));
+}
+
+constexpr const char* wrong_shape = "an array of the solver's state has the wrong shape";
+
+template <class To>
+void fill(To& to, const array<double, 2>& from, const dual& of) {
+    const std::size_t columns = of.columns();
+    need(from.shape(1) == columns && from.shape(0) * of.stride == to.size(), wrong_shape);
+    for (std::size_t i = 0; i < from.shape(0); ++i)
+        std::copy_n(from.data() + i * columns, columns, to.data() + i * of.stride);
+}
+
+nb::dict get_state(const shared_dual& self) {
+    const std::lock_guard guard(self.busy);
+    const dual& of = *self.of;
+    nb::dict state;
+    state["alpha"] = columns_of_all(of.alpha, of);
+    state["w"] = columns_of_all(of.w, of);
+    state["best"] = columns_of_all(of.best, of);
+    state["best_scores"] = columns_of_all(of.best_scores, of);
+    state["pauses"] = nb::cast(own(std::vector(of.pauses)));
+    state["naps"] = nb::cast(own(std::vector(of.naps)));
+    state["rivals"] = nb::cast(own(std::vector(of.rivals)));
+    state["numbers"] =
+        nb::cast(own(std::vector<double>{of.how.C, of.primal, of.own, of.bound, of.norm2, of.before.most,
+                                         of.before.least, of.before.gap, of.now.most, of.now.least, of.now.gap}));
+    return state;
+}
+
+// A state that this solver can take, with all checked that its loops rely on.
+struct checked_state {
+    array<double, 2> alpha, w, best, best_scores;
+    std::vector<std::uint8_t> pauses, naps;
+    std::vector<std::uint64_t> rivals;
+    std::vector<double> numbers;
+
+    checked_state(const dual& of, const nb::dict& state)
+        : alpha(matrix_of(state, "alpha", of.size(), of)),
+          w(matrix_of(state, "w", of.features + 1, of)),
+          best(matrix_of(state, "best", of.features + 1, of)),
+          best_scores(matrix_of(state, "best_scores", of.size(), of)),
+          pauses(copied<std::uint8_t>(state, "pauses")),
+          naps(copied<std::uint8_t>(state, "naps")),
+          rivals(copied<std::uint64_t>(state, "rivals")),
+          numbers(copied<double>(state, "numbers")) {
+        need(pauses.size() == of.size() && naps.size() == of.size() && rivals.size() == of.rivals.size() &&
+                 numbers.size() == 11,
+             wrong_shape);
+        need(std::ranges::all_of(naps, [](std::uint8_t nap) { return nap <= dual::longest_nap; }) &&
+                 std::ranges::all_of(pauses,
+                                     [](std::uint8_t pause) {
+                                         const int left = pause % dual::visited;
+                                         return left <= dual::longest_nap || left == dual::asleep;
+                                     }),
+             "an example of the state pauses for an impossible time");
+        check_rivals(of);
+        check_numbers();
+        check_multipliers(of);
+    }
+
+  private:
+    static array<double, 2> matrix_of(const nb::dict& state, const char* name, std::size_t rows, const dual& of) {
+        auto found = array_of<double, 2>(state, name);
+        need(found.shape(0) == rows && found.shape(1) == of.columns(), wrong_shape);
+        need_finite(entries_of(found));
+        constexpr double largest = 1e100;  // so that no square or product overflows
+        need(std::ranges::all_of(entries_of(found), [](double number) { return std::abs(number) <= largest; }),
+             "a number of the state is too large");
+        return found;
+    }
+    // Every bit is a class, and an example's own never rests.
+    void check_rivals(const dual& of) const {
+        const std::size_t words = of.words(), spare = 64 * words - of.classes;
+        for (std::size_t i = 0; words > 0 && i < of.size(); ++i) {
+            const std::uint64_t* const mine = rivals.data() + i * words;
+            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that is not there");
+            need((mine[of.labels[i] / 64] >> of.labels[i] % 64 & 1) != 0, "the own class of an example rests");
+        }
+    }
+    void check_numbers() const {
+        need(std::ranges::none_of(numbers, [](double number) { return std::isnan(number); }),
+             "the state contains NaN or infinity");
+        const double C = numbers[0], primal = numbers[1], own = numbers[2], bound = numbers[3], norm2 = numbers[4];
+        need(C > 0, "C is not greater than 0");
+        need(primal >= 0 && own >= 0 && std::isfinite(bound) && std::isfinite(norm2) && norm2 >= 0,
+             "an objective of the state is impossible");
+        for (const std::size_t seen : {5, 8})
+            need(std::isfinite(numbers[seen]) && numbers[seen] >= 0 && std::isfinite(numbers[seen + 1]) &&
+                     numbers[seen + 1] <= 0,
+                 "the slopes of the state are impossible");
+    }
+    // Those of two classes are between 0 and their bound; those of the wrong ones among many are at most 0.
+    void check_multipliers(const dual& of) const {
+        constexpr double rounding = 1e-9;
+        const std::size_t columns = of.columns();
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            const double* const mine = alpha.data() + i * columns;
+            const std::size_t right = columns == 1 ? 0 : of.labels[i];
+            double others = 0;
+            for (std::size_t k = 0; k < columns; ++k) {
+                if (k == right) continue;
+                need(mine[k] <= 0, "a multiplier of the state is beyond its bound");
+                others -= mine[k];
+            }
+            need(mine[right] >= -rounding * others && mine[right] <= of.cap_for(i, numbers[0]) * (1 + rounding),
+                 "a multiplier of the state is beyond its bound");
+        }
+    }
+};
+
+void set_state(shared_dual& self, const nb::dict& state) {
+    const std::lock_guard guard(self.busy);
+    dual& of = *self.of;
+    checked_state from(of, state);
+    fill(of.alpha, from.alpha, of);
+    fill(of.w, from.w, of);
+    fill(of.best, from.best, of);
+    fill(of.best_scores, from.best_scores, of);
+    of.pauses.swap(from.pauses);
+    of.naps.swap(from.naps);
+    of.rivals.swap(from.rivals);
+    const std::vector<double>& n = from.numbers;
+    of.set_C(n[0]);
+    of.primal = n[1];
+    of.own = n[2];
+    of.bound = n[3];
+    of.norm2 = n[4];
+    of.before = {n[5], n[6], n[7]};
+    of.now = {n[8], n[9], n[10]};
+}
+
+}  // namespace
+
+void bind_dual(nb::module_& m) {
+    auto dual_class = nb::class_<shared_dual>(m, "Dual");
+    bind_making<sparse_block<float>>(dual_class);
+    bind_making<sparse_block<double>>(dual_class);
+    bind_making<dense_block<float>>(dual_class);
+    bind_making<dense_block<double>>(dual_class);
+    dual_class.def("__len__", [](const shared_dual& self) { return self.of->size(); })
+        .def(
+            "begin_pass",
+            [](shared_dual& self, std::optional<std::uint64_t> seed, std::size_t skip) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->begin_pass(seed, skip);
+                return self.of->left();
+            },
+            "seed"_a.none(), "skip"_a)
+        .def(
+            "begin_visits",
+            [](shared_dual& self, const array<std::int64_t, 1>& which) {
+                const std::lock_guard guard(self.busy);
+                self.of->begin_visits(view(which));
+            },
+            "which"_a.noconvert())
+        .def(
+            "learn",
+            [](shared_dual& self, std::size_t most) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                return self.of->learn(most);
+            },
+            "most"_a)
+        .def("measure",
+             [](shared_dual& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 self.of->measure();
+             })
+        .def(
+            "start_at",
+            [](shared_dual& self, const array<double, 2>& alpha) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                std::vector<double> from(self.of->alpha.size());
+                fill(from, alpha, *self.of);
+                need_finite(from);
+                self.of->start_at(from);
+            },
+            "alpha"_a.noconvert())
+        .def(
+            "scale_to",
+            [](shared_dual& self, double C) {
+                if (!(C > 0)) throw std::invalid_argument("C is not greater than 0");
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->scale_to(C);
+            },
+            "C"_a)
+        .def(
+            "narrow",
+            [](const shared_dual& self, const array<double, 2>& weights) {
+                std::vector<double> by(self.of->w.size());
+                fill(by, weights, *self.of);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                const auto [margin, i, rival] = self.of->narrow(by);
+                return std::tuple(margin, i, rival);
+            },
+            "weights"_a.noconvert())
+        .def(
+            "write",
+            [](const shared_dual& self, std::size_t i) {
+                if (i >= self.of->size()) throw std::out_of_range("no such example");
+                auto memory = std::make_unique_for_overwrite<double[]>(self.of->features + 1);
+                self.of->write(i, memory.get());
+                return own<double>(std::move(memory), {self.of->features + 1});
+            },
+            "i"_a)
+        .def_prop_ro("C", [](const shared_dual& self) { return self.of->how.C; })
+        .def_prop_ro("primal", [](const shared_dual& self) { return self.of->primal; })
+        .def_prop_ro("own", [](const shared_dual& self) { return self.of->own; })
+        .def_prop_ro("bound", [](const shared_dual& self) { return self.of->bound; })
+        .def_prop_ro("typical2", [](const shared_dual& self) { return self.of->typical2; })
+        .def_prop_ro("norm2", [](const shared_dual& self) { return self.of->norm2; })
+        .def_prop_ro("seen_gap", [](const shared_dual& self) { return self.of->before.gap; })
+        .def_prop_ro("seen_room", [](const shared_dual& self) { return self.of->before.most - self.of->before.least; })
+        .def_prop_ro("last", [](const shared_dual& self) { return self.of->last(); })
+        .def_prop_ro("hopeless", [](const shared_dual& self) { return self.of->hopeless; })
+        .def_prop_ro("resting",
+                     [](const shared_dual& self) { return std::ranges::count(self.of->pauses, dual::asleep); })
+        .def("rows", [](const shared_dual& self) { return own(std::vector(self.of->numbers)); })
+        .def("labels", [](const shared_dual& self) { return own(std::vector(self.of->labels)); })
+        .def("alpha", [](const shared_dual& self) { return columns_of_all(self.of->alpha, *self.of); })
+        .def(
+            "weights",
+            [](const shared_dual& self, bool best) {
+                const std::lock_guard guard(self.busy);
+                return columns_of_all(best ? self.of->best : self.of->w, *self.of);
+            },
+            "best"_a)
+        .def("get_state", &get_state)
+        .def(
+            "check_state",
+            [](const shared_dual& self, const nb::dict& state) {
+                const std::lock_guard guard(self.busy);
+                checked_state(*self.of, state);
+            },
+            "state"_a)
+        .def("set_state", &set_state, "state"_a);
+}
+
+}  // namespace markone

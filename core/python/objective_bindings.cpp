@@ -1,0 +1,292 @@
+// What Python sees of logistic regression's objective.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "base/state_checks.h"
+#include "optimum/objective.h"
+#include "python/numpy.h"
+#include "rows/blocks.h"
+
+using namespace nanobind::literals;
+
+namespace markone {
+
+void bind_objective(nb::module_& m);
+
+#define MARKONE_OBJECTIVES(level)                                                                      \
+    namespace level {                                                                                  \
+    std::unique_ptr<objective> make_objective(const sparse_rows<float>&, const visits&, std::size_t);  \
+    std::unique_ptr<objective> make_objective(const sparse_rows<double>&, const visits&, std::size_t); \
+    std::unique_ptr<objective> make_objective(const dense_rows<float>&, const visits&, std::size_t);   \
+    std::unique_ptr<objective> make_objective(const dense_rows<double>&, const visits&, std::size_t);  \
+    }
+MARKONE_OBJECTIVES(baseline)
+MARKONE_OBJECTIVES(v3)
+#undef MARKONE_OBJECTIVES
+
+namespace {
+
+using weights_in = array<double, 2>;
+using weights_out = changeable<double, 2>;
+
+template <class Rows>
+std::unique_ptr<objective> make_fastest(const Rows& rows, const visits& which, std::size_t classes) {
+#if defined(MARKONE_HAS_V3)
+    if (has_v3()) return v3::make_objective(rows, which, classes);
+#endif
+    return baseline::make_objective(rows, which, classes);
+}
+
+// One thread at a time is inside: what is judged is noted for later.
+struct shared_objective {
+    std::unique_ptr<objective> of;
+    bool turned = false, apart = false, factorised = false;
+    mutable std::mutex busy;
+
+    explicit shared_objective(std::unique_ptr<objective> of) : of(std::move(of)) {}
+
+    template <class Array>
+    void need_rows(const Array& array) const {
+        need(array.shape(0) == of->rows() && array.shape(1) == of->stride());
+    }
+    template <class Array>
+    void need_features(const Array& array) const {
+        need(array.shape(0) == of->features + 1 && array.shape(1) == of->stride());
+    }
+    static void need(bool fits) { markone::need(fits, "an array has not the shape of the objective"); }
+    void need_pairs(std::span<const std::uint32_t> pairs) const {
+        if (!turned || apart) throw std::invalid_argument("the rows are not laid out by all columns");
+        for (const std::uint32_t pair : pairs)
+            if (pair >= of->by_features() || pair % of->stride() >= of->columns())
+                throw std::out_of_range("no such weight");
+    }
+};
+
+template <class Block>
+void bind_making(nb::class_<shared_objective>& objective_class) {
+    objective_class.def(
+        "__init__",
+        [](shared_objective* self, const Block& block, const array<std::int32_t, 1>& labels, std::size_t classes,
+           const std::optional<array<double, 1>>& importance, const std::optional<array<std::int64_t, 1>>& order) {
+            visits which{view(labels), {}, {}};
+            if (importance) which.importance = view(*importance);
+            if (order) which.order = view(*order);
+            std::unique_ptr<objective> made;
+            {
+                nb::gil_scoped_release unlocked;
+                made = make_fastest(block.rows, which, classes);
+            }
+            new (self) shared_objective(std::move(made));
+        },
+        nb::keep_alive<1, 2>(), "rows"_a, "labels"_a.noconvert(), "classes"_a,
+        "importance"_a.noconvert().none() = nb::none(), "order"_a.noconvert().none() = nb::none());
+}
+
+}  // namespace
+
+void bind_objective(nb::module_& m) {
+    using self_type = shared_objective;
+    auto objective_class = nb::class_<self_type>(m, "Objective");
+    bind_making<sparse_block<float>>(objective_class);
+    bind_making<sparse_block<double>>(objective_class);
+    bind_making<dense_block<float>>(objective_class);
+    bind_making<dense_block<double>>(objective_class);
+    objective_class.def_prop_ro("rows", [](const self_type& self) { return self.of->rows(); })
+        .def_prop_ro("features", [](const self_type& self) { return self.of->features; })
+        .def_prop_ro("classes", [](const self_type& self) { return self.of->classes; })
+        .def_prop_ro("stride", [](const self_type& self) { return self.of->stride(); })
+        .def_prop_ro("importance", [](const self_type& self) { return self.of->importance; })
+        .def("stored",
+             [](const self_type& self) {
+                 nb::gil_scoped_release unlocked;
+                 return self.of->stored();
+             })
+        .def(
+            "judge",
+            [](self_type& self, const weights_in& scores, const weights_out& pulls) {
+                self.need_rows(scores);
+                self.need_rows(pulls);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                const judgement found = self.of->judge(scores.data(), pulls.data());
+                return std::tuple(found.loss, found.mistakes);
+            },
+            "scores"_a.noconvert(), "pulls"_a.noconvert())
+        .def(
+            "along",
+            [](const self_type& self, const weights_in& scores, const weights_in& steps, double t) {
+                self.need_rows(scores);
+                self.need_rows(steps);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                const line_point found = self.of->along(scores.data(), steps.data(), t);
+                return std::tuple(found.loss, found.slope, found.curvature);
+            },
+            "scores"_a.noconvert(), "steps"_a.noconvert(), "t"_a)
+        .def(
+            "bend",
+            [](const self_type& self, const weights_in& steps, const weights_out& out) {
+                self.need_rows(steps);
+                self.need_rows(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                return self.of->bend(steps.data(), out.data());
+            },
+            "steps"_a.noconvert(), "out"_a.noconvert())
+        .def(
+            "sums",
+            [](const self_type& self, const weights_in& pulls) {
+                self.need_rows(pulls);
+                auto memory = std::make_unique_for_overwrite<double[]>(self.of->stride());
+                {
+                    nb::gil_scoped_release unlocked;
+                    self.of->sums(pulls.data(), memory.get());
+                }
+                return own<double>(std::move(memory), {self.of->stride()});
+            },
+            "pulls"_a.noconvert())
+        .def(
+            "inner",
+            [](const self_type& self, const weights_in& a, const weights_in& b) {
+                self_type::need(a.size() == b.size());
+                nb::gil_scoped_release unlocked;
+                return self.of->inner({a.data(), a.size()}, {b.data(), b.size()});
+            },
+            "a"_a.noconvert(), "b"_a.noconvert())
+        .def(
+            "score",
+            [](const self_type& self, const weights_in& w, const weights_out& scores) {
+                self.need_features(w);
+                self.need_rows(scores);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->score(w.data(), scores.data());
+            },
+            "w"_a.noconvert(), "scores"_a.noconvert())
+        .def(
+            "gather",
+            [](const self_type& self, const weights_in& pulls, const weights_out& out) {
+                self.need_rows(pulls);
+                self.need_features(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->gather(pulls.data(), out.data());
+            },
+            "pulls"_a.noconvert(), "out"_a.noconvert())
+        .def(
+            "product",
+            [](const self_type& self, const weights_in& v, const weights_out& steps, const weights_out& out) {
+                self.need_features(v);
+                self.need_rows(steps);
+                self.need_features(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                return self.of->product(v.data(), steps.data(), out.data());
+            },
+            "v"_a.noconvert(), "steps"_a.noconvert(), "out"_a.noconvert())
+        .def(
+            "turn",
+            [](self_type& self, bool apart) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.turned = self.apart = false;  // what is there already is overwritten
+                self.of->turn(apart);
+                self.turned = true;
+                self.apart = apart;
+            },
+            "apart"_a)
+        .def(
+            "kernel",
+            [](const self_type& self, const weights_in& c, const weights_out& out) {
+                self.need_rows(c);
+                self.need_rows(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                if (!self.apart) throw std::invalid_argument("the rows are not laid out by columns");
+                return self.of->kernel(c.data(), out.data());
+            },
+            "c"_a.noconvert(), "out"_a.noconvert())
+        .def(
+            "combine",
+            [](const self_type& self, const weights_in& c, const weights_out& w) {
+                self.need_rows(c);
+                self.need_features(w);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                if (!self.turned) throw std::invalid_argument("the rows are not laid out by columns");
+                self.of->combine(c.data(), w.data());
+            },
+            "c"_a.noconvert(), "w"_a.noconvert())
+        .def(
+            "diagonal",
+            [](const self_type& self, const array<std::uint32_t, 1>& pairs) {
+                auto memory = std::make_unique_for_overwrite<double[]>(pairs.size());
+                {
+                    nb::gil_scoped_release unlocked;
+                    const std::lock_guard guard(self.busy);
+                    self.need_pairs(view(pairs));
+                    self.of->diagonal(view(pairs), memory.get());
+                }
+                return own<double>(std::move(memory), {pairs.size()});
+            },
+            "pairs"_a.noconvert())
+        .def(
+            "sweep",
+            [](const self_type& self, const array<std::uint32_t, 1>& pairs, const weights_in& gradient,
+               const array<double, 1>& diagonal, const weights_out& target, const weights_out& steps,
+               const changeable<double, 1>& means, double strength) {
+                self.need_features(gradient);
+                self.need_features(target);
+                self.need_rows(steps);
+                self_type::need(diagonal.size() == pairs.size() && means.size() == self.of->rows());
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.need_pairs(view(pairs));
+                return self.of->sweep(view(pairs), {gradient.data(), diagonal.data(), target.data(), steps.data(),
+                                                    means.data(), strength});
+            },
+            "pairs"_a.noconvert(), "gradient"_a.noconvert(), "diagonal"_a.noconvert(), "target"_a.noconvert(),
+            "steps"_a.noconvert(), "means"_a.noconvert(), "strength"_a)
+        .def(
+            "curvatures",
+            [](const self_type& self, const weights_out& out) {
+                self.need_features(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->curvatures(out.data());
+            },
+            "out"_a.noconvert())
+        .def(
+            "factorise",
+            [](self_type& self, std::size_t every, double strength) {
+                if (every == 0) throw std::invalid_argument("every 0th row is none");
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.of->factorise(every, strength);
+                self.factorised = true;
+            },
+            "every"_a, "strength"_a)
+        .def(
+            "precondition",
+            [](const self_type& self, const weights_in& r, const weights_out& out) {
+                self.need_features(r);
+                self.need_features(out);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                if (!self.factorised) throw std::invalid_argument("there is no preconditioner yet");
+                self.of->precondition(r.data(), out.data());
+            },
+            "r"_a.noconvert(), "out"_a.noconvert());
+}
+
+}  // namespace markone

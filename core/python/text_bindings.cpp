@@ -1,0 +1,345 @@
+// What Python sees of the work on text.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "python/numpy.h"
+#include "text/hashed_vocabulary.h"
+#include "text/ngram_vocabulary.h"
+#include "text/ngrams.h"
+
+using namespace nanobind::literals;
+
+namespace markone {
+
+void bind_text(nb::module_& m);
+
+namespace {
+
+// Workers that have done their work and can do it again: the room that they have is dear.
+template <class Worker>
+class idle_workers {
+  public:
+    std::unique_ptr<Worker> take(const ngram_settings& how) {
+        const std::lock_guard guard(busy);
+        if (idle.empty()) return std::make_unique<Worker>(how);
+        std::unique_ptr<Worker> one = std::move(idle.back());
+        idle.pop_back();
+        return one;
+    }
+    void give(std::unique_ptr<Worker> one) {
+        const std::lock_guard guard(busy);
+        idle.push_back(std::move(one));
+    }
+    void clear() {
+        const std::lock_guard guard(busy);
+        idle.clear();
+    }
+
+  private:
+    std::mutex busy;
+    std::vector<std::unique_ptr<Worker>> idle;
+};
+
+// What a collector has collected, until a vocabulary takes it in.
+struct ngram_batch {
+    const void* vocabulary;  // that it is for
+    std::unique_ptr<ngram_collector> collected;
+};
+
+// A vocabulary that several threads of Python may hold: any number of them read, or one of them changes it.
+template <class Vocabulary>
+struct shared_vocabulary : Vocabulary {
+    mutable std::shared_mutex busy;
+    mutable idle_workers<ngram_collector> collectors;
+    mutable idle_workers<ngram_reader> readers;
+    using Vocabulary::Vocabulary;
+};
+template <class Vocabulary, class Do>
+auto changing(shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    return act();
+}
+template <class Vocabulary, class Do>
+auto reading(const shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    const std::shared_lock guard(self.busy);
+    return act();
+}
+
+// Calls use(text) for each text: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
+template <class Offset, class Use>
+void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes, Use use) {
+    const auto starts = view(offsets);
+    if (starts.empty() || starts.front() < 0) throw std::invalid_argument("the texts start before their bytes");
+    if (!std::is_sorted(starts.begin(), starts.end()))
+        throw std::invalid_argument("the starts of the texts are not in order");
+    if (static_cast<std::size_t>(starts.back()) > bytes.size())
+        throw std::invalid_argument("the texts end after their bytes");
+    const auto* all = reinterpret_cast<const char*>(bytes.data());
+    for (std::size_t i = 1; i < starts.size(); ++i)
+        use(std::string_view(all + starts[i - 1], static_cast<std::size_t>(starts[i] - starts[i - 1])));
+}
+
+// The rows' arrays, and the length of each text in tokens.
+using read_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>, numpy<std::uint32_t>>;
+read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
+    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values)),
+            own(std::move(lengths))};
+}
+
+template <class Vocabulary, class Offset>
+ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    nb::gil_scoped_release unlocked;
+    std::unique_ptr<ngram_collector> collected = self.collectors.take(self.how);
+    each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
+    return {&self, std::move(collected)};
+}
+
+template <class Vocabulary>
+read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
+    growing_rows rows;
+    std::vector<std::uint32_t> lengths;
+    changing(self, [&] {
+        if (batch.vocabulary != &self) throw std::invalid_argument("the batch is another vocabulary's");
+        if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
+        rows = self.absorb(*batch.collected);
+        lengths = batch.collected->lengths;
+        batch.collected->clear();
+        self.collectors.give(std::move(batch.collected));
+    });
+    return as_read(std::move(rows), std::move(lengths));
+}
+
+template <class Vocabulary, class Offset>
+read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                 counted_as value, const std::optional<array<float, 1>>& weights) {
+    growing_rows rows;
+    std::vector<std::uint32_t> lengths;
+    reading(self, [&] {
+        valuation values{value, {}};
+        if (weights) values.weights = view(*weights);
+        if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
+        constexpr std::size_t bytes_of_a_word = 5;
+        const auto starts = view(offsets);
+        const std::size_t size = starts.empty() ? 0 : static_cast<std::size_t>(starts.back() - starts.front());
+        rows.reserve(self.how.longest * std::min(size, bytes.size()) / bytes_of_a_word, starts.size());
+        std::unique_ptr<ngram_reader> by = self.readers.take(self.how);
+        each_text(offsets, bytes, [&](std::string_view text) {
+            lengths.push_back(static_cast<std::uint32_t>(self.read(text, values, *by, rows)));
+        });
+        self.readers.give(std::move(by));
+    });
+    return as_read(std::move(rows), std::move(lengths));
+}
+
+// Where the words of a text stand, from each byte to before each byte; features; and of each its words, from the first
+// to before the last.
+using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>, numpy<std::uint32_t>,
+                                     numpy<std::uint32_t>, numpy<std::uint32_t>>;
+template <class Vocabulary>
+occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) {
+    occurrences found =
+        reading(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
+    std::vector<std::uint64_t> begins, ends;
+    for (const auto [begin, end] : found.words) {
+        begins.push_back(begin);
+        ends.push_back(end);
+    }
+    return {own(std::move(begins)), own(std::move(ends)), own(std::move(found.features)), own(std::move(found.first)),
+            own(std::move(found.last))};
+}
+
+// Names as Python has them: where each starts, and their bytes.
+using name_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint8_t>>;
+name_arrays as_names(name_list&& names) {
+    return {own(std::move(names.offsets)), own(std::move(names.bytes))};
+}
+
+std::vector<std::string_view> names_in(const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+    std::vector<std::string_view> names;
+    names.reserve(offsets.size());
+    each_text(offsets, bytes, [&](std::string_view name) { names.push_back(name); });
+    return names;
+}
+
+// Takes in names as another vocabulary that hashes has them.
+template <class Vocabulary>
+numpy<std::uint32_t> add_names(Vocabulary& self, const array<std::int64_t, 1>& offsets,
+                               const array<std::uint8_t, 1>& bytes, const array<std::uint8_t, 1>& sharing) {
+    return own(changing(self, [&] { return self.add(names_in(offsets, bytes), view(sharing)); }));
+}
+
+template <class Vocabulary>
+void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
+    const auto bind_offsets = [&]<class Offset>(Offset) {
+        vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert());
+    };
+    bind_offsets(std::int32_t{});
+    bind_offsets(std::int64_t{});
+    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a).def("counts", [](const Vocabulary& self) {
+        return own(reading(self, [&] {
+            const auto counts = self.counts();
+            return std::vector<std::uint32_t>(counts.begin(), counts.end());
+        }));
+    });
+}
+
+template <class Vocabulary>
+void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
+    const auto bind_offsets = [&]<class Offset>(Offset) {
+        vocabulary_class.def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert(),
+                             nb::kw_only(), "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none());
+    };
+    bind_offsets(std::int32_t{});
+    bind_offsets(std::int64_t{});
+    vocabulary_class
+        .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
+        .def("occurrences", &occurrences_in<Vocabulary>, "text"_a)
+        .def("names",
+             [](const Vocabulary& self) { return as_names(reading(self, [&] { return name_list(self.names()); })); })
+        .def(
+            "name",
+            [](const Vocabulary& self, std::uint32_t number) {
+                const std::string name = reading(self, [&] { return self.name(number); });
+                return nb::str(name.data(), name.size());
+            },
+            "number"_a);
+}
+
+ngram_settings settings_of(bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
+                           std::size_t longest, bool characters) {
+    const stream_settings words{{fold, signs}, negation, choice, 0, 0};
+    if (!characters) return {words, shortest, longest};
+    return {{{fold, signs}, negation, choice, shortest, longest}, 1, 1};
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    nb::enum_<token_choice>(m, "TokenChoice")
+        .value("all", token_choice::all)
+        .value("lower", token_choice::lower)
+        .value("negated", token_choice::negated);
+    nb::class_<ngram_settings>(m, "NgramSettings")
+        .def(
+            "__init__",
+            [](ngram_settings* self, bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
+               std::size_t longest, bool characters) {
+                new (self) ngram_settings(settings_of(fold, signs, negation, choice, shortest, longest, characters));
+            },
+            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a);
+    m.def(
+        "tokens",
+        [](const ngram_settings& how, const std::string& text) {
+            std::vector<std::string> found;
+            token_stream{how.tokens}(text, [&](std::string_view token) { found.emplace_back(token); });
+            return found;
+        },
+        "settings"_a, "text"_a);
+    nb::class_<ngram_batch>(m, "NgramBatch");
+
+    using exact = shared_vocabulary<ngram_vocabulary>;
+    auto exact_class =
+        nb::class_<exact>(m, "NgramVocabulary")
+            .def(nb::init<const ngram_settings&>(), "settings"_a)
+            .def_prop_ro("known", [](const exact& self) { return reading(self, [&] { return self.known(); }); })
+            .def("lengths", [](const exact& self) { return own(reading(self, [&] { return self.lengths(); })); })
+            .def(
+                "frequent",
+                [](const exact& self, std::uint32_t min_count, std::size_t most) {
+                    return own(reading(self, [&] { return self.frequent(min_count, most); }));
+                },
+                "min_count"_a, "most"_a)
+            .def(
+                "keep",
+                [](exact& self, const array<std::uint32_t, 1>& chosen) {
+                    changing(self, [&] { self.keep(view(chosen)); });
+                    self.collectors.clear();
+                    self.readers.clear();
+                },
+                "chosen"_a.noconvert())
+            .def(
+                "add_name",
+                [](exact& self, const std::string& name) {
+                    return changing(self, [&] { return self.add_name(name); });
+                },
+                "name"_a)
+            .def(
+                "extend",
+                [](exact& self, const exact& other) {
+                    if (&self == &other) throw std::invalid_argument("a vocabulary cannot be extended by itself");
+                    std::vector<std::uint32_t> numbers;
+                    {
+                        nb::gil_scoped_release unlocked;
+                        const std::scoped_lock guard(self.busy, other.busy);
+                        numbers = self.extend(other);
+                    }
+                    return own(std::move(numbers));
+                },
+                "other"_a)
+            .def(
+                "prune",
+                [](exact& self, const array<std::uint32_t, 1>& chosen) {
+                    changing(self, [&] { self.prune(view(chosen)); });
+                    self.readers.clear();
+                },
+                "chosen"_a.noconvert())
+            .def("words", [](const exact& self) { return as_names(reading(self, [&] { return self.all_words(); })); })
+            .def("parts", [](const exact& self) { return own(reading(self, [&] { return self.all_parts(); })); })
+            .def(
+                "restore",
+                [](exact& self, const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                   const array<std::uint32_t, 1>& parts, std::size_t features) {
+                    changing(self, [&] { self.restore(names_in(offsets, bytes), view(parts), features); });
+                },
+                "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "features"_a);
+    bind_collecting(exact_class);
+    bind_reading(exact_class);
+
+    using hashed = shared_vocabulary<hashed_vocabulary>;
+    auto hashed_class =
+        nb::class_<hashed>(m, "HashedVocabulary")
+            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def("lengths", [](const hashed& self) { return own(reading(self, [&] { return self.lengths(); })); })
+            .def_prop_ro("used", [](const hashed& self) { return reading(self, [&] { return self.used(); }); })
+            .def_prop_ro("shared", [](const hashed& self) { return reading(self, [&] { return self.shared(); }); })
+            .def_prop_ro("met", [](const hashed& self) { return reading(self, [&] { return self.met(); }); })
+            .def_prop_ro("strangers",
+                         [](const hashed& self) { return reading(self, [&] { return self.strangers(); }); })
+            .def("owners",
+                 [](const hashed& self) { return as_names(reading(self, [&] { return name_list(self.owners()); })); })
+            .def("places", [](const hashed& self) { return own(reading(self, [&] { return self.owned(); })); })
+            .def("sharing", [](const hashed& self) { return own(reading(self, [&] { return self.sharing(); })); })
+            .def("add", &add_names<hashed>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
+    bind_collecting(hashed_class);
+    bind_reading(hashed_class);
+
+    using compact = shared_vocabulary<compact_vocabulary>;
+    auto compact_class =
+        nb::class_<compact>(m, "CompactVocabulary")
+            .def(nb::init<const ngram_settings&, unsigned>(), "settings"_a, "bits"_a)
+            .def("sharing", [](const compact& self) { return own(reading(self, [&] { return self.sharing(); })); })
+            .def("add", &add_names<compact>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
+    bind_reading(compact_class);
+    m.attr("UNICODE_VERSION") = unicode::version;
+}
+
+}  // namespace markone

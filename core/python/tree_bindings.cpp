@@ -1,0 +1,646 @@
+// What Python sees of parsers.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/order.h"
+#include "parsing/exact_tree.h"
+#include "parsing/tree.h"
+#include "parsing/tree_bank.h"
+#include "python/numpy.h"
+
+using namespace nanobind::literals;
+
+namespace markone {
+
+void bind_trees(nb::module_& m);
+
+namespace {
+
+void need(bool holds, const char* problem) {
+    if (!holds) throw std::invalid_argument(problem);
+}
+
+// That places in an array go up from 0 to its end.
+template <class Place>
+void check_places(std::span<const Place> places, std::size_t size) {
+    need(!places.empty() && places.front() == 0 && std::ranges::is_sorted(places) &&
+             static_cast<std::size_t>(places.back()) == size,
+         "the places do not go up from 0 to the end");
+}
+
+class strings {
+  public:
+    strings(const array<std::uint8_t, 1>& bytes, const array<std::int64_t, 1>& offsets)
+        : bytes(view(bytes)), offsets(view(offsets)) {
+        check_places(this->offsets, this->bytes.size());
+    }
+    std::size_t size() const { return offsets.size() - 1; }
+    std::string_view operator[](std::size_t i) const {
+        const auto begin = static_cast<std::size_t>(offsets[i]), end = static_cast<std::size_t>(offsets[i + 1]);
+        return {reinterpret_cast<const char*>(bytes.data()) + begin, end - begin};
+    }
+
+  private:
+    std::span<const std::uint8_t> bytes;
+    std::span<const std::int64_t> offsets;
+};
+
+// Sentences, and the trees of them if there are any.
+struct tree_bank {
+    static constexpr std::size_t atoms_of_word = sizeof(tree_word) / sizeof(std::uint64_t);
+
+    changeable<std::uint64_t, 2> atoms;  // of the words, which may not fit into memory
+    tree_words words;
+    std::vector<std::int32_t> heads;
+    std::vector<std::uint16_t> labels;
+    std::size_t labels_needed = 0;
+
+    gold_tree gold(std::size_t sentence) const {
+        const std::size_t start = words.starts[sentence], size = words.length(sentence);
+        return {std::span(heads).subspan(start, size), std::span(labels).subspan(start, size)};
+    }
+    void need_trees() const { need(heads.size() == words.words.size(), "these sentences have no trees"); }
+};
+
+constexpr std::size_t longest_sentence = 1 << 20;
+constexpr std::size_t most_labels = 4096;
+
+void make_bank(tree_bank* self, const array<std::int64_t, 1>& starts, const array<std::uint8_t, 1>& form_bytes,
+               const array<std::int64_t, 1>& form_offsets, const array<std::uint8_t, 1>& tag_bytes,
+               const array<std::int64_t, 1>& tag_offsets, changeable<std::uint64_t, 2> atoms) {
+    const strings forms(form_bytes, form_offsets), tags(tag_bytes, tag_offsets);
+    const std::span<const std::int64_t> places = view(starts);
+    need(forms.size() == tags.size(), "there must be a tag for each word");
+    check_places(places, forms.size());
+    need(atoms.shape(0) == forms.size() && atoms.shape(1) == tree_bank::atoms_of_word,
+         "there is not room for the atoms of all words");
+    tree_bank made;
+    made.words.starts.assign(places.begin(), places.end());
+    for (std::size_t i = 0; i < made.words.size(); ++i)
+        need(made.words.length(i) <= longest_sentence, "a sentence is too long");
+    made.words.words = {reinterpret_cast<tree_word*>(atoms.data()), forms.size()};
+    made.atoms = std::move(atoms);
+    {
+        nb::gil_scoped_release unlocked;
+        word_reader reader;
+        for (std::size_t i = 0; i < forms.size(); ++i)
+            std::construct_at(&made.words.words[i], read_tree_word(reader, forms[i], tags[i]));
+    }
+    new (self) tree_bank(std::move(made));
+}
+
+void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& labels) {
+    const std::size_t size = self.words.words.size();
+    need(heads.size() == size && labels.size() == size, "there must be a head and a label for each word");
+    std::vector<std::int32_t> own(size);
+    std::vector<std::uint16_t> numbers(size);
+    for (std::size_t s = 0; s < self.words.size(); ++s) {
+        const std::size_t start = self.words.starts[s], length = self.words.length(s);
+        need(is_tree(view(heads).subspan(start, length)), "heads are no tree");
+        for (std::size_t i = start; i < start + length; ++i) own[i] = own_head(heads.data()[i], length);
+        std::vector<std::int32_t> lifted(own.begin() + static_cast<std::ptrdiff_t>(start),
+                                         own.begin() + static_cast<std::ptrdiff_t>(start + length));
+        need(make_projective(lifted) == 0, "a tree is not projective");
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        need(labels.data()[i] >= 0 && static_cast<std::size_t>(labels.data()[i]) < most_labels, "no such label");
+        numbers[i] = static_cast<std::uint16_t>(labels.data()[i]);
+    }
+    self.labels_needed = numbers.empty() ? 0 : 1 + std::size_t{*std::ranges::max_element(numbers)};
+    self.heads = std::move(own);
+    self.labels = std::move(numbers);
+}
+
+// ---- learning
+
+// Exact where MIRA has a longest step, and else greedy where the beam has room for one.
+class tree_learner {
+  public:
+    tree_learner(std::vector<std::uint8_t> uses, std::size_t width, std::optional<double> C)
+        : weights(std::move(uses)) {
+        if (C)
+            how.emplace<exact_learner>(arcs, weights, *C);
+        else if (width == 1)
+            how.emplace<greedy_learner>(weights);
+        else
+            how.emplace<beam_learner>(weights, width);
+    }
+
+    bool is_exact() const { return std::holds_alternative<exact_learner>(how); }
+
+    tree_tally learn(const tree_bank& bank, std::span<const std::int64_t> order, bool explore, std::uint64_t seed) {
+        bank.need_trees();
+        for (const std::int64_t one : order)
+            need(one >= 0 && static_cast<std::size_t>(one) < bank.words.size(), "no such sentence");
+        need(bank.labels_needed <= weights.uses.size(), "no such label");
+        tree_tally tally;
+        random_bits random(seed);
+        for (const std::int64_t one : order) {
+            const auto sentence = static_cast<std::size_t>(one);
+            const std::span<const tree_word> words = bank.words[sentence];
+            const gold_tree gold = bank.gold(sentence);
+            if (auto* greedy = std::get_if<greedy_learner>(&how))
+                greedy->learn(words, gold, explore, random, tally);
+            else if (auto* beam = std::get_if<beam_learner>(&how))
+                beam->learn(words, gold, tally);
+            else if (auto* exact = std::get_if<exact_learner>(&how))
+                exact->learn(words, gold, tally);
+        }
+        return tally;
+    }
+
+    learned_weights weights;
+    learned_arcs arcs;
+    std::mutex busy;
+
+  private:
+    std::variant<std::monostate, greedy_learner, beam_learner, exact_learner> how;
+};
+
+std::vector<std::uint8_t> checked_uses(const array<std::uint8_t, 1>& uses) {
+    need(uses.size() > 0 && uses.size() <= most_labels, "there must be labels, and not too many");
+    return {uses.data(), uses.data() + uses.size()};
+}
+std::size_t checked_width(std::size_t width) {
+    need(width >= 1 && width <= 4096, "the beam must have room for 1 to 4096");
+    return width;
+}
+
+nb::dict get_state(tree_learner& self) {
+    std::vector<std::uint64_t> move_keys, label_keys;
+    std::vector<std::uint32_t> move_weights, label_ids;
+    std::vector<std::int64_t> move_sums, label_starts{0}, label_sums;
+    std::vector<std::int32_t> label_weights;
+    std::vector<std::uint64_t> arc_keys;
+    std::vector<float> arc_weights;
+    std::vector<double> arc_sums;
+    std::int64_t steps = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(self.busy);
+        steps = self.weights.steps;
+        self.weights.moves.each([&](std::uint64_t key, auto w, auto u) {
+            move_keys.push_back(key);
+            move_weights.push_back(in_halves(w[0], static_cast<std::uint16_t>(w[1])));
+            move_sums.insert(move_sums.end(), u.begin(), u.end());
+        });
+        self.weights.labels.each([&](std::uint64_t key, auto entries) {
+            label_keys.push_back(key);
+            for (const auto& one : entries) {
+                label_ids.push_back(one.label);
+                label_weights.push_back(one.w);
+                label_sums.push_back(one.u);
+            }
+            label_starts.push_back(static_cast<std::int64_t>(label_ids.size()));
+        });
+        const learned_rows& arcs = self.arcs.rows;  // as they came: in this order their squares are added up
+        arc_keys.assign(arcs.keys().begin(), arcs.keys().end());
+        for (std::uint32_t row = 0; row < arcs.size(); ++row) {
+            arc_weights.push_back(*arcs.weights(row));
+            arc_sums.push_back(*arcs.sums(row));
+        }
+    }
+    nb::dict state;
+    state["steps"] = steps;
+    state["move_keys"] = own(std::move(move_keys));
+    state["move_weights"] = own(std::move(move_weights));
+    state["move_sums"] = own(std::move(move_sums));
+    state["label_keys"] = own(std::move(label_keys));
+    state["label_starts"] = own(std::move(label_starts));
+    state["label_ids"] = own(std::move(label_ids));
+    state["label_weights"] = own(std::move(label_weights));
+    state["label_sums"] = own(std::move(label_sums));
+    state["arc_keys"] = own(std::move(arc_keys));
+    state["arc_weights"] = own(std::move(arc_weights));
+    state["arc_sums"] = own(std::move(arc_sums));
+    return state;
+}
+
+constexpr std::int64_t most_steps = std::int64_t{1} << 44;  // times any weight is no more than there is room for
+constexpr double largest_arc = 1e30;
+
+void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t, 1>& move_keys,
+               const array<std::uint32_t, 1>& move_weights, const array<std::int64_t, 1>& move_sums,
+               const array<std::uint64_t, 1>& label_keys, const array<std::int64_t, 1>& label_starts,
+               const array<std::uint32_t, 1>& label_ids, const array<std::int32_t, 1>& label_weights,
+               const array<std::int64_t, 1>& label_sums, const array<std::uint64_t, 1>& arc_keys,
+               const array<float, 1>& arc_weights, const array<double, 1>& arc_sums) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    learned_weights& w = self.weights;
+    need(w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
+         "it has learned something already");
+    need(steps >= 0 && steps <= most_steps, "the number of steps is none");
+    need(steps > 0 || move_keys.size() + label_keys.size() + arc_keys.size() == 0, "it has learned without a step");
+    need(self.is_exact() ? move_keys.size() == 0 : arc_keys.size() == 0, "it has learned something else");
+    need(arc_weights.size() == arc_keys.size() && arc_sums.size() == arc_keys.size(), "weights are missing");
+    need(move_weights.size() == move_keys.size() && move_sums.size() == 2 * move_keys.size(), "weights are missing");
+    need(label_ids.size() == label_weights.size() && label_ids.size() == label_sums.size() &&
+             label_starts.size() == label_keys.size() + 1,
+         "weights are missing");
+    check_places(view(label_starts), label_ids.size());
+    const auto ascending = [](std::span<const std::uint64_t> keys) {
+        return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
+    };
+    std::vector<std::uint64_t> arcs(arc_keys.data(), arc_keys.data() + arc_keys.size());
+    std::ranges::sort(arcs);
+    need(ascending(view(move_keys)) && ascending(view(label_keys)) && ascending(arcs), "keys are not in order");
+    const std::span<const std::uint64_t> moves = view(move_keys);
+    need(std::ranges::adjacent_find(moves, {}, [](std::uint64_t key) { return key & kept_bits; }) == moves.end(),
+         "a key is there twice");
+    // A sum has changes of a weight, each times the steps before it: it is that many times the weight at the end,
+    // without what the weight was before.
+    const auto is_weight = [](std::int32_t w) { return w >= -largest_weight && w <= largest_weight; };
+    const auto is_sum = [&](std::int64_t u) {
+        return u >= -2 * largest_weight * steps && u <= 2 * largest_weight * steps;
+    };
+    for (const std::uint32_t both : view(move_weights))
+        need(is_weight(lower_half(both)) && is_weight(lower_half(both >> 16)), "a weight is too large");
+    need(std::ranges::all_of(view(label_weights), is_weight), "a weight is too large");
+    need(std::ranges::all_of(view(move_sums), is_sum) && std::ranges::all_of(view(label_sums), is_sum),
+         "a sum is too large");
+    const auto is_below = [](double number, double most) { return std::abs(number) <= most; };  // and is a number
+    for (std::size_t i = 0; i < arc_keys.size(); ++i)
+        need(is_below(double{arc_weights.data()[i]}, largest_arc) &&
+                 is_below(arc_sums.data()[i], largest_arc * static_cast<double>(steps)),
+             "a weight is too large");
+    for (std::size_t i = 0; i < label_keys.size(); ++i) {
+        const auto begin = static_cast<std::size_t>(label_starts.data()[i]);
+        const auto end = static_cast<std::size_t>(label_starts.data()[i + 1]);
+        const auto labels = view(label_ids).subspan(begin, end - begin);
+        need(!labels.empty() && std::ranges::adjacent_find(labels, std::greater_equal{}) == labels.end() &&
+                 labels.back() < w.uses.size(),
+             "no such label");
+    }
+    // Nothing was wrong, so that all can be taken over.
+    w.steps = steps;
+    w.moves.reserve(move_keys.size());
+    w.labels.reserve(label_keys.size());
+    for (std::size_t i = 0; i < move_keys.size(); ++i) {
+        const std::uint32_t both = move_weights.data()[i];
+        w.moves.put(move_keys.data()[i], {lower_half(both), lower_half(both >> 16)},
+                    {move_sums.data()[2 * i], move_sums.data()[2 * i + 1]});
+    }
+    for (std::size_t i = 0; i < label_keys.size(); ++i)
+        for (auto j = label_starts.data()[i]; j < label_starts.data()[i + 1]; ++j)
+            w.labels.put(label_keys.data()[i], static_cast<std::uint16_t>(label_ids.data()[j]), label_weights.data()[j],
+                         label_sums.data()[j]);
+    for (std::size_t i = 0; i < arc_keys.size(); ++i)
+        self.arcs.rows.put(self.arcs.rows.row_of(arc_keys.data()[i]), 0, arc_weights.data()[i], arc_sums.data()[i]);
+}
+
+nb::dict get_average(tree_learner& self, std::size_t most, double smallest) {
+    averaged_weights made;
+    averaged_arcs arcs;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::lock_guard guard(self.busy);
+        made = average(self.weights.moves, self.weights.labels, self.weights.steps, most, smallest);
+        arcs = average(self.arcs, self.weights.steps, most);
+    }
+    nb::dict found;
+    found["move_unit"] = made.move_unit;
+    found["label_unit"] = made.label_unit;
+    found["move_keys"] = own(std::move(made.move_keys));
+    found["move_weights"] = own(std::move(made.move_weights));
+    found["label_keys"] = own(std::move(made.label_keys));
+    found["label_starts"] = own(std::move(made.label_starts));
+    found["label_weights"] = own(std::move(made.label_weights));
+    found["arc_keys"] = own(std::move(arcs.keys));
+    found["arc_weights"] = own(std::move(arcs.weights));
+    return found;
+}
+
+// ---- parsing
+
+class tree_parser {
+  public:
+    tree_parser(std::vector<std::uint8_t> uses, std::size_t width, bool exact, std::span<const std::uint64_t> move_keys,
+                std::span<const std::uint32_t> move_weights, std::span<const std::uint64_t> label_keys,
+                std::span<const std::uint32_t> label_starts, std::span<const std::uint32_t> label_weights,
+                std::span<const std::uint64_t> arc_keys, std::span<const float> arc_weights)
+        : width(width), exact(exact) {
+        need(arc_keys.size() == arc_weights.size(), "weights are missing");
+        for (std::size_t i = 0; i < arc_keys.size(); ++i)
+            need(arcs.numbers.find_or_add(arc_keys[i]) == i, "a key is there twice");
+        arcs.w.assign(arc_weights.begin(), arc_weights.end());
+        need(move_keys.size() == move_weights.size(), "weights are missing");
+        need(label_starts.size() == label_keys.size() + 1, "weights are missing");
+        need(std::ranges::is_sorted(move_keys) && std::ranges::is_sorted(label_keys), "keys are not in order");
+        check_places(label_starts, label_weights.size());
+        for (const std::uint32_t one : label_weights) need(one >> 16 < uses.size(), "no such label");
+        weights.uses = std::move(uses);
+        build_table(move_keys.size() / 3 + 8, 1, [&](std::size_t size, std::uint64_t factor) {
+            weights.moves.make(size, factor);
+            for (std::size_t i = 0; i < move_keys.size(); ++i) {
+                if (i > 0 && move_keys[i] == move_keys[i - 1]) continue;
+                const std::size_t at = weights.moves.add(move_keys[i]);
+                if (at == move_table::nowhere) return false;
+                weights.moves.set(at, {lower_half(move_weights[i]), lower_half(move_weights[i] >> 16)});
+            }
+            return true;
+        });
+        weights.labels = frozen_labels(weights.uses.size(), label_keys, label_starts, label_weights);
+    }
+
+    void parse(const tree_words& words, std::span<std::int32_t> heads, std::span<std::int32_t> labels) const {
+        const auto all = [&](auto search) {
+            for (std::size_t s = 0; s < words.size(); ++s) {
+                const parse_state& state = search.run(words[s]);
+                const std::size_t start = words.starts[s], size = words.length(s);
+                for (std::size_t i = 0; i < size; ++i) {
+                    const found_word& one = state[static_cast<std::int32_t>(i)];
+                    heads[start + i] = written_head(one.head, size);
+                    labels[start + i] = one.label;
+                }
+            }
+        };
+        if (exact)
+            all(labelled_search(arcs, weights));
+        else if (width == 1)
+            all(greedy_search(weights));
+        else
+            all(beam_search(weights, width));
+    }
+
+    // The moves and labels that lead to the parse of a sentence; a shift has no label.
+    std::vector<beam_search<frozen_weights>::step> path(std::span<const tree_word> sentence) const {
+        need(!exact, "the best tree of all is not found by moves");
+        beam_search search(weights, width);
+        search.run(sentence);
+        return search.path(2 * sentence.size(), 0);
+    }
+
+    frozen_weights weights;
+    frozen_arcs arcs;
+    std::size_t width;
+    bool exact;
+};
+
+nb::tuple parse(const tree_parser& self, const tree_bank& bank) {
+    const std::size_t size = bank.words.words.size();
+    auto heads = std::make_unique_for_overwrite<std::int32_t[]>(size);
+    auto labels = std::make_unique_for_overwrite<std::int32_t[]>(size);
+    {
+        nb::gil_scoped_release unlocked;
+        self.parse(bank.words, {heads.get(), size}, {labels.get(), size});
+    }
+    return nb::make_tuple(own<std::int32_t>(std::move(heads), {size}), own<std::int32_t>(std::move(labels), {size}));
+}
+
+constexpr std::int32_t no_label_written = -1;
+
+nb::tuple path(const tree_parser& self, const tree_bank& bank, std::size_t sentence) {
+    need(sentence < bank.words.size(), "no such sentence");
+    std::vector<std::int32_t> moves, labels;
+    for (const auto& one : self.path(bank.words[sentence])) {
+        moves.push_back(static_cast<std::int32_t>(one.how));
+        labels.push_back(one.label == no_label ? no_label_written : one.label);
+    }
+    return nb::make_tuple(own(std::move(moves)), own(std::move(labels)));
+}
+
+// A state that these moves lead to.
+parse_state state_after(std::size_t size, std::span<const std::int32_t> moves, std::span<const std::int32_t> labels) {
+    need(moves.size() == labels.size(), "there must be a label for each move");
+    parse_state state;
+    state.start(size);
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        need(moves[i] >= 0 && static_cast<std::size_t>(moves[i]) < move_count, "no such move");
+        const auto how = static_cast<move>(moves[i]);
+        need(state.allows(how), "a move is not allowed");
+        need(how == move::shift || (labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < most_labels),
+             "no such label");
+        state.make(how, how == move::shift ? no_label : static_cast<std::uint16_t>(labels[i]));
+    }
+    return state;
+}
+
+// What decides in a state that moves lead to: the weights of each feature for each move; and the words at the nodes.
+nb::tuple look_at_moves(const tree_parser& self, const tree_bank& bank, std::size_t sentence,
+                        const array<std::int32_t, 1>& moves, const array<std::int32_t, 1>& labels) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const parse_state state = state_after(bank.words.length(sentence), view(moves), view(labels));
+    feature_reader reader;
+    reader.start(bank.words[sentence]);
+    std::array<std::uint64_t, feature_reader::move_keys> keys;
+    reader.moves(state, keys.data());
+    feature_reader::nodes at;
+    at.fill(no_word);
+    reader.find_nodes(state, at);
+    std::vector<std::int32_t> weights;
+    for (const std::uint64_t key : keys)
+        for (const std::int64_t one : self.weights.moves.score({&key, 1}))
+            weights.push_back(static_cast<std::int32_t>(one));
+    return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
+}
+nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::size_t sentence,
+                         const array<std::int32_t, 1>& moves, const array<std::int32_t, 1>& labels, int how) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const parse_state state = state_after(bank.words.length(sentence), view(moves), view(labels));
+    need(how == static_cast<int>(move::left) || how == static_cast<int>(move::right), "no arc");
+    need(state.allows(static_cast<move>(how)), "a move is not allowed");
+    feature_reader reader;
+    reader.start(bank.words[sentence]);
+    std::array<std::uint64_t, feature_reader::label_keys> keys;
+    reader.labels(state, static_cast<move>(how), keys.data());
+    feature_reader::nodes at;
+    at.fill(no_word);
+    reader.find_nodes(state, static_cast<move>(how), at);
+    std::vector<std::int64_t> scores(self.weights.uses.size());
+    std::vector<std::int32_t> weights;
+    for (const std::uint64_t key : keys) {
+        self.weights.labels.score({&key, 1}, scores);
+        for (const std::int64_t one : scores) weights.push_back(static_cast<std::int32_t>(one));
+    }
+    return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
+}
+
+// The score of each arc that a sentence may have: a row for each head, the root's behind the others.
+numpy<double> scores_of_arcs(const tree_parser& self, const tree_bank& bank, std::size_t sentence) {
+    need(sentence < bank.words.size(), "no such sentence");
+    const std::size_t size = bank.words.length(sentence);
+    need(size <= longest_exact, "a sentence is too long for the exact search");
+    exact_search search(self.arcs);
+    search.score(bank.words[sentence]);
+    auto memory = std::make_unique_for_overwrite<double[]>((size + 1) * size);
+    for (std::size_t head = 0; head <= size; ++head)
+        for (std::size_t child = 0; child < size; ++child) memory[head * size + child] = search.scores(head, child);
+    return own<double>(std::move(memory), {size + 1, size});
+}
+
+// The weights of an arc's features: two of each template, and then those of the tags between, as they come.
+numpy<float> look_at_arc(const tree_parser& self, const tree_bank& bank, std::size_t sentence, std::size_t head,
+                         std::size_t child) {
+    need(sentence < bank.words.size() && head <= bank.words.length(sentence) && child < bank.words.length(sentence) &&
+             head != child,
+         "no such arc");
+    arc_reader reader;
+    reader.start(bank.words[sentence]);
+    std::vector<std::uint64_t> keys;
+    reader.read(head, child, keys);
+    std::vector<float> weights;
+    for (const std::uint64_t key : keys) weights.push_back(self.arcs.weight(key));
+    return own(std::move(weights));
+}
+
+// ---- trees
+
+// The best tree with arcs of these scores: a row for each head, the root's behind the others.
+numpy<std::int32_t> best_tree(const array<double, 2>& scores) {
+    const std::size_t size = scores.shape(1);
+    need(scores.shape(0) == size + 1 && size <= longest_exact,
+         "there must be a row for each word and one for the root");
+    arc_scores arcs;
+    arcs.start(size);
+    for (std::size_t head = 0; head <= size; ++head)
+        for (std::size_t child = 0; child < size; ++child) arcs(head, child) = scores.data()[head * size + child];
+    std::vector<std::int32_t> heads;
+    eisner().best_tree(arcs, heads);
+    for (std::int32_t& head : heads) head = written_head(head, size);
+    return own(std::move(heads));
+}
+
+// The heads with arcs lifted where trees are not projective, and how many were lifted in each sentence.
+nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
+    const std::span<const std::int64_t> places = view(starts);
+    check_places(places, heads.size());
+    std::vector<std::int32_t> made(heads.data(), heads.data() + heads.size());
+    std::vector<std::int64_t> lifted;
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t s = 0; s + 1 < places.size(); ++s) {
+            const auto begin = static_cast<std::size_t>(places[s]), end = static_cast<std::size_t>(places[s + 1]);
+            const std::span<std::int32_t> some = std::span(made).subspan(begin, end - begin);
+            need(is_tree(some), "heads are no tree");
+            for (std::int32_t& head : some) head = own_head(head, some.size());
+            lifted.push_back(static_cast<std::int64_t>(make_projective(some)));
+            for (std::int32_t& head : some) head = written_head(head, some.size());
+        }
+    }
+    return nb::make_tuple(own(std::move(made)), own(std::move(lifted)));
+}
+
+// What each move costs in the state that some moves lead to; -1 if it is not allowed.
+std::vector<int> move_costs(const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& moves) {
+    need(is_tree(view(heads)), "heads are no tree");
+    std::vector<std::int32_t> own_heads;
+    for (const std::int32_t head : view(heads)) own_heads.push_back(own_head(head, heads.size()));
+    const std::vector<std::int32_t> labels(moves.size(), 0);
+    const parse_state state = state_after(heads.size(), view(moves), labels);
+    std::vector<int> found;
+    for (const int cost : tree_oracle(own_heads).costs(state))
+        found.push_back(cost == tree_oracle::forbidden ? -1 : cost);
+    return found;
+}
+
+template <class Templates>
+std::vector<std::vector<std::string>> names_of(const Templates& templates) {
+    std::vector<std::vector<std::string>> all;
+    for (const tree::feature_template& one : templates) {
+        std::vector<std::string>& names = all.emplace_back();
+        for (std::size_t i = 0; i < one.size; ++i)
+            names.push_back(std::string(tree::node_names[one.atoms[i].of]) + " " +
+                            tree::property_names[one.atoms[i].what]);
+    }
+    return all;
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    nb::class_<tree_bank>(m, "TreeBank")
+        .def("__init__", &make_bank, "starts"_a.noconvert(), "form_bytes"_a.noconvert(), "form_offsets"_a.noconvert(),
+             "tag_bytes"_a.noconvert(), "tag_offsets"_a.noconvert(), "atoms"_a.noconvert())
+        .def_prop_ro_static("atoms_of_word", [](nb::handle) { return tree_bank::atoms_of_word; })
+        .def("__len__", [](const tree_bank& self) { return self.words.size(); })
+        .def("set_trees", &set_trees, "heads"_a.noconvert(), "labels"_a.noconvert());
+    nb::class_<tree_learner>(m, "TreeLearner")
+        .def(
+            "__init__",
+            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width, std::optional<double> C) {
+                need(!C || *C > 0, "C must be greater than 0");
+                new (self) tree_learner(checked_uses(uses), checked_width(width), C);
+            },
+            "label_uses"_a.noconvert(), "width"_a, "C"_a.none() = nb::none())
+        .def(
+            "learn",
+            [](tree_learner& self, const tree_bank& bank, const array<std::int64_t, 1>& order, bool explore,
+               std::uint64_t seed) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                const tree_tally tally = self.learn(bank, view(order), explore, seed);
+                return std::tuple(tally.decisions, tally.mistakes, tally.updates);
+            },
+            "bank"_a, "order"_a.noconvert(), "explore"_a, "seed"_a)
+        .def("average", &get_average, "most"_a, "smallest"_a)
+        .def("start_anew",
+             [](tree_learner& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 self.weights.start_anew();
+                 self.arcs.start_anew(self.weights.steps);
+             })
+        .def("norm2",
+             [](tree_learner& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 return self.weights.norm2() + self.arcs.norm2();
+             })
+        .def("get_state", &get_state)
+        .def("set_state", &set_state, "steps"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
+             "move_sums"_a.noconvert(), "label_keys"_a.noconvert(), "label_starts"_a.noconvert(),
+             "label_ids"_a.noconvert(), "label_weights"_a.noconvert(), "label_sums"_a.noconvert(),
+             "arc_keys"_a.noconvert(), "arc_weights"_a.noconvert(), "arc_sums"_a.noconvert());
+    nb::class_<tree_parser>(m, "TreeParser")
+        .def(
+            "__init__",
+            [](tree_parser* self, const array<std::uint8_t, 1>& uses, std::size_t width,
+               const array<std::uint64_t, 1>& move_keys, const array<std::uint32_t, 1>& move_weights,
+               const array<std::uint64_t, 1>& label_keys, const array<std::uint32_t, 1>& label_starts,
+               const array<std::uint32_t, 1>& label_weights, const array<std::uint64_t, 1>& arc_keys,
+               const array<float, 1>& arc_weights, bool exact) {
+                new (self) tree_parser(checked_uses(uses), checked_width(width), exact, view(move_keys),
+                                       view(move_weights), view(label_keys), view(label_starts), view(label_weights),
+                                       view(arc_keys), view(arc_weights));
+            },
+            "label_uses"_a.noconvert(), "width"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
+            "label_keys"_a.noconvert(), "label_starts"_a.noconvert(), "label_weights"_a.noconvert(),
+            "arc_keys"_a.noconvert(), "arc_weights"_a.noconvert(), "exact"_a = false)
+        .def("arc_scores", &scores_of_arcs, "bank"_a, "sentence"_a)
+        .def("look_at_arc", &look_at_arc, "bank"_a, "sentence"_a, "head"_a, "child"_a)
+        .def("parse", &parse, "bank"_a)
+        .def("path", &path, "bank"_a, "sentence"_a)
+        .def("look_at_moves", &look_at_moves, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert())
+        .def("look_at_labels", &look_at_labels, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert(),
+             "how"_a);
+    m.def("projective", &projective, "starts"_a.noconvert(), "heads"_a.noconvert());
+    m.def("move_costs", &move_costs, "heads"_a.noconvert(), "moves"_a.noconvert());
+    m.def("best_tree", &best_tree, "scores"_a.noconvert());
+    m.def("arc_templates", [] { return names_of(tree::arc_templates); });
+    m.def("move_templates", [] { return names_of(tree::move_templates); });
+    m.def("label_templates", [] { return names_of(tree::label_templates); });
+    m.def("tree_nodes", [] { return std::vector<std::string>(tree::node_names.begin(), tree::node_names.end()); });
+}
+
+}  // namespace markone

@@ -1,0 +1,74 @@
+// Lines of a label and a text, as fastText has them and with a tab between the two. The texts stay where they are, in
+// the chunk: what is in them is for others to find out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "readers/lines.h"
+
+namespace markone {
+
+struct labelled_texts {
+    std::vector<std::int32_t> labels;
+    std::vector<std::int64_t> starts, ends;  // in the chunk
+
+    void add(std::int32_t label, std::string_view text, const char* chunk) {
+        labels.push_back(label);
+        starts.push_back(text.data() - chunk);
+        ends.push_back(text.data() + text.size() - chunk);
+    }
+};
+
+// __label__spam free money. A line without a label is all text.
+class fasttext_reader {
+  public:
+    word_table labels;
+
+    void read(std::string_view line, const char* chunk, labelled_texts& texts) {
+        constexpr std::string_view prefix = "__label__";
+        const char* const end = line.data() + line.size();
+        const char* const begin = skip_blanks(line.data(), end);
+        std::string_view label, text = line;
+        if (between(begin, end).starts_with(prefix)) {
+            label = word_at(begin, end);
+            if (label == prefix) refuse(label, "there is nothing after ", "");
+            const char* const behind = label.data() + label.size();
+            text = between(skip_blanks(behind, end), end);
+        }
+        for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at + 1)) {
+            if (at > 0 && !is_blank(text[at - 1])) continue;
+            const std::string_view other = word_at(text.data() + at, end);
+            if (label.empty()) refuse(other, "the label ", " is not at the start of its line");
+            refuse(other, "the line has a second label, ", ", and multi-label data is not supported");
+        }
+        if (!label.empty()) label.remove_prefix(prefix.size());
+        texts.add(label.empty() ? unlabelled : number_of_label(label, labels), text, chunk);
+    }
+
+  private:
+    static std::string_view word_at(const char* begin, const char* end) {
+        const char* at = begin;
+        while (at != end && !is_blank(*at)) ++at;
+        return between(begin, at);
+    }
+};
+
+// spam<tab>free money. Nothing is quoted: the text ends where the line ends, whatever is in it. A line that starts with
+// the tab has no label; an empty line is passed over.
+class tab_reader {
+  public:
+    word_table labels;
+
+    void read(std::string_view line, const char* chunk, labelled_texts& texts) {
+        if (line.empty()) return;
+        const std::size_t tab = line.find('\t');
+        if (tab == line.npos) refuse(line, "there is no tab between label and text in ", "");
+        const std::string_view label = line.substr(0, tab);
+        texts.add(label.empty() ? unlabelled : number_of_label(label, labels), line.substr(tab + 1), chunk);
+    }
+};
+
+}  // namespace markone

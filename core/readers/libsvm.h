@@ -1,0 +1,114 @@
+// Lines of LIBSVM and SVMlight -> rows:
+//
+//   label [qid:number] index:value index:value ... [# comment]
+//
+// The label is any word. An index is a whole number below 2^31, and is the feature's name; indices come in any order.
+// Lines without a label and features are passed over. A # within the label is part of it.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "readers/row_reader.h"
+
+namespace markone {
+
+// Indices by their value, numbered as they come: a word_table without words.
+class index_table : public key_table<std::uint32_t> {
+  public:
+    // The index that the text is, or nobody.
+    static std::uint32_t index_of(std::string_view text) {
+        constexpr std::uint32_t largest = 0x7fffffff;
+        const char* const end = text.data() + text.size();
+        std::uint32_t index = nobody;
+        const auto [stop, error] = std::from_chars(text.data(), end, index);
+        return error == std::errc() && stop == end && index <= largest ? index : nobody;
+    }
+};
+
+inline std::string name_of(const index_table& names, std::uint32_t number) {
+    return std::to_string(names[number]);
+}
+
+inline std::uint32_t add_name(index_table& names, std::string_view name) {
+    const std::uint32_t index = index_table::index_of(name);
+    if (index == nobody) throw std::invalid_argument("the name " + quoted(name) + " is no index");
+    return names.find_or_add(index);
+}
+
+class libsvm_reader : public row_reader<index_table> {
+  public:
+    void read(std::string_view line, labelled_rows& rows) {
+        const char* const end = line.data() + line.size();
+        const char* at = skip_blanks(line.data(), end);
+        if (at == end || *at == '#') return;
+        const char* const begin = at;
+        while (at != end && !is_blank(*at)) ++at;
+        const std::string_view label = between(begin, at);
+        if (is_feature(label)) refuse(label, "there is no label before the feature ", "");
+        pieces.clear();
+        for (;;) {
+            at = skip_blanks(at, end);
+            if (at == end || *at == '#') break;
+            at = read_piece(at, end);
+        }
+        begin_row(line, pieces);
+        for (const auto& [index, value] : pieces) add(value, index);
+        end_row(label, rows);
+    }
+
+  private:
+    struct piece {
+        std::uint32_t index;
+        double value;
+    };
+
+    static bool ends(const char* at, const char* end) { return at == end || is_blank(*at) || *at == '#'; }
+    static bool is_whole(std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    }
+    static bool is_feature(std::string_view word) {
+        const std::size_t colon = word.find(':');
+        return colon != word.npos && (is_whole(word.substr(0, colon)) || word.starts_with("qid:"));
+    }
+
+    // Returns the place behind the piece.
+    const char* read_piece(const char* begin, const char* end) {
+        constexpr std::ptrdiff_t surely_below_largest = 9;
+        std::uint32_t index = 0;
+        const char* at = begin;
+        for (; at != end && is_digit(*at); ++at) index = 10 * index + static_cast<std::uint32_t>(*at - '0');
+        if (at == begin || at - begin > surely_below_largest || at == end || *at != ':') return read_any(begin, end);
+        double value;
+        at = read_short_number(at + 1, end, value);
+        if (at == nullptr || !ends(at, end)) return read_any(begin, end);
+        pieces.push_back({index, value});
+        return at;
+    }
+
+    // The same for what is longer, rarer or wrong.
+    [[gnu::noinline]] const char* read_any(const char* begin, const char* end) {
+        const char* stop = begin;
+        while (!ends(stop, end)) ++stop;
+        const std::string_view whole = between(begin, stop);
+        const std::size_t colon = whole.find(':');
+        if (colon == whole.npos) refuse(whole, "", " is not index:value");
+        const std::string_view before = whole.substr(0, colon), after = whole.substr(colon + 1);
+        if (before == "qid" && is_whole(after)) return stop;
+        const std::uint32_t index = index_table::index_of(before);
+        if (index == nobody) refuse(before, "the index ", " is not a whole number from 0 to 2147483647");
+        const double value = number(after, "the value ");
+        if (!fits(value)) refuse(after, "the value ", " is too large");
+        pieces.push_back({index, value});
+        return stop;
+    }
+
+    std::vector<piece> pieces;  // of the current line
+};
+
+}  // namespace markone

@@ -1,0 +1,75 @@
+// Rows as Python holds them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "base/memory.h"
+#include "online/loops.h"
+#include "python/numpy.h"
+
+namespace markone {
+
+// Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
+// are places in memory, and must stay what they were when they were checked. As SciPy has them, in 32 or 64 bits,
+// signed, they are a user's, who may change them from another thread: a block has copies. As we make them, in 64 and in
+// 32 bits unsigned, nobody else has them, and they are read in place. Values are always read in place: no place in
+// memory depends on them.
+template <class T>
+struct sparse_block {
+    std::shared_ptr<void> kept;
+    array<T, 1> values;
+    table<std::int64_t> starts;
+    table<std::uint32_t> numbers;
+    sparse_rows<T> rows;
+
+    template <class Start, class Index>
+    sparse_block(array<Start, 1> indptr, array<Index, 1> indices, array<T, 1> values, std::size_t width)
+        : kept(std::make_shared<std::pair<array<Start, 1>, array<Index, 1>>>(indptr, indices)), values(values) {
+        rows.values = view(values);
+        rows.columns = width;
+        nb::gil_scoped_release unlocked;
+        if constexpr (std::is_unsigned_v<Index>) {
+            rows.indptr = view(indptr);
+            rows.indices = view(indices);
+        } else {
+            starts.assign(indptr.data(), indptr.data() + indptr.size());
+            rows.indptr = starts;
+            copy_numbers(indices, width);
+            rows.indices = numbers;
+        }
+        check(rows);
+    }
+
+  private:
+    // A negative number becomes a huge one, and is refused with it.
+    void copy_numbers(const array<std::int32_t, 1>& indices, std::size_t) {
+        const auto* const first = reinterpret_cast<const std::uint32_t*>(indices.data());
+        numbers.assign(first, first + indices.size());
+    }
+    void copy_numbers(const array<std::int64_t, 1>& indices, std::size_t width) {
+        numbers.reserve(indices.size());
+        for (const std::int64_t& from : view(indices)) {
+            const auto number = static_cast<std::uint64_t>(read_once(from));
+            if (number >= width) throw std::out_of_range("a feature's number is beyond the width");
+            numbers.push_back(static_cast<std::uint32_t>(number));
+        }
+    }
+};
+template <class T>
+struct dense_block {
+    array<T, 2> values;
+    dense_rows<T> rows;
+    explicit dense_block(array<T, 2> values) : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
+        nb::gil_scoped_release unlocked;
+        check(rows);
+    }
+};
+
+}  // namespace markone

@@ -1,0 +1,138 @@
+// Rows of weights that are found by a 64-bit key, for learners that meet a feature for the first time at any step and
+// move few of all its weights: taggers and parsers. A row is made when a weight of it moves, so that features which
+// never took part in a mistake cost nothing.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "base/memory.h"
+#include "text/vocabulary.h"
+
+namespace markone {
+
+// A key of several atoms, which are hashes themselves: the order counts, and so does how many there are.
+constexpr std::uint64_t join(std::uint64_t key, std::uint64_t atom) {
+    key = (key ^ atom) * 0x9e3779b97f4a7c15;
+    return key ^ (key >> 32);
+}
+
+// 64-bit keys, numbered as they come.
+class row_numbers {
+  public:
+    std::size_t size() const { return keys_in_order.size(); }
+    std::span<const std::uint64_t> keys() const { return keys_in_order; }
+
+    // Asks for the key's place in memory, for those who can wait.
+    void expect(std::uint64_t key) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[place_of_mixed(key, shift)]);
+    }
+    std::uint32_t find(std::uint64_t key) const { return slots.empty() ? nobody : slots[place(key)].row; }
+    std::uint32_t find_or_add(std::uint64_t key) {
+        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 1024 : 2 * slots.size());
+        slot& at = slots[place(key)];
+        if (at.row == nobody) {
+            if (size() >= nobody) throw std::length_error("too many features");
+            keys_in_order.push_back(key);
+            at = {key, static_cast<std::uint32_t>(size() - 1)};
+        }
+        return at.row;
+    }
+    // Makes room for so many keys at once.
+    void reserve(std::size_t count) {
+        if (const std::size_t wanted = std::bit_ceil(2 * count); wanted > slots.size()) rehash(wanted);
+        keys_in_order.reserve(count);
+    }
+
+  private:
+    struct slot {
+        std::uint64_t key = 0;
+        std::uint32_t row = nobody;
+    };
+
+    std::size_t place(std::uint64_t key) const {
+        const std::size_t mask = slots.size() - 1;
+        std::size_t at = place_of_mixed(key, shift);
+        while (slots[at].row != nobody && slots[at].key != key) at = (at + 1) & mask;
+        return at;
+    }
+    void rehash(std::size_t count) {
+        table<slot> old(count);
+        old.swap(slots);
+        shift = shift_for(count);
+        for (const slot& one : old)
+            if (one.row != nobody) slots[place(one.key)] = one;
+    }
+
+    std::vector<std::uint64_t> keys_in_order;
+    table<slot> slots;
+    unsigned shift = 0;
+};
+
+// Arrays of equal length that stay where they are when there are more of them.
+template <class T>
+class pages {
+  public:
+    explicit pages(std::size_t width) : width_of_row(width) {}
+    T* operator[](std::size_t row) { return blocks[row / rows_in_block].get() + row % rows_in_block * width_of_row; }
+    const T* operator[](std::size_t row) const {
+        return blocks[row / rows_in_block].get() + row % rows_in_block * width_of_row;
+    }
+    void grow(std::size_t rows) {
+        while (blocks.size() * rows_in_block < rows)
+            blocks.push_back(std::make_unique<T[]>(rows_in_block * width_of_row));
+    }
+
+  private:
+    static constexpr std::size_t rows_in_block = 4096;
+    std::size_t width_of_row;
+    std::vector<std::unique_ptr<T[]>> blocks;
+};
+
+// Weights that are being learned, with what averaging needs: after step T the average of all weights met is w - u / T,
+// where u has each change times the number of steps before it.
+class learned_rows {
+  public:
+    explicit learned_rows(std::size_t columns) : count(columns), w(columns), u(columns) {}
+
+    std::size_t columns() const { return count; }
+    std::size_t size() const { return numbers.size(); }
+    std::span<const std::uint64_t> keys() const { return numbers.keys(); }
+    void expect(std::uint64_t key) const { numbers.expect(key); }
+    std::uint32_t find(std::uint64_t key) const { return numbers.find(key); }
+
+    const float* weights(std::uint32_t row) const { return w[row]; }
+    const double* sums(std::uint32_t row) const { return u[row]; }
+
+    // The row of a key, made of zeros if there is none yet.
+    std::uint32_t row_of(std::uint64_t key) {
+        const std::uint32_t row = numbers.find_or_add(key);
+        w.grow(row + std::size_t{1});
+        u.grow(row + std::size_t{1});
+        return row;
+    }
+    void move(std::uint32_t row, std::size_t column, float amount, double steps_before) {
+        w[row][column] += amount;
+        u[row][column] += double{amount} * steps_before;
+    }
+    // As it was saved.
+    void put(std::uint32_t row, std::size_t column, float weight, double sum) {
+        w[row][column] = weight;
+        u[row][column] = sum;
+    }
+
+  private:
+    std::size_t count;
+    row_numbers numbers;
+    pages<float> w;
+    pages<double> u;
+};
+
+}  // namespace markone

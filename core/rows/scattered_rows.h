@@ -1,0 +1,111 @@
+// Weights that are being learned, in rows that are found by keys and of which few numbers are not 0: a feature of a
+// tagger has something to say to three or four of fifty tags.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "base/memory.h"
+#include "rows/keyed_rows.h"
+
+namespace markone {
+
+// With what averaging needs: after step T the average of all weights met is w - u / T, where u has each change times
+// the number of steps before it.
+class scattered_rows {
+  public:
+    struct entry {
+        float w;
+        std::uint32_t column;
+    };
+
+    std::size_t size() const { return numbers.size(); }
+    std::span<const std::uint64_t> keys() const { return numbers.keys(); }
+    std::uint32_t find(std::uint64_t key) const { return numbers.find(key); }
+
+    // The weights of a row in the order in which they first moved, and what averaging needs of each.
+    std::span<const entry> weights(std::uint32_t row) const {
+        return std::span<const entry>(entries).subspan(rows[row].begin, rows[row].size);
+    }
+    std::span<const double> sums(std::uint32_t row) const {
+        return std::span<const double>(u).subspan(rows[row].begin, rows[row].size);
+    }
+
+    void add(std::uint32_t row, float* scores) const { add(extent_of(row), scores); }
+
+    // The same in steps for those who can wait: each asks for what the next one needs in memory.
+    struct extent {
+        std::uint32_t begin = 0;
+        std::uint16_t size = 0, room = 0;
+    };
+    void expect(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
+    extent extent_of(std::uint32_t row) const {
+        __builtin_prefetch(entries.data() + rows[row].begin);
+        return rows[row];
+    }
+    void add(extent where, float* scores) const {
+        const entry* const end = entries.data() + where.begin + where.size;
+        for (const entry* one = entries.data() + where.begin; one != end; ++one) scores[one->column] += one->w;
+    }
+
+    // The row of a key, empty if there is none yet. Those who can wait ask for its place first.
+    void expect_key(std::uint64_t key) const { numbers.expect(key); }
+    std::uint32_t row_of(std::uint64_t key) {
+        const std::uint32_t row = numbers.find_or_add(key);
+        if (row == rows.size()) rows.push_back({});
+        return row;
+    }
+    void reserve(std::size_t keys) {
+        numbers.reserve(keys);
+        rows.reserve(keys);
+    }
+    void expect_sums(std::uint32_t row) const { __builtin_prefetch(u.data() + rows[row].begin); }
+    void move(std::uint32_t row, std::uint32_t column, float amount, double steps_before) {
+        const std::size_t at = place(row, column);
+        entries[at].w += amount;
+        u[at] += double{amount} * steps_before;
+    }
+    // As it was saved.
+    void put(std::uint32_t row, std::uint32_t column, float weight, double sum) {
+        const std::size_t at = place(row, column);
+        entries[at].w = weight;
+        u[at] = sum;
+    }
+
+  private:
+    static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake; columns are
+                                                    // far fewer than there can be room for
+
+    void make_room(std::size_t count) {
+        if (entries.size() + count >= nobody) throw std::length_error("too many weights");
+        entries.resize(entries.size() + count);
+        u.resize(entries.size());
+    }
+    std::size_t place(std::uint32_t row, std::uint32_t column) {
+        extent& where = rows[row];
+        for (std::size_t at = where.begin; at < std::size_t{where.begin} + where.size; ++at)
+            if (entries[at].column == column) return at;
+        if (where.size == where.room) {  // it moves to where there is more
+            const auto to = static_cast<std::uint32_t>(entries.size());
+            const auto room = where.room == 0 ? first_room : static_cast<std::uint16_t>(2 * where.room);
+            make_room(room);
+            std::copy_n(entries.begin() + where.begin, where.size, entries.begin() + to);
+            std::copy_n(u.begin() + where.begin, where.size, u.begin() + to);
+            where = {to, where.size, room};
+        }
+        const std::size_t at = std::size_t{where.begin} + where.size++;
+        entries[at] = {0, column};
+        u[at] = 0;
+        return at;
+    }
+
+    row_numbers numbers;
+    table<extent> rows;
+    table<entry> entries;
+    table<double> u;
+};
+
+}  // namespace markone

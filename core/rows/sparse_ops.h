@@ -1,0 +1,164 @@
+// Work on rows between the counting of features and the learning from them: numbers that change, values that are
+// weighed, rows that are put side by side, rows of length 1; and counts of features in each class.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "rows/row_builder.h"
+#include "rows/rows.h"
+#include "text/vocabulary.h"
+
+namespace markone {
+
+constexpr std::size_t values_ahead = 16;  // what belongs to a feature is asked for so many values before it is read
+
+// Feature i becomes numbers[i], or is left out where that is nobody; no numbers at all leave it as it is.
+inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
+                   growing_rows& rows) {
+    rows.reserve(0, from.size());
+    rows.indices.resize(from.stored());
+    rows.values.resize(from.stored());
+    const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
+    const std::size_t weighed = values.weights.empty() ? nobody : values.weights.size();
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < from.size(); ++row) {
+        for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
+             ++i) {
+            std::uint32_t number = from.indices[i];
+            if (!numbers.empty()) {
+                if (i + values_ahead < end) __builtin_prefetch(numbers.data() + from.indices[i + values_ahead]);
+                number = numbers[number];
+            }
+            if (number != nobody && number >= weighed) throw std::invalid_argument("a feature has no weight");
+            // Written in any case, and written over next if it is to be left out: there is no telling ahead which are.
+            rows.indices[count] = number;
+            rows.values[count] = values(number == nobody ? 0 : number, from.values[i]);
+            count += number != nobody;
+        }
+        rows.indptr.push_back(static_cast<std::int64_t>(count));
+    }
+    rows.indices.resize(count);
+    rows.values.resize(count);
+}
+
+// Rows side by side: the features of each part come after all features of the parts before it.
+inline void join(std::span<const sparse_rows<float>> parts, growing_rows& rows) {
+    if (parts.empty()) throw std::invalid_argument("there are no rows to join");
+    const std::size_t count = parts.front().size();
+    std::size_t stored = 0, width = 0;
+    for (const auto& part : parts) {
+        if (part.size() != count) throw std::invalid_argument("the parts differ in rows");
+        stored += part.stored();
+        width += part.width();
+    }
+    if (width >= nobody) throw std::length_error("too many features");
+    rows.reserve(stored, count);
+    for (std::size_t row = 0; row < count; ++row) {
+        std::size_t start = 0;
+        for (const auto& part : parts) {
+            const sparse_row<float> x = part[row];
+            for (std::size_t i = 0; i < x.size(); ++i)
+                rows.add(static_cast<std::uint32_t>(start + x.feature(i)), x.value(i));
+            start += part.width();
+        }
+        rows.end_row();
+    }
+}
+
+inline void take(const sparse_rows<float>& from, std::span<const std::int64_t> which, growing_rows& rows) {
+    rows.indptr.reserve(which.size() + 1);
+    for (const std::int64_t row : which) {
+        if (row < 0 || static_cast<std::size_t>(row) >= from.size()) throw std::out_of_range("no such row");
+        const sparse_row<float> x = from[static_cast<std::size_t>(row)];
+        rows.indices.insert(rows.indices.end(), x.index, x.index + x.count);
+        rows.values.insert(rows.values.end(), x.values, x.values + x.count);
+        rows.end_row();
+    }
+}
+
+// Dense rows without their zeros.
+inline void thin(const dense_rows<float>& from, growing_rows& rows) {
+    if (from.width() >= nobody) throw std::length_error("too many features");
+    rows.indptr.reserve(from.size() + 1);
+    for (std::size_t row = 0; row < from.size(); ++row) {
+        const dense_row<float> x = from[row];
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (x.value(i) != 0) rows.add(static_cast<std::uint32_t>(i), x.value(i));
+        rows.end_row();
+    }
+}
+
+// Divides each row by its length; a row of zeros stays.
+inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float> values) {
+    for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
+        const std::span<float> x = values.subspan(static_cast<std::size_t>(indptr[row]),
+                                                  static_cast<std::size_t>(indptr[row + 1] - indptr[row]));
+        double norm2 = 0;
+        for (const float value : x) norm2 += double{value} * value;
+        if (norm2 == 0) continue;
+        const double scale = 1 / std::sqrt(norm2);
+        for (float& value : x) value = static_cast<float>(value * scale);
+    }
+}
+
+// Some features, each with the classes that it is of interest to; those of one feature stand side by side.
+struct chosen_pairs {
+    std::span<const std::uint32_t> features, classes;
+    std::span<const std::uint32_t> places;  // of a feature's first pair; nobody if it has none
+};
+
+// In how many rows the feature of each pair is not 0: those of its class, and all. Rows without a class count nowhere.
+template <class T>
+void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> labels, const chosen_pairs& chosen,
+                     std::span<std::int64_t> inside, std::span<std::int64_t> total) {
+    const std::size_t pairs = chosen.features.size();
+    if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+    if (chosen.places.size() < rows.width()) throw std::invalid_argument("a feature has no place");
+    if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
+        throw std::invalid_argument("the arrays of the chosen features do not match");
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if (labels[row] < 0) continue;
+        const auto label = static_cast<std::uint32_t>(labels[row]);
+        const sparse_row<T> x = rows[row];
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (i + values_ahead < x.size()) __builtin_prefetch(chosen.places.data() + x.feature(i + values_ahead));
+            std::size_t pair = chosen.places[x.feature(i)];
+            if (pair == nobody || x.value(i) == 0) continue;
+            for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
+                total[pair] += 1;
+                inside[pair] += chosen.classes[pair] == label;
+            }
+        }
+    }
+}
+
+// How much of each feature is in the rows of each class.
+class class_counts {
+  public:
+    std::vector<std::vector<std::uint32_t>> by_class;
+
+    // Rows without a class count nowhere. `presence` counts rows instead of values.
+    void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
+        if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            if (labels[row] < 0) continue;
+            const auto label = static_cast<std::size_t>(labels[row]);
+            if (label >= by_class.size()) by_class.resize(label + 1);
+            std::vector<std::uint32_t>& counts = by_class[label];
+            if (counts.size() < rows.width()) counts.resize(rows.width());
+            const sparse_row<float> x = rows[row];
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                if (i + values_ahead < x.size()) __builtin_prefetch(counts.data() + x.feature(i + values_ahead), 1);
+                counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
+            }
+        }
+    }
+};
+
+}  // namespace markone

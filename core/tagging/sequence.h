@@ -1,0 +1,306 @@
+// Tag sequences: what a tagger sees of a sentence, the best sequence of tags under linear scores, and how weights learn
+// from the difference between that and the right one (Collins 2002: the structured perceptron).
+//
+// A score is a sum over tokens. Each template makes at most one feature of a token, a 64-bit key of some atoms around
+// it, and each feature has a weight for each tag. Templates that look back at tags make features of what was said
+// before; the first of them is "tag[-1]" alone, which is all that the exact search can look at.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rows/keyed_rows.h"
+#include "tagging/word_atoms.h"
+
+namespace markone {
+
+// ---- what a tagger sees
+
+enum class atom_kind : std::uint8_t { form, lower, shape, signs, prefix, suffix, known };
+
+// What of a token, and from which of its columns.
+struct atom_source {
+    atom_kind kind;
+    std::size_t size;  // of a prefix or suffix
+    std::size_t column;
+};
+
+// An atom of a token, counted from the one that is to be tagged.
+struct piece {
+    std::size_t atom;
+    std::int64_t offset;
+};
+
+struct pattern {
+    std::vector<piece> pieces;
+    std::vector<std::size_t> tags;  // how far back: 1 or 2
+};
+
+struct templates {
+    std::size_t columns = 1;
+    std::vector<atom_source> atoms;
+    std::vector<pattern> patterns;
+
+    static constexpr std::int64_t farthest = 8;
+    static constexpr std::size_t longest_memory = 2;
+    static constexpr std::size_t most = 1000;
+
+    void check() const;
+    // How far templates look to either side.
+    std::size_t reach() const;
+    // How many tags they look back, 1 at least.
+    std::size_t memory() const;
+};
+
+enum class decoder : std::uint8_t { viterbi, greedy, beam };
+
+// What is said of tokens, and how it is searched for.
+struct tag_settings {
+    std::vector<std::string> tags;
+    std::vector<std::uint8_t> allowed;  // (tags + 1)^2: whether one tag may follow another; the last row and column
+                                        // are the sentence's beginning and end
+    decoder decode = decoder::viterbi;
+    std::size_t width = 4;  // of the beam
+
+    static constexpr std::size_t most = 4096;
+
+    std::size_t count() const { return tags.size(); }
+    bool may(std::size_t before, std::size_t tag) const { return allowed[before * (count() + 1) + tag] != 0; }
+    void check() const;
+};
+
+// The strings of a column, as Python has them.
+struct strings {
+    std::span<const std::uint8_t> bytes;
+    std::span<const std::int64_t> offsets;
+
+    std::size_t size() const { return offsets.size() - 1; }
+    std::string_view operator[](std::size_t i) const {
+        return {reinterpret_cast<const char*>(bytes.data()) + offsets[i],
+                static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
+    }
+};
+
+struct sentence_batch {
+    std::span<const std::int64_t> starts;
+    std::vector<strings> columns;
+
+    std::size_t size() const { return starts.size() - 1; }
+    std::size_t tokens() const { return static_cast<std::size_t>(starts.back()); }
+    std::size_t begin(std::size_t sentence) const { return static_cast<std::size_t>(starts[sentence]); }
+    std::size_t length(std::size_t sentence) const { return begin(sentence + 1) - begin(sentence); }
+    void check(std::size_t columns_wanted) const;
+};
+
+// Which tags words had in training, in lower case: words with the same tags are alike. A tag that a word has seldom is
+// not counted among them.
+class lexicon {
+  public:
+    static constexpr std::int64_t rarest = 20;  // a tag of a word is one time of so many
+
+    lexicon() : sets{atom_of({})} {  // the first set is that of words which were never met
+        set_numbers.find_or_add(sets[0]);
+        names.end_name();
+    }
+    lexicon(std::span<const std::uint64_t> words, std::span<const std::uint32_t> set_of_word, name_list set_names);
+
+    std::uint64_t atom(std::uint64_t word) const { return sets[set_of(word)]; }
+    std::string_view text(std::uint64_t word) const { return names[set_of(word)]; }
+
+    // What words are called that had these tags so often, and their atom.
+    static std::string name_of(std::span<const std::int32_t> counts, const std::vector<std::string>& tags);
+    static std::uint64_t atom_of(std::string_view name) { return join(1, hash_of(name)); }  // not even 0 for none
+    void add(std::uint64_t word, std::string_view name);
+
+    std::span<const std::uint64_t> words() const { return numbers.keys(); }
+    const std::vector<std::uint32_t>& sets_of_words() const { return set_of_words; }
+    const name_list& names_of_sets() const { return names; }
+
+  private:
+    std::size_t set_of(std::uint64_t word) const {
+        const std::uint32_t number = numbers.find(word);
+        return number == nobody ? 0 : set_of_words[number];
+    }
+
+    row_numbers numbers;
+    std::vector<std::uint32_t> set_of_words;
+    row_numbers set_numbers;
+    std::vector<std::uint64_t> sets;
+    name_list names;
+};
+
+// Takes sentences to atoms, and atoms to keys. Remembers words, which come again.
+class sentence_reader {
+  public:
+    // Atoms are made for those of the templates' patterns that are named here.
+    sentence_reader(const templates& how, const lexicon& words, std::span<const std::size_t> patterns);
+
+    void read(const sentence_batch& batch, std::size_t sentence);
+    std::size_t length() const { return size; }
+    // Another atom than the token's own.
+    void put(std::size_t atom, std::size_t token, std::uint64_t value) { here[atom * stride + margin + token] = value; }
+
+    // The key of a pattern at a token, but for the tags that it looks back at; 0 if there is nothing to be seen.
+    std::uint64_t key(std::size_t pattern, std::size_t token) const {
+        const std::uint64_t* const at = here.data() + margin + token;
+        return key_of(pattern,
+                      [&](const piece& one) { return at[static_cast<std::int64_t>(one.atom * stride) + one.offset]; });
+    }
+
+    // Values of a column are numbered as they come, until there are too many to remember.
+    std::uint32_t value(std::size_t column, std::size_t token) const { return values[column * size + token]; }
+    std::size_t remembered(std::size_t column) const { return memory[column].atoms.size(); }
+    std::size_t forgotten() const { return times_forgotten; }
+    // The key of a pattern all of whose pieces are of one token with this value.
+    std::uint64_t key_of_value(std::size_t pattern, std::uint32_t value) const {
+        return key_of(pattern, [&](const piece& one) { return atom(how.atoms[one.atom], value); });
+    }
+    // The same, where that token would be so far before the first or behind the last one.
+    std::uint64_t key_outside(std::size_t pattern, std::int64_t distance) const {
+        return key_of(pattern, [&](const piece&) { return outside(distance); });
+    }
+
+    // Where keys begin, and tags as atoms: numbers that are no other atoms', as joining two that are the same is 0.
+    static std::uint64_t first_key(std::size_t pattern) { return mix(std::uint64_t{0x7061747400000000} + pattern); }
+    static std::uint64_t tag_atom(std::size_t tag) { return mix(std::uint64_t{0x7461670000000000} + tag); }
+    static std::uint64_t outside(std::int64_t distance) { return mix(static_cast<std::uint64_t>(distance) << 32); }
+
+  private:
+    struct column_memory {
+        word_table words;
+        std::vector<word_atoms> atoms;
+        std::vector<std::uint64_t> known;
+    };
+    static constexpr std::size_t most_remembered = std::size_t{1} << 16;
+
+    template <class Atom>
+    std::uint64_t key_of(std::size_t pattern, Atom atom) const {
+        std::uint64_t key = first_key(pattern);
+        for (const piece& one : how.patterns[pattern].pieces) {
+            const std::uint64_t value = atom(one);
+            if (value == 0) return 0;
+            key = join(key, value);
+        }
+        return key;
+    }
+    std::uint64_t atom(const atom_source& source, std::uint32_t value) const;
+    std::uint32_t remember(std::size_t column, std::string_view word);
+
+    const templates& how;
+    const lexicon& words;
+    std::vector<std::size_t> needed;  // atoms
+    std::vector<bool> used;           // columns
+    word_reader reader;
+    std::vector<column_memory> memory;
+    std::vector<std::uint32_t> values;
+    std::vector<std::uint64_t> here;  // for each atom: those of the tokens, and some outside at both ends
+    std::size_t margin, stride = 0, size = 0, times_forgotten = 0;
+};
+
+// What the atoms of a pattern are at a token, in words with `between` between them. The tags that it looks back at are
+// the last. What is known of a token, which is counted in the whole batch, others tell.
+constexpr char between = '\x1f';
+using tell_known = std::function<std::string_view(std::size_t token)>;
+std::string text_of(word_reader& reader, const templates& how, const tag_settings& what, const tell_known& known,
+                    const sentence_batch& batch, std::size_t sentence, std::size_t token, std::size_t pattern,
+                    std::span<const std::uint32_t> before);
+
+// ---- learning
+
+struct sequence_settings {
+    bool mira = false;  // or the perceptron
+    double C = 1;
+    std::size_t folds = 10;  // what is known of a training sentence's words comes from the other folds
+};
+
+struct sequence_tally {
+    std::int64_t sentences = 0, mistakes = 0, updates = 0, wrong_tokens = 0;
+    double loss = 0;
+};
+
+// Weights as they are saved: rows in the order in which they were made, with the columns that are not 0.
+struct sparse_weights {
+    std::vector<std::uint64_t> keys;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::uint32_t> columns;
+    std::vector<float> weights;
+};
+
+// Where a row came up first, which is where its name can be read.
+struct row_origin {
+    std::uint32_t sentence = 0, token = 0, pattern = 0, tag1 = 0, tag2 = 0;
+};
+
+// All that a training goes on from.
+struct sequence_state {
+    double steps = 0;
+    sparse_weights rows;       // the last weights, and
+    std::vector<double> sums;  // those of averaging, for the same columns
+    std::vector<row_origin> origins;
+};
+
+class tagger_learner {
+  public:
+    virtual ~tagger_learner() = default;
+    // Visits these sentences in turn.
+    virtual sequence_tally learn(std::span<const std::int64_t> order) = 0;
+    virtual double norm2() const = 0;
+    virtual sparse_weights weights(bool averaged) const = 0;
+    // Names of rows, by their keys.
+    virtual name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const = 0;
+    virtual const lexicon& words() const = 0;
+    virtual std::size_t features() const = 0;
+    virtual sequence_state state() const = 0;
+    virtual void set_state(const sequence_state& from) = 0;
+};
+
+// The sentences must live as long as the learner.
+struct tagged_sentences {
+    sentence_batch batch;
+    std::span<const std::int32_t> tags;
+};
+
+// Where a learner keeps what it sees of all tokens, which may not fit into memory: the numbers of their features, and
+// the keys of those that look back at tags, without these.
+struct token_features {
+    std::span<std::uint32_t> numbers;  // for each token and template that looks at no tags
+    std::span<std::uint64_t> bases;    // for each token and template that does
+};
+
+// ---- tagging
+
+struct found_sequence {
+    double score;
+    std::vector<std::int32_t> tags;
+};
+
+struct seen_feature {
+    std::size_t pattern;
+    std::string text;
+    std::vector<float> weights;
+};
+
+class tagging {
+  public:
+    virtual ~tagging() = default;
+    virtual void tag(const sentence_batch& batch, std::int32_t* out) const = 0;
+    // For each token and tag the score of the best sequence in which it has that tag; of a greedy search or a beam,
+    // the score of that tag after the tags that were found before.
+    virtual void scores(const sentence_batch& batch, float* out) const = 0;
+    // The best sequences of one sentence, so many at most, the best first.
+    virtual std::vector<found_sequence> best(const sentence_batch& batch, std::size_t count) const = 0;
+    // What speaks for tags at a token of one sentence with these tags.
+    virtual std::vector<seen_feature> features(const sentence_batch& batch, std::span<const std::int32_t> tags,
+                                               std::size_t token) const = 0;
+};
+
+}  // namespace markone

@@ -1,0 +1,561 @@
+// How a tagger learns: see sequence.h.
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "rows/scattered_rows.h"
+#include "tagging/sequence.h"
+#include "tagging/sequence_search.h"
+
+namespace markone {
+
+namespace MARKONE_LEVEL {
+
+namespace {
+
+class learner final : public tagger_learner {
+  public:
+    learner(const templates& how, const tag_settings& what, const sequence_settings& by, const tagged_sentences& from,
+            const token_features& seen)
+        : how(how),
+          what(what),
+          by(by),
+          from(from),
+          seen(seen),
+          parts(how, what.decode),
+          count(what.count()),
+          width(padded(count)),
+          memory(how.memory()),
+          ends(count) {
+        if (seen.numbers.size() != from.batch.tokens() * parts.local.size() ||
+            seen.bases.size() != from.batch.tokens() * parts.looking_back.size())
+            throw std::invalid_argument("there is not room for the features of all tokens");
+        for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
+        if (by.folds > 0) learn_words();
+        number();
+    }
+
+    sequence_tally learn(std::span<const std::int64_t> order) override {
+        sequence_tally now;
+        for (const std::int64_t sentence : order) {
+            if (sentence < 0 || static_cast<std::size_t>(sentence) >= from.batch.size())
+                throw std::out_of_range("no such sentence");
+            visit(static_cast<std::size_t>(sentence), now);
+            steps += 1;
+            ++now.sentences;
+        }
+        return now;
+    }
+
+    double norm2() const override {
+        double sum = 0;
+        for (std::uint32_t row = 0; row < rows.size(); ++row)
+            for (const auto& one : rows.weights(row)) sum += double{one.w} * double{one.w};
+        return sum;
+    }
+
+    sparse_weights weights(bool averaged) const override {
+        sparse_weights found;
+        for (std::uint32_t row = 0; row < rows.size(); ++row) {
+            const auto entries = rows.weights(row);
+            const auto sums = rows.sums(row);
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                const double last = entries[i].w;
+                const auto weight = static_cast<float>(averaged && steps > 0 ? last - sums[i] / steps : last);
+                if (weight == 0) continue;
+                found.columns.push_back(entries[i].column);
+                found.weights.push_back(weight);
+            }
+            if (found.columns.size() == static_cast<std::size_t>(found.indptr.back())) continue;
+            found.keys.push_back(rows.keys()[row]);
+            found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
+        }
+        return found;
+    }
+
+    name_list names(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>& patterns) const override {
+        name_list found;
+        const tell_known tell = [&](std::size_t token) -> std::string_view {
+            return set_of_token.empty() ? std::string_view() : sets[set_of_token[token]];
+        };
+        word_reader reader;
+        for (const std::uint64_t key : keys) {
+            const std::uint32_t row = rows.find(key);
+            if (row == nobody) throw std::out_of_range("no such feature");
+            const row_origin& origin = origins[row];
+            const std::array<std::uint32_t, 2> before{origin.tag1, origin.tag2};
+            found.write(
+                text_of(reader, how, what, tell, from.batch, origin.sentence, origin.token, origin.pattern, before));
+            found.end_name();
+            patterns.push_back(origin.pattern);
+        }
+        return found;
+    }
+
+    const lexicon& words() const override { return known; }
+    std::size_t features() const override { return count_of_features; }
+
+    sequence_state state() const override {
+        sequence_state now;
+        now.steps = steps;
+        for (std::uint32_t row = 0; row < rows.size(); ++row) {
+            if (!came_up(row)) continue;
+            for (const auto& one : rows.weights(row)) {
+                now.rows.columns.push_back(one.column);
+                now.rows.weights.push_back(one.w);
+            }
+            const auto sums = rows.sums(row);
+            now.sums.insert(now.sums.end(), sums.begin(), sums.end());
+            now.origins.push_back(origins[row]);
+            now.rows.keys.push_back(rows.keys()[row]);
+            now.rows.indptr.push_back(static_cast<std::int64_t>(now.rows.columns.size()));
+        }
+        return now;
+    }
+
+    void set_state(const sequence_state& to) override {
+        if (steps != 0 || rows.size() != count_of_features)
+            throw std::invalid_argument("it has learned something already");
+        check(to);
+        for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
+            const std::uint32_t number = rows.row_of(to.rows.keys[row]);
+            for (auto at = static_cast<std::size_t>(to.rows.indptr[row]);
+                 at < static_cast<std::size_t>(to.rows.indptr[row + 1]); ++at)
+                rows.put(number, to.rows.columns[at], to.rows.weights[at], to.sums[at]);
+            note_origin(number, to.origins[row]);
+        }
+        steps = to.steps;
+        moves_are_old = true;
+    }
+
+  private:
+    void check(const sequence_state& to) const {
+        const std::size_t size = to.rows.keys.size(), stored = to.rows.columns.size();
+        bool good = to.rows.indptr.size() == size + 1 && to.origins.size() == size &&
+                    to.rows.weights.size() == stored && to.sums.size() == stored && to.rows.indptr[0] == 0 &&
+                    static_cast<std::size_t>(to.rows.indptr[size]) == stored && to.steps >= 0 &&
+                    to.steps <= most_steps && std::floor(to.steps) == to.steps;
+        for (std::size_t row = 0; good && row < size; ++row)
+            good = to.rows.indptr[row] <= to.rows.indptr[row + 1] && came_up_there(to.rows.keys[row], to.origins[row]);
+        std::vector<std::size_t> last_row(count, size);  // that had a weight for a tag
+        for (std::size_t row = 0; good && row < size; ++row)
+            for (auto at = static_cast<std::size_t>(to.rows.indptr[row]);
+                 good && at < static_cast<std::size_t>(to.rows.indptr[row + 1]); ++at) {
+                const std::uint32_t tag = to.rows.columns[at];
+                good = tag < count && std::isfinite(to.rows.weights[at]) && std::isfinite(to.sums[at]) &&
+                       last_row[tag] != row;
+                if (good) last_row[tag] = row;
+            }
+        if (!good) throw std::invalid_argument("what was kept of a training does not fit together");
+        std::vector<std::uint64_t> keys(to.rows.keys);
+        std::ranges::sort(keys);
+        if (std::ranges::adjacent_find(keys) != keys.end())
+            throw std::invalid_argument("a feature stands twice in what was kept");
+    }
+    // Whether a template makes just this feature of a token, after these tags: only then its name can be read there.
+    bool came_up_there(std::uint64_t key, const row_origin& origin) const {
+        if (origin.sentence >= from.batch.size() || origin.token >= from.batch.length(origin.sentence) ||
+            origin.pattern >= how.patterns.size() || origin.tag1 > count || origin.tag2 > count)
+            return false;
+        const std::size_t token = from.batch.begin(origin.sentence) + origin.token;
+        const auto number_in = [&](const std::vector<std::size_t>& some) {
+            return static_cast<std::size_t>(std::ranges::lower_bound(some, std::size_t{origin.pattern}) - some.begin());
+        };
+        if (how.patterns[origin.pattern].tags.empty()) {
+            const std::uint32_t row = seen.numbers[token * parts.local.size() + number_in(parts.local)];
+            return row != nobody && rows.keys()[row] == key;
+        }
+        const std::uint64_t base = seen.bases[token * parts.looking_back.size() + number_in(parts.looking_back)];
+        return base != 0 && with_tags(base, how.patterns[origin.pattern], {{origin.tag1, origin.tag2}}) == key;
+    }
+
+    // ---- what is seen
+
+    std::size_t fold_of(std::size_t sentence) const { return mix(sentence + 1) % by.folds; }
+
+    // Counts the tags of words: of all sentences, and of each fold.
+    void learn_words() {
+        row_numbers met;
+        std::vector<std::int32_t> counts;
+        std::vector<std::uint32_t> word_of_token(from.batch.tokens());
+        word_table forms;
+        std::vector<std::uint32_t> word_of_form;
+        word_reader reader;
+        for (std::size_t at = 0; at < word_of_token.size(); ++at) {
+            const std::string_view form = from.batch.columns[0][at];
+            const std::uint32_t number = forms.find_or_add(form);
+            if (number == word_of_form.size()) word_of_form.push_back(met.find_or_add(reader.read(form).lower));
+            word_of_token[at] = word_of_form[number];
+        }
+        counts.resize(met.size() * count);
+        for (std::size_t at = 0; at < word_of_token.size(); ++at)
+            ++counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])];
+        const auto of_word = [&](std::size_t word) { return std::span(counts).subspan(word * count, count); };
+        for (std::size_t word = 0; word < met.size(); ++word)
+            known.add(met.keys()[word], lexicon::name_of(of_word(word), what.tags));
+
+        // What would be known of each training token without its fold.
+        set_of_token.resize(word_of_token.size());
+        row_numbers set_numbers;
+        std::vector<std::vector<std::size_t>> sentences(by.folds);
+        for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence)
+            sentences[fold_of(sentence)].push_back(sentence);
+        std::vector<std::uint32_t> set_of_word(met.size());
+        for (const auto& fold : sentences) {
+            const auto each = [&](auto use) {
+                for (const std::size_t sentence : fold)
+                    for (std::size_t at = from.batch.begin(sentence); at < from.batch.begin(sentence + 1); ++at)
+                        use(at, counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])]);
+            };
+            each([&](std::size_t, std::int32_t& times) { --times; });
+            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = nobody; });
+            each([&](std::size_t at, std::int32_t&) {
+                std::uint32_t& set = set_of_word[word_of_token[at]];
+                if (set == nobody) {
+                    std::string name = lexicon::name_of(of_word(word_of_token[at]), what.tags);
+                    set = set_numbers.find_or_add(lexicon::atom_of(name));
+                    if (set == sets.size()) sets.push_back(std::move(name));
+                }
+                set_of_token[at] = set;
+            });
+            each([&](std::size_t, std::int32_t& times) { ++times; });
+        }
+    }
+
+    // Numbers the features of all tokens: each has a row, which stays empty until it takes part in a mistake.
+    void number() {
+        std::vector<std::size_t> all(how.patterns.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        sentence_reader reader(how, known, all);
+        auto next = seen.numbers.begin();
+        auto next_base = seen.bases.begin();
+        rows.reserve(std::min(2 * from.batch.tokens(), most_reserved));
+        std::vector<std::uint64_t> keys;
+        for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence) {
+            reader.read(from.batch, sentence);
+            const std::size_t begin = from.batch.begin(sentence);
+            for (std::size_t atom = 0; by.folds > 0 && atom < how.atoms.size(); ++atom)
+                if (how.atoms[atom].kind == atom_kind::known)
+                    for (std::size_t i = 0; i < reader.length(); ++i)
+                        reader.put(atom, i, lexicon::atom_of(sets[set_of_token[begin + i]]));
+            keys.clear();
+            for (std::size_t i = 0; i < reader.length(); ++i) {
+                for (const std::size_t p : parts.local) {
+                    keys.push_back(reader.key(p, i));
+                    rows.expect_key(keys.back());
+                }
+                for (const std::size_t p : parts.looking_back) *next_base++ = reader.key(p, i);
+            }
+            for (const std::uint64_t key : keys) *next++ = key == 0 ? nobody : rows.row_of(key);
+        }
+        count_of_features = rows.size();
+    }
+
+    // ---- a visit
+
+    void visit(std::size_t sentence, sequence_tally& now) {
+        const std::size_t begin = from.batch.begin(sentence), length = from.batch.length(sentence);
+        at = {sentence, begin, from.tags.subspan(begin, length)};
+        path.resize(length);
+        if (length == 0) return;
+        if (what.decode == decoder::greedy) return visit_greedily(now);
+        local.assign(length * width, 0);
+        add_local(0, length, local.data());
+        if (what.decode == decoder::viterbi)
+            visit_exactly(now);
+        else
+            visit_by_beam(now);
+    }
+
+    void visit_exactly(sequence_tally& now) {
+        const std::size_t length = path.size();
+        const lattice over = transitions();
+        if (by.mira) {  // the sequence that is worst to be confused with: its score and its wrong tags together
+            augmented = local;
+            for (std::size_t i = 0; i < length; ++i)
+                for (std::size_t j = 0; j < count; ++j)
+                    augmented[i * width + j] += static_cast<float>(j != right_tag(i));
+            search.find(over, augmented, path);
+            if (is_right()) return;  // it wins by more than any cost, and so without one
+            worst = path;
+        }
+        search.find(over, local, path);
+        if (!count_wrong(now) && !by.mira) return;
+        if (by.mira) path.swap(worst);
+        double lost = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+            const history found = history_at(path, i, count), right = history_at(at.tags, i, count);
+            lost += double{local[i * width + path[i]]} - double{local[i * width + right_tag(i)]} +
+                    double{move_weights[found.tags[0] * width + path[i]]} -
+                    double{move_weights[right.tags[0] * width + right_tag(i)]};
+        }
+        update(length, lost, now);
+    }
+
+    void visit_by_beam(sequence_tally& now) {
+        const std::size_t length = path.size();
+        double right = 0, most = 0;
+        std::size_t violated = 0;
+        std::vector<float> scores(width);
+        const auto add = [&](std::size_t i, const history& said, float* out) {
+            std::copy_n(local.data() + i * width, width, out);
+            add_looking_back(i, said, out);
+        };
+        if (by.mira) {
+            search_by_beam.find(what, length, memory, what.width, add, [](std::size_t) {});
+            search_by_beam.trace(length - 1, 0, path);
+            count_wrong(now);
+        }
+        // The largest violation (Huang, Fayong & Guo 2012): the beginning that is farthest ahead of the right one.
+        search_by_beam.find(
+            what, length, memory, what.width,
+            [&](std::size_t i, const history& said, float* out) {
+                add(i, said, out);
+                for (std::size_t j = 0; by.mira && j < count; ++j) out[j] += static_cast<float>(j != right_tag(i));
+            },
+            [&](std::size_t i) {
+                add(i, history_at(at.tags, i, count), scores.data());
+                right += double{scores[right_tag(i)]};
+                const beam::item& first = search_by_beam.at(i)[0];
+                if (first.right || first.score - right < most) return;
+                most = first.score - right;
+                violated = i + 1;
+            },
+            at.tags);
+        search_by_beam.trace(length - 1, 0, path);
+        if (!by.mira && !count_wrong(now)) return;
+        if (violated == 0) return;
+        search_by_beam.trace(violated - 1, 0, path);
+        double cost = 0;
+        for (std::size_t i = 0; by.mira && i < violated; ++i) cost += path[i] != right_tag(i);
+        update(violated, most - cost, now);
+    }
+
+    // Each token is learned by itself, after what was said of those before it.
+    void visit_greedily(sequence_tally& now) {
+        bool wrong = false, moved = false;
+        std::vector<float> scores(width);
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const history said = history_at(path, i, count);
+            const auto may = [&](std::size_t tag) {
+                return what.may(said.tags[0], tag) && (i + 1 < path.size() || what.may(tag, count));
+            };
+            std::fill(scores.begin(), scores.end(), 0.0f);
+            add_local(i, i + 1, scores.data());
+            add_looking_back(i, said, scores.data());
+            std::size_t best = count, rival = count;
+            for (std::size_t tag = 0; tag < count; ++tag) {
+                if (!may(tag)) continue;
+                if (best == count || scores[tag] > scores[best]) best = tag;
+                if (tag != right_tag(i) && (rival == count || scores[tag] > scores[rival])) rival = tag;
+            }
+            if (best == count) throw std::invalid_argument("no sequence of tags is allowed");
+            path[i] = static_cast<std::uint32_t>(best);
+            now.wrong_tokens += best != right_tag(i);
+            wrong |= best != right_tag(i);
+            if (rival == count || !may(right_tag(i)) || (!by.mira && best == right_tag(i))) continue;
+            noted.clear();
+            note_local(i, right_tag(i), rival);
+            note_looking_back(i, said, right_tag(i), true);
+            note_looking_back(i, said, rival, false);
+            moved |= move(double{scores[rival]} - double{scores[right_tag(i)]}, 1, now);
+        }
+        now.mistakes += wrong;
+        now.updates += moved;
+    }
+
+    bool is_right() const {
+        return std::equal(path.begin(), path.end(), at.tags.begin(), [](std::uint32_t one, std::int32_t other) {
+            return one == static_cast<std::uint32_t>(other);
+        });
+    }
+    bool count_wrong(sequence_tally& now) const {
+        std::int64_t wrong = 0;
+        for (std::size_t i = 0; i < path.size(); ++i) wrong += path[i] != right_tag(i);
+        now.wrong_tokens += wrong;
+        now.mistakes += wrong != 0;
+        return wrong != 0;
+    }
+    std::size_t right_tag(std::size_t i) const { return static_cast<std::size_t>(at.tags[i]); }
+
+    // ---- scores
+
+    void add_row(std::uint32_t row, float* scores) const {
+        if (row != nobody) rows.add(row, scores);
+    }
+    std::span<const std::uint32_t> features_of(std::size_t i) const {
+        return seen.numbers.subspan((at.begin + i) * parts.local.size(), parts.local.size());
+    }
+    // Adds what is seen of some tokens to their rows of scores. Most of the time of learning is waiting for weights, so
+    // all are asked for first.
+    void add_local(std::size_t begin, std::size_t end, float* scores) {
+        const std::size_t each = parts.local.size();
+        const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
+        extents.resize(features.size());
+        for (const std::uint32_t row : features)
+            if (row != nobody) rows.expect(row);
+        for (std::size_t i = 0; i < features.size(); ++i)
+            extents[i] = features[i] == nobody ? scattered_rows::extent() : rows.extent_of(features[i]);
+        for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
+    }
+    // 0 where the pattern sees nothing.
+    std::uint64_t key_looking_back(std::size_t i, std::size_t number, const history& said) const {
+        const std::uint64_t base = seen.bases[(at.begin + i) * parts.looking_back.size() + number];
+        return base == 0 ? 0 : with_tags(base, how.patterns[parts.looking_back[number]], said);
+    }
+    void add_looking_back(std::size_t i, const history& said, float* scores) const {
+        for (std::size_t number = 0; number < parts.looking_back.size(); ++number)
+            if (const std::uint64_t key = key_looking_back(i, number, said); key != 0) add_row(rows.find(key), scores);
+    }
+    // All that "tag[-1]" says, for the exact search.
+    lattice transitions() {
+        if (moves_are_old) {
+            move_weights.assign((count + 1) * width, 0);
+            moves.assign((count + 1) * width, never);
+            for (std::size_t before = 0; before <= count; ++before) {
+                float* const row = move_weights.data() + before * width;
+                history said = history::before_all(count);
+                said.tags[0] = static_cast<std::uint32_t>(before);
+                for (const std::size_t p : parts.looking_back)
+                    add_row(rows.find(with_tags(sentence_reader::first_key(p), how.patterns[p], said)), row);
+                for (std::size_t tag = 0; tag < count; ++tag)
+                    if (what.may(before, tag)) moves[before * width + tag] = row[tag];
+            }
+            moves_are_old = false;
+        }
+        return {count, width, moves, ends};
+    }
+
+    // ---- steps
+
+    // One weight, up or down by 1, as a number that sorts by rows and columns.
+    static std::uint64_t change_of(std::uint32_t row, std::size_t column, bool up) {
+        return std::uint64_t{row} << 32 | column << 1 | std::uint64_t{up};
+    }
+    struct change {
+        std::uint32_t row, column;
+        float amount;
+    };
+
+    // From the first tokens of the sequence that was found to the right ones.
+    void update(std::size_t length, double lost, sequence_tally& now) {
+        double cost = 0;
+        for (std::size_t i = 0; i < length; ++i) cost += path[i] != right_tag(i);
+        if (cost == 0 || (by.mira && lost + cost <= 0)) return;
+        noted.clear();
+        for (std::size_t i = 0; i < length; ++i) {
+            const history found = history_at(path, i, count), right = history_at(at.tags, i, count);
+            const bool differs = path[i] != right_tag(i);
+            if (differs) note_local(i, right_tag(i), path[i]);
+            if (differs || found != right) {
+                note_looking_back(i, right, right_tag(i), true);
+                note_looking_back(i, found, path[i], false);
+            }
+        }
+        now.updates += move(lost, cost, now);
+    }
+
+    void note_local(std::size_t i, std::size_t right, std::size_t wrong) {
+        const auto features = features_of(i);
+        for (std::size_t number = 0; number < features.size(); ++number) {
+            const std::uint32_t row = features[number];
+            if (row == nobody) continue;
+            note(row, i, parts.local[number], history::before_all(count));
+            noted.push_back(change_of(row, right, true));
+            noted.push_back(change_of(row, wrong, false));
+        }
+    }
+    void note_looking_back(std::size_t i, const history& said, std::size_t tag, bool up) {
+        for (std::size_t number = 0; number < parts.looking_back.size(); ++number) {
+            const std::uint64_t key = key_looking_back(i, number, said);
+            if (key == 0) continue;
+            const std::uint32_t row = rows.row_of(key);
+            note(row, i, parts.looking_back[number], said);
+            noted.push_back(change_of(row, tag, up));
+        }
+    }
+    // Whether a row has taken part in a mistake.
+    bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != nobody; }
+    // Where it came up first.
+    void note(std::uint32_t row, std::size_t i, std::size_t pattern, const history& said) {
+        if (came_up(row)) return;
+        note_origin(row, {static_cast<std::uint32_t>(at.sentence), static_cast<std::uint32_t>(i),
+                          static_cast<std::uint32_t>(pattern), said.tags[0], said.tags[1]});
+    }
+    void note_origin(std::uint32_t row, const row_origin& origin) {
+        if (row >= origins.size()) origins.resize(rows.size(), {0, 0, nobody, 0, 0});
+        origins[row] = origin;
+    }
+
+    // The perceptron adds the difference of the features; MIRA as much of it as wins by the cost, and at most C.
+    //   tau = min(C, (s_found + cost - s_right) / |difference|^2)
+    bool move(double lost, double cost, sequence_tally& now) {
+        std::sort(noted.begin(), noted.end());
+        difference.clear();
+        double norm2 = 0;
+        for (std::size_t i = 0; i < noted.size();) {
+            const std::uint64_t which = noted[i] >> 1;
+            float amount = 0;
+            for (; i < noted.size() && noted[i] >> 1 == which; ++i) amount += (noted[i] & 1) != 0 ? 1.0f : -1.0f;
+            if (amount == 0) continue;
+            norm2 += double{amount} * double{amount};
+            difference.push_back(
+                {static_cast<std::uint32_t>(which >> 31), static_cast<std::uint32_t>(which & 0x7fffffff), amount});
+            rows.expect_sums(difference.back().row);
+        }
+        const double loss = by.mira ? lost + cost : lost;
+        if (loss > 0) now.loss += loss;
+        const double tau = !by.mira ? 1 : norm2 > 0 && loss > 0 ? std::min(by.C, loss / norm2) : 0;
+        if (tau == 0 || difference.empty()) return false;
+        for (const change& one : difference)
+            rows.move(one.row, one.column, static_cast<float>(tau * double{one.amount}), steps);
+        moves_are_old = true;
+        return true;
+    }
+
+    static constexpr double most_steps = 9007199254740992.0;  // 2^53: up to there each is another number
+    static constexpr std::size_t most_reserved = std::size_t{1} << 19;
+
+    struct place {
+        std::size_t sentence = 0, begin = 0;
+        std::span<const std::int32_t> tags;
+    };
+
+    const templates how;
+    const tag_settings what;
+    const sequence_settings by;
+    const tagged_sentences from;
+    const token_features seen;
+    const divided_patterns parts;
+    const std::size_t count, width, memory;
+
+    lexicon known;
+    std::vector<std::string> sets;            // of tags that are known of words in training
+    std::vector<std::uint32_t> set_of_token;  // without its own fold
+    std::size_t count_of_features = 0;        // of tokens, which are the first rows
+    scattered_rows rows;
+    std::vector<row_origin> origins;  // of rows that came up in a mistake
+    double steps = 0;
+
+    place at;
+    std::vector<float> local, augmented, move_weights, moves, ends;
+    bool moves_are_old = true;
+    std::vector<std::uint32_t> path, worst;
+    std::vector<std::uint64_t> noted;
+    std::vector<scattered_rows::extent> extents;
+    std::vector<change> difference;
+    viterbi search;
+    beam search_by_beam;
+};
+
+}  // namespace
+
+std::unique_ptr<tagger_learner> make_tagger_learner(const templates& how, const tag_settings& what,
+                                                    const sequence_settings& by, const tagged_sentences& from,
+                                                    const token_features& seen) {
+    return std::make_unique<learner>(how, what, by, from, seen);
+}
+
+}  // namespace MARKONE_LEVEL
+
+}  // namespace markone

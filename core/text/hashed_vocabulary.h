@@ -1,0 +1,357 @@
+// N-grams by their hashes, in a table of a fixed number of places.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+#include "text/ngrams.h"
+
+namespace markone {
+
+// How an n-gram comes to one of 2^bits places: by the highest bits of its hash. The lowest tell those that share one.
+class ngram_hashing {
+  public:
+    explicit ngram_hashing(unsigned bits) : shift(64 - bits) {
+        if (bits < 1 || bits > 30) throw std::invalid_argument("no such number of bits");
+    }
+
+    static std::uint64_t joined(std::uint64_t first, std::uint64_t word) {
+        return mix(first * 0x9e3779b97f4a7c15 + word);
+    }
+    std::size_t places() const { return std::size_t{1} << (64 - shift); }
+    std::uint32_t place(std::uint64_t hash) const { return static_cast<std::uint32_t>(hash >> shift); }
+    static std::uint32_t tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+
+    static std::uint64_t hash_of_ngram(std::span<const std::string> ngram) {
+        std::uint64_t hash = hash_of(ngram.front());
+        for (const std::string& token : ngram.subspan(1)) hash = joined(hash, hash_of(token));
+        return hash;
+    }
+
+    // The hash of an n-gram that is known by its name: words with spaces between them, or a run of characters.
+    static std::uint64_t hash_of_name(std::string_view name, const ngram_settings& how) {
+        std::uint64_t hash = 0;
+        std::size_t length = 0;
+        for (std::size_t at = 0; at <= name.size(); ++length) {
+            const std::size_t space = how.tokens.longest_run > 0 ? name.npos : name.find(' ', at);
+            const std::size_t end = std::min(space, name.size());
+            if (end == at) throw std::invalid_argument("a word is empty");
+            const std::uint64_t word = hash_of(name.substr(at, end - at));
+            hash = length == 0 ? word : joined(hash, word);
+            at = end + 1;
+        }
+        if (length < how.shortest || length > how.longest)
+            throw std::invalid_argument("an n-gram is too short or too long");
+        return hash;
+    }
+
+    // Calls use(i, hash) for each of such names in turn; expect(hash) some names ahead.
+    template <class Expect, class Use>
+    static void each_name(std::span<const std::string_view> names, const ngram_settings& how, Expect expect, Use use) {
+        constexpr std::size_t ahead = 16;
+        std::vector<std::uint64_t> hashes(names.size());
+        for (std::size_t i = 0; i < names.size() + ahead; ++i) {
+            if (i < names.size()) expect(hashes[i] = hash_of_name(names[i], how));
+            if (i >= ahead) use(i - ahead, hashes[i - ahead]);
+        }
+    }
+
+    // Calls look(hashes, count) for the n-grams of each length of a text; returns the text's length in tokens.
+    template <class Look>
+    static std::size_t each_length(std::string_view text, const ngram_settings& how, ngram_reader& by, Look look) {
+        by.hashes.clear();
+        by.tokens(text, [&](std::string_view token) { by.hashes.push_back(hash_of(token)); });
+        by.joined = by.hashes;
+        const std::size_t size = by.hashes.size();
+        for (std::size_t length = 1; length <= std::min(how.longest, size); ++length) {
+            const std::size_t count = size - length + 1;
+            if (length > 1)
+                for (std::size_t i = 0; i < count; ++i) by.joined[i] = joined(by.joined[i], by.hashes[i + length - 1]);
+            if (length >= how.shortest) look(by.joined, count);
+        }
+        return size;
+    }
+
+  private:
+    unsigned shift;
+};
+
+// The first n-gram that came to a place. There are at most 2^30 names.
+struct place_owner {
+    static constexpr std::uint32_t nameless = 0x7fffffff;
+
+    std::uint32_t tag = 0;  // of its hash
+    std::uint32_t name : 31 = nameless;
+    std::uint32_t shared : 1 = 0;  // whether others came, too
+
+    bool knows(std::uint64_t hash) const { return shared || (name != nameless && tag == ngram_hashing::tag(hash)); }
+    // Whether the n-gram is the one that the place, which has a name, is named after. If not, the place is shared.
+    bool meet(std::uint32_t other) {
+        if (tag == other) return true;
+        shared = 1;
+        return false;
+    }
+};
+
+// 2^bits places which n-grams share by their hash. A place has the name of the first that came to it, and knows whether
+// others did. There is no table before something is put into it.
+class hashed_vocabulary {
+  public:
+    hashed_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
+
+    const ngram_settings how;
+
+    std::size_t features() const { return hashing.places(); }
+    std::vector<std::uint32_t> counts() const {
+        return rows_with.empty() ? std::vector<std::uint32_t>(features()) : rows_with;
+    }
+    std::size_t used() const { return named.size(); }
+    std::size_t shared() const {
+        return static_cast<std::size_t>(
+            std::count_if(places.begin(), places.end(), [](const place_owner& one) { return one.shared; }));
+    }
+    // N-grams met: all, and those in a place named after another.
+    std::uint64_t met() const { return ngrams_met; }
+    std::uint64_t strangers() const { return strangers_met; }
+
+    // Takes in what was collected, and returns its rows.
+    growing_rows absorb(const ngram_collector& batch) {
+        make_table();
+        rows_with.resize(places.size());
+        std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
+        std::vector<std::uint32_t> numbers;
+        for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
+            hash_of_word[word] = hash_of(batch.words[word]);
+        growing_rows rows;
+        rows.reserve(how.longest * batch.said.size(), batch.lengths.size());
+        std::size_t at = 0;
+        for (const std::uint32_t size : batch.lengths) {
+            const std::span<const std::uint32_t> said(batch.said.data() + at, size);
+            at += size;
+            check_room(rows, how, size);
+            counter.begin_row(features(), rows);
+            hashes.resize(size);
+            for (std::size_t i = 0; i < size; ++i) hashes[i] = hash_of_word[said[i]];
+            for (std::size_t length = 1; length <= std::min<std::size_t>(how.longest, size); ++length) {
+                const std::size_t count = size - length + 1;
+                if (length > 1)
+                    for (std::size_t i = 0; i < count; ++i)
+                        hashes[i] = ngram_hashing::joined(hashes[i], hash_of_word[said[i + length - 1]]);
+                if (length < how.shortest) continue;
+                expect(hashes, count, numbers, counter);
+                for (std::size_t i = 0; i < count; ++i) {
+                    strangers_met += !claim(numbers[i], hashes[i], said.subspan(i, length), batch.words);
+                    counter.count(numbers[i], rows);
+                }
+                ngrams_met += count;
+            }
+            rows.end_row();
+        }
+        for (std::size_t i = 0; i < rows.indices.size(); ++i) {
+            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            ++rows_with[rows.indices[i]];
+        }
+        return rows;
+    }
+
+    // The name of the first n-gram that came to the place; nothing if none did.
+    std::string name(std::uint32_t number) const {
+        if (number >= features()) throw std::out_of_range("no such n-gram");
+        const std::uint32_t which = places.empty() ? nameless : places[number].name;
+        return which == nameless ? "" : std::string(named[which]);
+    }
+    // The names of all places; nothing where there is none.
+    name_list names() const {
+        name_list all;
+        all.reserve(features(), named.bytes.size());
+        for (std::size_t number = 0; number < features(); ++number) {
+            if (!places.empty() && places[number].name != nameless) all.write(named[places[number].name]);
+            all.end_name();
+        }
+        return all;
+    }
+
+    // What the table consists of: the names that there are, as they came; the place of each; whether others share it.
+    const name_list& owners() const { return named; }
+    std::vector<std::uint32_t> owned() const { return place_of_name; }
+    std::vector<std::uint8_t> sharing() const {
+        std::vector<std::uint8_t> all;
+        for (const std::uint32_t place : place_of_name) all.push_back(places[place].shared);
+        return all;
+    }
+
+    // Takes in names as another vocabulary of this kind has them: their numbers here.
+    std::vector<std::uint32_t> add(std::span<const std::string_view> more, std::span<const std::uint8_t> sharing) {
+        if (more.size() != sharing.size()) throw std::invalid_argument("it is not said which names share their place");
+        make_table();
+        std::vector<std::uint32_t> numbers(more.size());
+        const auto expect = [&](std::uint64_t hash) { __builtin_prefetch(&places[hashing.place(hash)], 1); };
+        ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
+            numbers[i] = hashing.place(hash);
+            place_owner& at = places[numbers[i]];
+            if (at.name == nameless) take(numbers[i], hash, [&] { named.write(more[i]); });
+            if (!at.meet(ngram_hashing::tag(hash)) || sharing[i]) at.shared = 1;
+        });
+        return numbers;
+    }
+
+    // The place of an n-gram; nobody if it can be told that it is not known.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
+        const std::uint32_t place = hashing.place(hash);
+        return !places.empty() && places[place].knows(hash) ? place : nobody;
+    }
+
+    // Of how many words, or other tokens, what each place is named after consists; 1 where it has no name.
+    std::vector<std::uint8_t> lengths() const {
+        std::vector<std::uint8_t> all(features(), 1);
+        if (how.longest == 1) return all;
+        for (std::uint32_t number = 0; number < all.size(); ++number) {
+            const std::string words = name(number);
+            all[number] = static_cast<std::uint8_t>(1 + std::count(words.begin(), words.end(), ' '));
+        }
+        return all;
+    }
+
+    // A row of the places of what is in the text. What is not known is passed over, where that can be told.
+    std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
+        const std::size_t begin = rows.indices.size();
+        if (!places.empty()) by.counter.begin_row(features(), rows);
+        const auto look = [&](const std::vector<std::uint64_t>& hashes, std::size_t count) {
+            if (places.empty()) return;
+            check_room(rows, how, by.hashes.size());
+            expect(hashes, count, by.current, by.counter);
+            for (std::size_t i = 0; i < count; ++i)
+                if (places[by.current[i]].knows(hashes[i])) by.counter.count(by.current[i], rows);
+        };
+        const std::size_t size = ngram_hashing::each_length(text, how, by, look);
+        end_row(begin, values, rows);
+        return size;
+    }
+
+  private:
+    static constexpr std::uint32_t nameless = place_owner::nameless;
+    static constexpr std::size_t ahead = 16;  // counts are asked for so many values before they are raised
+
+    void make_table() {
+        if (places.empty()) places.resize(features());
+    }
+
+    // The places of n-grams, for which it asks ahead.
+    void expect(std::span<const std::uint64_t> hashes, std::size_t count, std::vector<std::uint32_t>& numbers,
+                const row_counter& counter) const {
+        numbers.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            numbers[i] = hashing.place(hashes[i]);
+            __builtin_prefetch(&places[numbers[i]], 1);
+            counter.expect(numbers[i]);
+        }
+    }
+
+    // Gives a place that has no name that of the n-gram; whether the n-gram is the one that it is named after.
+    bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
+               const word_table& words) {
+        if (places[number].name == nameless)
+            take(number, hash, [&] {
+                for (const std::uint32_t& word : ngram) {
+                    if (&word != ngram.data()) named.write(" ");
+                    named.write(words[word]);
+                }
+            });
+        return places[number].meet(ngram_hashing::tag(hash));
+    }
+    template <class Write>
+    void take(std::uint32_t number, std::uint64_t hash, Write write) {
+        places[number] = {ngram_hashing::tag(hash), static_cast<std::uint32_t>(named.size()) & nameless, 0};
+        write();
+        named.end_name();
+        place_of_name.push_back(number);
+    }
+
+    ngram_hashing hashing;
+    table<place_owner> places;
+    std::vector<std::uint32_t> rows_with;
+    row_counter counter;
+    name_list named;
+    std::vector<std::uint32_t> place_of_name;
+    std::uint64_t ngrams_met = 0, strangers_met = 0;
+};
+
+// Some of such places, each a feature with the next number: only they need memory.
+class compact_vocabulary {
+  public:
+    compact_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
+
+    const ngram_settings how;
+
+    std::size_t features() const { return owned.size(); }
+    std::string name(std::uint32_t number) const {
+        if (number >= features()) throw std::out_of_range("no such n-gram");
+        return std::string(named[number]);
+    }
+    const name_list& names() const { return named; }
+    std::vector<std::uint8_t> sharing() const {
+        std::vector<std::uint8_t> all;
+        for (const place_owner& one : owned) all.push_back(one.shared);
+        return all;
+    }
+
+    // Takes in names as another vocabulary of this kind has them: their numbers here.
+    std::vector<std::uint32_t> add(std::span<const std::string_view> more, std::span<const std::uint8_t> sharing) {
+        if (more.size() != sharing.size()) throw std::invalid_argument("it is not said which names share their place");
+        numbers.reserve(features() + more.size());
+        std::vector<std::uint32_t> found(more.size());
+        const auto expect = [&](std::uint64_t hash) { numbers.expect(hashing.place(hash)); };
+        ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
+            const std::uint32_t number = numbers.find_or_add(hashing.place(hash));
+            if (number == features()) {
+                owned.push_back({ngram_hashing::tag(hash), number & place_owner::nameless, 0});
+                named.write(more[i]);
+                named.end_name();
+            }
+            if (!owned[number].meet(ngram_hashing::tag(hash)) || sharing[i]) owned[number].shared = 1;
+            found[i] = number;
+        });
+        return found;
+    }
+
+    // The feature that an n-gram is; nobody if it can be told that it is none.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
+        const std::uint32_t number = numbers.find(hashing.place(hash));
+        return number != nobody && owned[number].knows(hash) ? number : nobody;
+    }
+
+    // A row of those of the places that are known.
+    std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
+        const std::size_t begin = rows.indices.size();
+        by.counter.begin_row(features(), rows);
+        const auto look = [&](const std::vector<std::uint64_t>& hashes, std::size_t count) {
+            check_room(rows, how, by.hashes.size());
+            for (std::size_t i = 0; i < count; ++i) numbers.expect(hashing.place(hashes[i]));
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::uint32_t number = numbers.find(hashing.place(hashes[i]));
+                if (number != nobody && owned[number].knows(hashes[i])) by.counter.count(number, rows);
+            }
+        };
+        const std::size_t size = ngram_hashing::each_length(text, how, by, look);
+        end_row(begin, values, rows);
+        return size;
+    }
+
+  private:
+    ngram_hashing hashing;
+    key_table<std::uint32_t> numbers;  // by place
+    std::vector<place_owner> owned;    // by number
+    name_list named;                   // by number
+};
+
+}  // namespace markone

@@ -1,0 +1,422 @@
+// N-grams by their names, exactly: collected, chosen, read.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/ngrams.h"
+
+namespace markone {
+
+class ngram_vocabulary {
+  public:
+    explicit ngram_vocabulary(const ngram_settings& how) : how(how) { check(how); }
+
+    const ngram_settings how;
+
+    // N-grams with a number: features, and beginnings of features.
+    std::size_t known() const { return grams.size(); }
+    std::size_t features() const { return collecting ? grams.size() : kept; }
+    // In how many rows each occurs, by number.
+    std::span<const std::uint32_t> counts() const { return rows_with; }
+    // Of how many words, or other tokens, each consists, by number.
+    std::vector<std::uint8_t> lengths() const {
+        must_collect();  // for as long, the beginning of an n-gram comes before it
+        std::vector<std::uint8_t> all(grams.size());
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            const std::uint32_t first = grams[number].first;
+            all[number] = static_cast<std::uint8_t>(first == nobody ? 1 : all[first] + 1);
+        }
+        return all;
+    }
+
+    // Takes in what was collected, and returns its rows.
+    growing_rows absorb(const ngram_collector& batch) {
+        must_collect();
+        std::vector<std::uint32_t> word_of(batch.words.size());
+        for (std::uint32_t word = 0; word < word_of.size(); ++word)
+            word_of[word] = words.find_or_add(batch.words[word]);
+        if (singles.size() < words.size()) singles.resize(words.size());
+        growing_rows rows;
+        rows.reserve(how.longest * batch.said.size(), batch.lengths.size());
+        std::vector<std::uint32_t> said, current;
+        std::size_t at = 0;
+        for (const std::uint32_t length : batch.lengths) {
+            said.resize(length);
+            for (std::size_t i = 0; i < length; ++i) said[i] = word_of[batch.said[at + i]];
+            at += length;
+            add_row(said, current, rows);
+        }
+        for (std::size_t i = 0; i < rows.indices.size(); ++i) {
+            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            ++rows_with[rows.indices[i]];
+        }
+        return rows;
+    }
+
+    // Names as features, in their order. Those of words are taken apart at the spaces.
+    std::uint32_t add_name(std::string_view name) {
+        must_collect();
+        std::uint32_t number = nobody;
+        for (std::size_t at = 0; at <= name.size();) {
+            const std::size_t space = how.tokens.longest_run > 0 ? name.npos : name.find(' ', at);
+            const std::size_t end = std::min(space, name.size());
+            const std::uint32_t word = words.find_or_add(name.substr(at, end - at));
+            if (singles.size() < words.size()) singles.resize(words.size());
+            pairs.make_room(paired, 1);
+            number = add(number, word);
+            at = end + 1;
+        }
+        return number;
+    }
+
+    // The numbers of what occurs in so many rows at least, the most frequent first and of those the first met.
+    std::vector<std::uint32_t> frequent(std::uint32_t min_count, std::size_t most) const {
+        std::vector<std::uint32_t> chosen;
+        for (std::uint32_t number = 0; number < grams.size(); ++number)
+            if (rows_with[number] >= std::max(min_count, 1u)) chosen.push_back(number);
+        std::vector<std::uint32_t> sorted(chosen.size());
+        for (const unsigned shift : {0u, 16u}) {  // a radix sort, which keeps the order of equals
+            std::vector<std::size_t> starts(0x10001);
+            const auto digit = [&](std::uint32_t number) { return 0xffff - (rows_with[number] >> shift & 0xffff); };
+            for (const std::uint32_t number : chosen) ++starts[digit(number) + 1];
+            for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+            for (const std::uint32_t number : chosen) sorted[starts[digit(number)]++] = number;
+            chosen.swap(sorted);
+        }
+        if (chosen.size() > most) chosen.resize(most);
+        return chosen;
+    }
+
+    // Feature i is what was number chosen[i]; all else is forgotten, except the beginnings of what was chosen.
+    void keep(std::span<const std::uint32_t> chosen) {
+        must_collect();
+        choose(chosen);
+    }
+
+    // Feature i is what was feature chosen[i]; the others are forgotten.
+    void prune(std::span<const std::uint32_t> chosen) {
+        must_have_chosen();
+        for (const std::uint32_t number : chosen)
+            if (number >= kept) throw std::invalid_argument("no such choice");
+        choose(chosen);
+    }
+
+    // Adds the features of another vocabulary that are not among its own, behind them; returns the numbers that the
+    // other's features have here.
+    std::vector<std::uint32_t> extend(const ngram_vocabulary& other) {
+        must_have_chosen();
+        other.must_have_chosen();
+        if (how.shortest != other.how.shortest || how.longest != other.how.longest)
+            throw std::invalid_argument("the other vocabulary has n-grams of other lengths");
+        ngram_vocabulary both(*this);
+        std::vector<std::uint32_t> word_of(other.words.size()), number_of(other.grams.size(), nobody);
+        for (std::uint32_t word = 0; word < word_of.size(); ++word)
+            word_of[word] = both.words.find_or_add(other.words[word]);
+        both.singles.resize(both.words.size());
+        both.pairs.make_room(both.paired, other.paired);
+        const auto take = [&](const auto& again, std::uint32_t number) -> std::uint32_t {
+            if (number != nobody && number_of[number] == nobody) {
+                const auto [first, last] = other.grams[number];
+                number_of[number] = both.add(again(again, first), word_of[last]);
+            }
+            return number == nobody ? nobody : number_of[number];
+        };
+        std::vector<std::uint32_t> chosen(kept), numbers(other.kept);
+        std::iota(chosen.begin(), chosen.end(), 0u);
+        for (std::uint32_t number = 0; number < other.kept; ++number) {
+            numbers[number] = take(take, number);
+            if (numbers[number] < kept) continue;
+            chosen.push_back(numbers[number]);
+            numbers[number] = static_cast<std::uint32_t>(chosen.size() - 1);
+        }
+        both.choose(chosen);
+        become(both);
+        return numbers;
+    }
+
+    // All that a vocabulary whose features are chosen consists of: its words, and its n-grams by their parts, two
+    // numbers for each.
+    name_list all_words() const { return words.names(); }
+    std::vector<std::uint32_t> all_parts() const {
+        std::vector<std::uint32_t> parts;
+        parts.reserve(2 * grams.size());
+        for (const auto [first, last] : grams) {
+            parts.push_back(first);
+            parts.push_back(last);
+        }
+        return parts;
+    }
+
+    // Makes it of these, which anybody may have written; the first `features` n-grams are the features.
+    void restore(std::span<const std::string_view> all_words, std::span<const std::uint32_t> all_parts,
+                 std::size_t features) {
+        if (!collecting || words.size() != 0) throw std::logic_error("the vocabulary is not empty");
+        const std::size_t count = all_parts.size() / 2;
+        if (all_parts.size() % 2 != 0 || count >= nobody || all_words.size() >= nobody || features > count)
+            throw std::invalid_argument("the n-grams are not as many as they must be");
+        ngram_vocabulary whole(how);
+        whole.add_words(all_words);
+        std::vector<gram> parts(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            parts[i] = {all_parts[2 * i], all_parts[2 * i + 1]};
+            if ((parts[i].first >= count && parts[i].first != nobody) || parts[i].last >= all_words.size())
+                throw std::invalid_argument("an n-gram has a part that is not there");
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            std::size_t length = 1;
+            for (std::uint32_t at = parts[i].first; at != nobody && length <= how.longest; at = parts[at].first)
+                ++length;
+            if (length > how.longest || (i < features && length < how.shortest))
+                throw std::invalid_argument("an n-gram is too short or too long");
+        }
+        whole.add_all(parts);
+        whole.kept = features;
+        become(whole);
+    }
+
+    // The names of all features.
+    name_list names() const {
+        name_list all;
+        all.offsets.reserve(features() + 1);
+        std::vector<std::uint32_t> said;
+        for (std::uint32_t number = 0; number < features(); ++number) {
+            for (std::uint32_t at = number; at != nobody; at = grams[at].first) said.push_back(grams[at].last);
+            for (; !said.empty(); said.pop_back()) {
+                all.write(words[said.back()]);
+                if (said.size() > 1) all.write(" ");
+            }
+            all.end_name();
+        }
+        return all;
+    }
+
+    std::string name(std::uint32_t number) const {
+        if (number >= grams.size()) throw std::out_of_range("no such n-gram");
+        const auto [first, last] = grams[number];
+        return first == nobody ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
+    }
+
+    // The feature that an n-gram is; nobody if it is none.
+    std::uint32_t find(std::span<const std::string> ngram) const {
+        std::uint32_t number = nobody;
+        for (const std::string& token : ngram) {
+            const std::uint32_t word = words.find(token);
+            if (word == nobody) return nobody;
+            number = &token == ngram.data() ? singles[word].number : pairs.find(number, word);
+            if (number == nobody) return nobody;
+        }
+        return number < features() ? number : nobody;
+    }
+
+    // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.
+    std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
+        by.said.clear();
+        by.tokens(text, [&](std::string_view token) { by.said.push_back(words.find(token)); });
+        const std::size_t size = by.said.size(), begin = rows.indices.size();
+        check_room(rows, how, size);
+        by.current.resize(size);
+        by.counter.begin_row(features(), rows);
+        const auto count_all = [&](std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i)
+                if (by.current[i] < features()) by.counter.count(by.current[i], rows);
+        };
+        for (std::size_t i = 0; i < size; ++i) {
+            by.current[i] = by.said[i] == nobody ? nobody : singles[by.said[i]].number;
+            by.counter.expect(by.current[i]);
+        }
+        if (how.shortest == 1) count_all(size);
+        for (std::size_t length = 2; length <= std::min(how.longest, size); ++length) {
+            const std::size_t count = size - length + 1;
+            const std::uint32_t* const last = by.said.data() + length - 1;
+            pairs.each_known({by.current.data(), count}, {last, count}, by.places,
+                             [&](std::size_t i, std::uint32_t number) {
+                                 by.current[i] = number;
+                                 by.counter.expect(number);
+                             });
+            if (length >= how.shortest) count_all(count);
+        }
+        end_row(begin, values, rows);
+        return size;
+    }
+
+  private:
+    static constexpr std::size_t slice = 4096;  // room for new pairs is made for so many places of a text at a time
+    static constexpr std::size_t ahead = 16;    // places in memory are asked for so many n-grams before they are read
+
+    // All words but the last as an n-gram, nobody where there are none, and the last word.
+    struct gram {
+        std::uint32_t first, last;
+    };
+    // An n-gram of one word. The note is a row_counter's.
+    struct single {
+        std::uint32_t number = nobody;
+        std::uint32_t note = 0;
+    };
+
+    void must_collect() const {
+        if (!collecting) throw std::logic_error("the features are chosen already");
+    }
+
+    void must_have_chosen() const {
+        if (collecting) throw std::logic_error("the features are not chosen yet");
+    }
+
+    void choose(std::span<const std::uint32_t> chosen) {
+        std::vector<std::uint32_t> renumbered(grams.size(), nobody), order;
+        const auto take = [&](std::uint32_t number) {
+            renumbered[number] = static_cast<std::uint32_t>(order.size());
+            order.push_back(number);
+        };
+        for (const std::uint32_t number : chosen) {
+            if (number >= grams.size() || renumbered[number] != nobody) throw std::invalid_argument("no such choice");
+            take(number);
+        }
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const std::uint32_t first = grams[order[i]].first;
+            if (first != nobody && renumbered[first] == nobody) take(first);
+        }
+        ngram_vocabulary slim(how);
+        std::vector<std::uint32_t> word_of(words.size(), nobody);
+        std::vector<gram> parts;  // with their new numbers
+        parts.reserve(order.size());
+        for (const std::uint32_t number : order) {
+            const auto [first, last] = grams[number];
+            if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
+            parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
+        }
+        slim.add_all(parts);
+        for (std::size_t i = 0; i < order.size(); ++i) slim.rows_with[i] = rows_with[order[i]];
+        slim.kept = chosen.size();
+        become(slim);
+    }
+
+    // A row of all n-grams of these words; those that are new get a number.
+    void add_row(std::span<const std::uint32_t> said, std::vector<std::uint32_t>& current, growing_rows& rows) {
+        check_room(rows, how, said.size());
+        const std::size_t begin = rows.indices.size();
+        current.resize(said.size());
+        const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t first, std::uint32_t last, auto& at) {
+            if (at.number == nobody) at.number = push({first, last});
+            current[i] = at.number;
+            if (length >= how.shortest) row_counter::count_at(at.note, at.number, begin, rows);
+        };
+        if (how.shortest == 1)
+            count_singles(said, current, rows);
+        else
+            for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
+        for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {
+            const std::size_t count = said.size() - length + 1;
+            for (std::size_t start = 0; start < count; start += slice) {
+                const std::size_t size = std::min(slice, count - start);
+                const std::span<const std::uint32_t> last = said.subspan(start + length - 1, size);
+                pairs.make_room(paired, size);
+                // What starts at i and has one word less stands at i until this one takes its place.
+                pairs.each({current.data() + start, size}, last, [&](std::size_t i, gram_table::slot& at) {
+                    meet(start + i, length, current[start + i], last[i], at);
+                });
+            }
+        }
+        rows.end_row();
+    }
+
+    // Starts a row with its single words. Whether a word has come before in the text nobody can foretell, so that there
+    // is no branch for it: its count, or a new one behind the last, is written in any case.
+    void count_singles(std::span<const std::uint32_t> said, std::span<std::uint32_t> current, growing_rows& rows) {
+        const std::size_t begin = rows.indices.size();
+        std::size_t end = begin;
+        rows.indices.resize(begin + said.size() + 1);
+        rows.values.resize(begin + said.size() + 1);
+        std::uint32_t* const indices = rows.indices.data();
+        float* const values = rows.values.data();
+        for (std::size_t i = 0; i < said.size(); ++i) {
+            single& at = singles[said[i]];
+            if (at.number == nobody) at.number = push({nobody, said[i]});
+            current[i] = at.number;
+            const std::size_t noted = std::min<std::size_t>(at.note, end);
+            const bool again = (noted >= begin) & (noted < end) & (indices[noted] == at.number);
+            const std::size_t place = again ? noted : end;
+            indices[place] = at.number;
+            values[place] += 1;
+            at.note = static_cast<std::uint32_t>(place);
+            end += !again;
+        }
+        rows.indices.resize(end);
+        rows.values.resize(end);
+    }
+
+    // All words of an empty vocabulary, in the order of their numbers.
+    void add_words(std::span<const std::string_view> all) {
+        std::size_t size = 0;
+        for (const std::string_view word : all) size += word.size();
+        words.reserve(all.size(), size);
+        std::vector<std::uint64_t> keys(all.size());
+        for (std::size_t i = 0; i < all.size() + ahead; ++i) {
+            if (i < all.size()) keys[i] = words.expect(all[i]);
+            if (i < ahead) continue;
+            const std::string_view word = all[i - ahead];
+            if (word.empty()) throw std::invalid_argument("a word is empty");
+            if (words.find_or_add(word, keys[i - ahead]) != i - ahead)
+                throw std::invalid_argument("a word is there twice");
+        }
+    }
+
+    // All n-grams of a vocabulary that has only words, in the order of their numbers.
+    void add_all(std::span<const gram> parts) {
+        const auto is_pair = [](const gram& one) { return one.first != nobody; };
+        singles.resize(words.size());
+        pairs.make_room(0, static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_pair)));
+        grams.reserve(parts.size());
+        rows_with.reserve(parts.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (i + ahead < parts.size()) pairs.expect(parts[i + ahead].first, parts[i + ahead].last);
+            if (add(parts[i].first, parts[i].last) != i) throw std::invalid_argument("an n-gram is there twice");
+        }
+    }
+
+    // Takes the place of this one, with its features chosen.
+    void become(ngram_vocabulary& other) {
+        words = std::move(other.words);
+        singles = std::move(other.singles);
+        pairs = std::move(other.pairs);
+        grams = std::move(other.grams);
+        rows_with = std::move(other.rows_with);
+        paired = other.paired;
+        kept = other.kept;
+        collecting = false;
+    }
+
+    // The number of an n-gram, which it gets now if it is new. There must be room.
+    std::uint32_t add(std::uint32_t first, std::uint32_t last) {
+        const auto next = static_cast<std::uint32_t>(grams.size());
+        if (first == nobody && singles[last].number == nobody) singles[last].number = next;
+        const std::uint32_t number = first == nobody ? singles[last].number : pairs.find_or_add(first, last, next);
+        return number == next ? push({first, last}) : number;
+    }
+    std::uint32_t push(const gram& one) {
+        if (grams.size() >= nobody) throw std::length_error("too many n-grams");
+        rows_with.resize(grams.size() + 1);
+        grams.push_back(one);
+        paired += one.first != nobody;
+        return static_cast<std::uint32_t>(grams.size() - 1);
+    }
+
+    word_table words;
+    std::vector<single> singles;  // by word
+    gram_table pairs;
+    std::vector<gram> grams;               // by number
+    std::vector<std::uint32_t> rows_with;  // by number
+    std::size_t paired = 0;                // those of two words or more
+    bool collecting = true;
+    std::size_t kept = 0;
+};
+
+}  // namespace markone

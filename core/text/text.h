@@ -1,0 +1,264 @@
+// UTF-8 text -> tokens: runs of letters, digits and marks of any script and, where asked for, single signs. What is not
+// UTF-8 separates, like a space.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "text/unicode_tables.h"
+
+namespace markone {
+
+// What a character is to us, and its folded case.
+class characters {
+  public:
+    enum kind : std::uint8_t { gap, word, sign };
+    static constexpr std::uint32_t none = 0xffffffff;
+
+    static const characters& all() {
+        static const characters one;
+        return one;
+    }
+
+    kind of(std::uint32_t point) const { return point < kinds.size() ? kinds[point] : gap; }
+
+    static bool is_capital(std::uint32_t point) {
+        const auto* const after =
+            std::upper_bound(std::begin(unicode::capitals), std::end(unicode::capitals), point,
+                             [](std::uint32_t here, const unicode::range& range) { return here < range.first; });
+        return after != std::begin(unicode::capitals) && point <= after[-1].last;
+    }
+
+    // Writes the character, folded if asked for, as UTF-8; returns the end. Needs room for 12 bytes.
+    char* write(std::uint32_t point, bool folded, char* out) const {
+        const std::uint16_t at = folded && point < folding_of.size() ? folding_of[point] : 0;
+        if (at == 0) return encode(point, out);
+        for (const std::uint32_t to : unicode::foldings[at - 1].to)
+            if (to != 0) out = encode(to, out);
+        return out;
+    }
+
+    // Reads the character at `from` and goes on behind it; `none`, and one byte on, where there is none.
+    static std::uint32_t decode(const char*& from, const char* end) {
+        const auto byte = [&](std::ptrdiff_t i) {
+            return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
+        };
+        const std::uint32_t first = byte(0);
+        const std::ptrdiff_t length = first < 0x80   ? 1
+                                      : first < 0xc2 ? 0
+                                      : first < 0xe0 ? 2
+                                      : first < 0xf0 ? 3
+                                      : first < 0xf5 ? 4
+                                                     : 0;
+        std::uint32_t point = length < 2 ? first : first & (0xffu >> (length + 1));
+        bool good = length > 0 && end - from >= length;
+        for (std::ptrdiff_t i = 1; good && i < length; ++i) {
+            good = (byte(i) & 0xc0) == 0x80;
+            point = point << 6 | (byte(i) & 0x3f);
+        }
+        // Longer than need be, half of a pair, or beyond the last.
+        good = good && !(length == 3 && point < 0x800) && !(length == 4 && (point < 0x10000 || point > 0x10ffff)) &&
+               !(point >= 0xd800 && point < 0xe000);
+        from += good ? length : 1;
+        return good ? point : none;
+    }
+
+  private:
+    characters() : kinds(0x110000, gap) {
+        for (const auto& [first, last] : unicode::words)
+            for (std::uint32_t point = first; point <= last; ++point) kinds[point] = word;
+        for (const auto& [first, last] : unicode::signs)
+            for (std::uint32_t point = first; point <= last; ++point) kinds[point] = sign;
+        kinds[0xfffd] = gap;  // what others put in the place of bytes that are no text
+        std::uint16_t at = 0;
+        for (const auto& folding : unicode::foldings) {
+            if (folding.from >= folding_of.size()) folding_of.resize(folding.from + 1);
+            folding_of[folding.from] = ++at;
+        }
+    }
+
+    static char* encode(std::uint32_t point, char* out) {
+        const auto put = [&](std::uint32_t byte) { *out++ = static_cast<char>(byte); };
+        if (point < 0x80) {
+            put(point);
+        } else if (point < 0x800) {
+            put(0xc0 | point >> 6);
+            put(0x80 | (point & 0x3f));
+        } else if (point < 0x10000) {
+            put(0xe0 | point >> 12);
+            put(0x80 | (point >> 6 & 0x3f));
+            put(0x80 | (point & 0x3f));
+        } else {
+            put(0xf0 | point >> 18);
+            put(0x80 | (point >> 12 & 0x3f));
+            put(0x80 | (point >> 6 & 0x3f));
+            put(0x80 | (point & 0x3f));
+        }
+        return out;
+    }
+
+    std::vector<kind> kinds;
+    std::vector<std::uint16_t> folding_of;  // place in unicode::foldings, from 1
+};
+
+struct token_settings {
+    bool fold = true;    // case is of no account
+    bool signs = false;  // each sign is a token
+};
+
+// ASCII, eight characters at a time.
+namespace ascii {
+
+constexpr std::uint64_t each(unsigned byte) {
+    return 0x0101010101010101u * byte;
+}
+
+// The highest bit of each byte: whether the character is one from `first` to `last`.
+inline std::uint64_t between(std::uint64_t eight, unsigned char first, unsigned char last) {
+    return (eight + each(0x80u - first)) & ~(eight + each(0x7fu - last)) & each(0x80);
+}
+
+// The highest bits of the bytes, as the lowest eight.
+inline std::uint64_t gathered(std::uint64_t highest_bits) {
+    return (highest_bits >> 7) * 0x0102040810204080u >> 56;
+}
+
+inline bool is_all(std::string_view text) {
+    std::uint64_t all = 0, eight;
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) {
+        std::memcpy(&eight, text.data() + at, 8);
+        all |= eight;
+    }
+    for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
+    return (all & each(0x80)) == 0;
+}
+
+}  // namespace ascii
+
+// Where something stands in a text: from which byte on, and before which.
+struct place {
+    std::size_t begin, end;
+};
+
+// Calls use(token, kind) for each token of the text in turn; the token's bytes are gone after the call.
+class tokenizer {
+  public:
+    explicit tokenizer(const token_settings& how) : how(how) {}
+
+    template <class Use>
+    void operator()(std::string_view text, Use use) {
+        if (ascii::is_all(text))
+            cut_ascii(text, use);
+        else
+            cut(text, use);
+    }
+
+    // Where these tokens stand, in turn.
+    std::vector<place> places(std::string_view text) const {
+        std::vector<place> found;
+        const characters& all = characters::all();
+        const char* const end = text.data() + text.size();
+        bool inside = false;  // of a word
+        for (const char* at = text.data(); at < end;) {
+            const auto begin = static_cast<std::size_t>(at - text.data());
+            const characters::kind kind = all.of(characters::decode(at, end));
+            const bool is_token = kind == characters::word || (kind == characters::sign && how.signs);
+            if (is_token && !(inside && kind == characters::word)) found.push_back({begin, begin});
+            if (is_token) found.back().end = static_cast<std::size_t>(at - text.data());
+            inside = kind == characters::word;
+        }
+        return found;
+    }
+
+  private:
+    // Two steps: first the text is folded and it is found which characters are words' and which are signs, a bit for
+    // each; then these bits are walked through.
+    template <class Use>
+    void cut_ascii(std::string_view text, Use use) {
+        const std::size_t groups = text.size() / 64 + 1;  // so that behind the last character there is one that is none
+        buffer.resize(std::max(buffer.size(), 64 * groups));
+        std::uint64_t before = 0;  // whether the last group ends within a word
+        const char* open = nullptr;
+        for (std::size_t group = 0; group < groups; ++group) {
+            char* const here = buffer.data() + 64 * group;
+            const auto [words, signs] = look(text.substr(64 * group), here);
+            // A word begins or ends where its bits change.
+            std::uint64_t places = (words ^ (words << 1 | before)) | signs;
+            before = words >> 63;
+            for (; places != 0; places &= places - 1) {
+                const int place = std::countr_zero(places);
+                const char* const at = here + place;
+                if (words >> place & 1) {
+                    open = at;
+                    continue;
+                }
+                if (open != nullptr) use(std::string_view(open, static_cast<std::size_t>(at - open)), characters::word);
+                open = nullptr;
+                if (signs >> place & 1) use(std::string_view(at, 1), characters::sign);
+            }
+        }
+    }
+
+    struct group_bits {
+        std::uint64_t words, signs;
+    };
+    // Folds up to 64 characters.
+    group_bits look(std::string_view rest, char* to) const {
+        std::array<char, 64> last{};
+        const char* from = rest.data();
+        if (rest.size() < 64) {
+            std::copy(rest.begin(), rest.end(), last.begin());
+            from = last.data();
+        }
+        group_bits bits{0, 0};
+        for (int i = 0; i < 64; i += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, from + i, 8);
+            const std::uint64_t upper = ascii::between(eight, 'A', 'Z'),
+                                letters = ascii::between(eight, 'a', 'z') | upper;
+            const std::uint64_t words = letters | ascii::between(eight, '0', '9');
+            bits.words |= ascii::gathered(words) << i;
+            if (how.signs) bits.signs |= ascii::gathered(ascii::between(eight, '!', '~') & ~words) << i;
+            if (how.fold) eight |= upper >> 2;
+            std::memcpy(to + i, &eight, 8);
+        }
+        return bits;
+    }
+
+    // Any text.
+    template <class Use>
+    void cut(std::string_view text, Use use) {
+        // No character grows to more than three times its bytes.
+        if (buffer.size() < 3 * text.size() + 16) buffer.resize(3 * text.size() + 16);
+        char* out = buffer.data();
+        const auto finish = [&](characters::kind kind) {
+            if (out == buffer.data()) return;
+            use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), kind);
+            out = buffer.data();
+        };
+        const characters& all = characters::all();
+        const char* const end = text.data() + text.size();
+        for (const char* at = text.data(); at < end;) {
+            const std::uint32_t point = characters::decode(at, end);
+            const characters::kind kind = all.of(point);
+            if (kind != characters::word) finish(characters::word);
+            if (kind == characters::gap || (kind == characters::sign && !how.signs)) continue;
+            out = all.write(point, how.fold, out);
+            if (kind == characters::sign) finish(characters::sign);
+        }
+        finish(characters::word);
+    }
+
+    token_settings how;
+    std::vector<char> buffer;
+};
+
+}  // namespace markone

@@ -1,0 +1,199 @@
+// Text -> the tokens that features are made of: words; words marked where they are negated; only those that are negated
+// or have no capital letter; or runs of characters.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/text.h"
+
+namespace markone {
+
+enum class token_choice : std::uint8_t { all, lower, negated };
+
+struct stream_settings {
+    token_settings tokens;
+    bool negation = false;                          // a word that is negated is another word
+    token_choice choice = token_choice::all;        // which of the words
+    std::size_t shortest_run = 0, longest_run = 0;  // of characters; 0 for whole words
+};
+
+// Follows a text and knows whether a word is negated: it stands after not, never, isn't or the like, and no punctuation
+// is between them.
+class negation_scope {
+  public:
+    void begin() { open = after_n = after_apostrophe = false; }
+
+    // The next word: whether what went before negates it.
+    bool word(std::string_view token) {
+        const bool negated = open;
+        open = open || starts(token);
+        after_n = token.ends_with('n') || token.ends_with('N');
+        after_apostrophe = false;
+        return negated;
+    }
+
+    void sign(std::string_view token) {
+        after_apostrophe = after_n && (token == "'" || token == "’");
+        after_n = false;
+        if (closes(token)) open = false;
+    }
+
+  private:
+    bool starts(std::string_view token) const {
+        constexpr std::array<std::string_view, 11> negations = {
+            "cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without"};
+        constexpr std::size_t longest = 7;
+        if (token.size() > longest) return false;
+        std::array<char, 8> lower;
+        std::transform(token.begin(), token.end(), lower.begin(),
+                       [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
+        const std::string_view plain(lower.data(), token.size());
+        if (plain == "t") return after_apostrophe;
+        return std::find(negations.begin(), negations.end(), plain) != negations.end();
+    }
+
+    static bool closes(std::string_view token) {
+        constexpr std::string_view ends = ".,;:!?()[]{}\"…—–“”«»。，、；：！？।،؛؟";
+        for (std::size_t at = ends.find(token); at != ends.npos; at = ends.find(token, at + 1))
+            if ((static_cast<unsigned char>(ends[at]) & 0xc0) != 0x80) return true;
+        return false;
+    }
+
+    bool open = false, after_n = false, after_apostrophe = false;
+};
+
+// Calls use(token) for each token in turn; the token's bytes are gone after the call.
+class token_stream {
+  public:
+    explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
+        if (how.longest_run > 0 && (how.shortest_run < 1 || how.shortest_run > how.longest_run))
+            throw std::invalid_argument("no such lengths of runs of characters");
+    }
+
+    template <class Use>
+    void operator()(std::string_view text, Use use) {
+        if (how.longest_run == 0) {
+            each_word(text, [&](std::string_view token, std::size_t) { use(token); });
+            return;
+        }
+        // The words once more, with single spaces before, between and behind them.
+        line.assign(1, ' ');
+        each_word(text, [&](std::string_view word, std::size_t) {
+            line += word;
+            line += ' ';
+        });
+        each_run([&](std::string_view run, std::size_t) { use(run); });
+    }
+
+    // Calls use(token, first, last) for the same tokens, with the words that each is of, from `first` to before `last`,
+    // and returns where the words stand in the text. A run of characters is of every word that it touches.
+    template <class Use>
+    std::vector<place> with_places(std::string_view text, Use use) {
+        const std::vector<place> everything = tokens.places(text);
+        std::vector<place> words;
+        line.assign(1, ' ');
+        std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, that behind it
+        each_word(text, [&](std::string_view token, std::size_t number) {
+            const std::size_t word = words.size();
+            words.push_back(everything[number]);
+            if (how.longest_run == 0) {
+                use(token, word, word + 1);
+                return;
+            }
+            line += token;
+            line += ' ';
+            word_at.resize(line.size() - 1, word);
+            word_at.push_back(word + 1);
+        });
+        if (how.longest_run > 0)
+            each_run([&](std::string_view run, std::size_t begin) {
+                const std::size_t last = begin + run.size() - 1;
+                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
+            });
+        return words;
+    }
+
+  private:
+    // To tell what is negated one must see the signs, and to tell what has capitals one must see them.
+    static token_settings as_read(const stream_settings& how) {
+        token_settings read = how.tokens;
+        if (how.negation || how.choice == token_choice::negated) read.signs = true;
+        if (how.choice == token_choice::lower) read.fold = false;
+        return read;
+    }
+
+    // Calls use(token, number) with the number, from 0, that the word or sign has among all that the tokenizer finds.
+    template <class Use>
+    void each_word(std::string_view text, Use use) {
+        std::size_t next = 0;
+        if (how.choice == token_choice::all && !how.negation) {
+            tokens(text, [&](std::string_view token, characters::kind) { use(token, next++); });
+            return;
+        }
+        scope.begin();
+        tokens(text, [&](std::string_view token, characters::kind kind) {
+            const std::size_t number = next++;
+            if (kind == characters::sign) {
+                scope.sign(token);
+                if (how.tokens.signs && how.choice == token_choice::all) use(token, number);
+            } else if (how.choice == token_choice::lower) {
+                if (!has_capital(token)) use(folded(token), number);
+            } else if (scope.word(token)) {
+                use(marked(token), number);
+            } else if (how.choice == token_choice::all) {
+                use(token, number);
+            }
+        });
+    }
+
+    // Calls use(run, begin) for each run of the line's characters; it begins at that byte of the line.
+    template <class Use>
+    void each_run(Use use) {
+        if (line.size() == 1) return;
+        starts.clear();
+        for (std::size_t at = 0; at < line.size(); ++at)
+            if ((static_cast<unsigned char>(line[at]) & 0xc0) != 0x80) starts.push_back(at);
+        starts.push_back(line.size());
+        for (std::size_t length = how.shortest_run; length <= how.longest_run; ++length)
+            for (std::size_t i = 0; i + length < starts.size(); ++i)
+                use(std::string_view(line).substr(starts[i], starts[i + length] - starts[i]), starts[i]);
+    }
+
+    static bool has_capital(std::string_view token) {
+        const char* const end = token.data() + token.size();
+        for (const char* at = token.data(); at != end;)
+            if (characters::is_capital(characters::decode(at, end))) return true;
+        return false;
+    }
+
+    std::string_view folded(std::string_view token) {
+        if (!how.tokens.fold) return token;
+        word.resize(3 * token.size() + 16);
+        char* out = word.data();
+        const char* const end = token.data() + token.size();
+        for (const char* at = token.data(); at != end;)
+            out = characters::all().write(characters::decode(at, end), true, out);
+        return {word.data(), static_cast<std::size_t>(out - word.data())};
+    }
+
+    std::string_view marked(std::string_view token) {
+        word.assign("NOT_");
+        word += token;
+        return word;
+    }
+
+    stream_settings how;
+    tokenizer tokens;
+    negation_scope scope;
+    std::string word, line;
+    std::vector<std::size_t> starts;  // of the line's characters
+};
+
+}  // namespace markone

@@ -1,0 +1,76 @@
+"""What `markone explain` says of taggers and parsers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from markone.cli.treebanks import check_tags, open_files
+from markone.data.chunks import Chunk
+from markone.errors import DataError, SettingsError
+from markone.model.explaining import Shown, check_top
+from markone.storage.container import kind_of
+from markone.structured.corpora import Corpus
+from markone.structured.explaining import explain_sentence, explain_tagger
+from markone.structured.parser import Parser
+from markone.structured.sentences import Sentences
+from markone.structured.tagger import TagExplanation, Tagger
+
+OPTIONS = ("format", "columns", "separator", "encoding")
+"""Those of how data are read that mean something for sentences."""
+
+
+def explain_words(
+    path: str,
+    text: str | None,
+    example: tuple[str, int] | None,
+    said: dict[str, Any],
+    *,
+    word: int | None,
+    top: int,
+) -> Shown:
+    """Why the words of a sentence, or one of them, are what they are; or what a tagger goes by."""
+    top = check_top(top)
+    model: Tagger | Parser = Tagger.load(path) if kind_of(path) == "tagger" else Parser.load(path)
+    if text is not None:
+        sentence = sentence_in(text)
+    elif example is not None:
+        sentence = sentence_of(*example, said)
+    elif word is not None:
+        raise SettingsError("word", "needs the sentence that the word is in, for instance --text 'The dog barks.'")
+    elif isinstance(model, Tagger):
+        return explain_tagger(model, top)
+    else:
+        raise SettingsError("text", "must be given to explain a parser, for instance --text 'The dog barks.'")
+    if isinstance(model, Parser):
+        check_tags(model, sentence)
+    if word is None:
+        return explain_sentence(model, sentence)
+    if not 1 <= word <= sentence.words:
+        raise SettingsError("word", f"must be the number of one of the {sentence.words} words, not {word}")
+    found = model.explain(sentence, word - 1)
+    if isinstance(found, TagExplanation):
+        return replace(found, top=top)
+    return replace(found, arc=replace(found.arc, top=top), label=replace(found.label, top=top))
+
+
+def sentence_in(text: str) -> Sentences:
+    """A text that is one sentence."""
+    found = Corpus([], "--text", "text").read_text(Chunk("--text", text.encode("utf-8", "replace"), 0))
+    if len(found) != 1:
+        raise SettingsError("text", f"must be one sentence, and is {len(found)}; give one after the other")
+    return found
+
+
+def sentence_of(data: str, number: int, said: dict[str, Any]) -> Sentences:
+    """One of the sentences of a file."""
+    for name in said:
+        if name not in OPTIONS:
+            raise SettingsError(name, "means nothing for sentences; leave it out")
+    corpus = open_files([data], said, heads=False, once=True)
+    before = 0
+    for batch in corpus:
+        if number <= before + len(batch):
+            return batch.some(number - before - 1, number - before)
+        before += len(batch)
+    raise DataError(f"there is no sentence {number:,} in {corpus.name}, which has {before:,}")

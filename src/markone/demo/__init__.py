@@ -1,0 +1,1 @@
+"""The data that `markone demo` makes for itself."""

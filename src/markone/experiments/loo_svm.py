@@ -1,0 +1,245 @@
+"""Exact leave-one-out of the support vector machine: what its optimum without a row says of it.
+
+Most rows are free. Of a run with all rows there are weights u, multipliers a, and the weights w that these make up. For
+the problem without row i they are good as well: u as it is, and a without a_i, which makes up v = w - a_i⊗x_i. So the
+duality gap of that problem is known without any training:
+
+    G' = P'(u) - D'(v),   P'(u) = P(u) - C_i·loss_i(u),   D'(v) = D(a) - a_iy + a_i·wx_i - |a_i|²|x_i|²/2 [+ a_iy²/4C_i]
+
+(a_iy is the multiplier of the right class, or the only one; the last term is there where the loss is squared). And
+since both P' and D' bend as |w|²/2 does, or more, the optimum w' is near to both:
+
+    |w' - u|²/2 + |w' - v|²/2 ≤ G',   which is   |w' - (u + v)/2|² ≤ G' - |u - v|²/4.
+
+It lies in a ball. Where all weights of the ball say the same of the row, so does the optimum. At G = 0, and for the
+hinge loss of two classes, that is: the margin without a row is between m - a|x|² and m. A row that is no support vector
+is free, and so is one that is misclassified; for the others passes are made, from v on, until their own ball is small
+enough.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block, as_scipy
+from markone.errors import DataError, SettingsError
+from markone.learning.examples import BlockExamples
+from markone.learning.passes import teach
+from markone.learning.svm import Dual, Solver
+from markone.model.settings import Settings
+from markone.parallel import count_threads, in_order
+
+CLOSE = 1e-6
+"""The duality gap, as a share of the objective, to which the machine is trained at least: the ball is as wide as the
+root of it."""
+FIRST_LOOK, LOOKED_AGAIN = 1e-4, 0.25
+"""The gap at which the ball of a single row is first looked at, and the share of it at which it is again."""
+UNIT = float(np.finfo(np.float64).eps)
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is said of each row by the optimum without it."""
+
+    predicted: NDArray[np.int64]
+    """The number of each row's class."""
+    free: int
+    """Rows of which the run with all rows proved it."""
+    retrained: int
+    """Rows without which there was something to be learned."""
+    near: int
+    """Those among them that are so near to a tie that it is not proven: what is said is that of weights within the
+    tolerance of the optimum."""
+
+
+def why_not(settings: Settings) -> SettingsError | None:
+    """What there is in the settings by which the optimum is not what counts, in a sentence; None for nothing."""
+    if settings.rule != "svm":
+        return SettingsError("rule", f"must be 'svm', not {settings.rule!r}")
+    if settings.holdout > 0:
+        return SettingsError("holdout", "must be 0: other rows would be held out where one is left out")
+    if settings.patience is not None:
+        return SettingsError("patience", "must be None: the training may end before it is near its optimum")
+    return None
+
+
+def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: int | None = None) -> LeftOut | None:
+    """What the machine's optimum without a row says of it, for each row; None where `epochs` are too few to get near.
+
+    >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
+    >>> found = leave_one_out(Block.of(X, np.array([1, 1, 0, 0, 1])), Settings(rule="svm"), classes=2)
+    >>> found.predicted.tolist(), found.free + found.retrained, found.near
+    ([1, 1, 0, 0, 1], 5, 0)
+    """
+    problem = why_not(settings)
+    if problem is not None:
+        raise problem
+    settings = settings.spelled_out()
+    assert settings.tol is not None  # it is spelled out
+    machine = Machine(block, replace(settings, tol=min(settings.tol, CLOSE)), classes)
+    try:
+        history = teach(machine.with_all, machine.block)
+    except DataError:
+        if not math.isinf(settings.C or 0.0):
+            raise
+        return None  # all rows together have no hard margin, but without one of them they may
+    if history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    if not machine.is_within(settings.tol):
+        return None
+    said = machine.say_of_all(len(history))
+    counts = np.ones(len(block), bool) if machine.block.importance is None else machine.block.importance > 0
+    doubtful = np.flatnonzero(~said.proven & counts)  # what counts for nothing changes nothing
+    answers = in_order(machine.say_without, doubtful.tolist(), count_threads(threads))
+    near = 0
+    for row, one in zip(doubtful, answers, strict=True):
+        said.predicted[row] = one.predicted[0]
+        near += not one.proven[0]
+    return LeftOut(said.predicted, len(block) - len(doubtful), len(doubtful), near)
+
+
+class Said(NamedTuple):
+    """Of some rows, their classes by the weights in the middle of a ball, and whether all of the ball say so."""
+
+    predicted: NDArray[np.int64]
+    proven: NDArray[np.bool_]
+
+
+class Cut(NamedTuple):
+    """What the problem with all rows loses with each of them."""
+
+    pulls: Array
+    """How hard a row pulled at each column."""
+    dual: Array
+    """Its part of the dual that is linear in its multiplier, and square in the multiplier alone."""
+    cost: Array
+    """Its part of the primal."""
+
+
+class Machine:
+    """A machine that has learned all rows, and what it can say of the optimum without one."""
+
+    def __init__(self, block: Block, settings: Settings, classes: int) -> None:
+        dtype = np.float32 if isinstance(block.rows, _core.DenseRows32 | _core.SparseRows32) else np.float64
+        self.settings, self.classes, self._dtype = settings, classes, dtype
+        self.with_all = self._learner(block.rows.width)
+        self.block = self.with_all.ready(block)
+        self._rows = np.arange(len(block))
+        self._x = as_scipy(self.block.matrix).astype(np.float64)
+        squares = self._x * self._x if isinstance(self._x, np.ndarray) else self._x.multiply(self._x)
+        self._length2 = np.asarray(squares.sum(axis=1)).ravel() + settings.bias
+        self._longest = math.sqrt(self._length2.max())
+
+    def _learner(self, features: int) -> Dual:
+        return Dual(self.settings, features=features, classes=self.classes, dtype=self._dtype)
+
+    def is_within(self, tol: float) -> bool:
+        course = self.with_all.course()
+        return course.done or (course.gap is not None and course.gap <= tol)
+
+    def say_of_all(self, passes: int) -> Said:
+        """Of each row, what the run with all rows knows of the optimum without it."""
+        cuts = [self._cut(solver, number) for number, solver in enumerate(self.with_all.solvers)]
+        return self._say(self.with_all, self._rows, cuts, passes)
+
+    def say_without(self, row: int) -> Said:
+        """What the optimum without the row says of it: passes from where the run with all rows ended, until that is
+        proven or there is nothing to be gained any more."""
+        learner = self._learner(self.with_all.features)
+        examples = BlockExamples(self.block, self.settings, rows=np.delete(self._rows, row))
+        learner.begin(examples)
+        learner.start_at(self._multipliers)
+        one, nothing = np.array([row]), Cut(np.zeros((1, 1)), np.zeros(1), np.zeros(1))
+        assert self.settings.epochs is not None and self.settings.tol is not None  # it is spelled out
+        epoch, tol = 0, max(FIRST_LOOK, self.settings.tol)
+        while True:
+            learner.aim_at(tol)
+            while not learner.course().done and epoch < self.settings.epochs:
+                epoch += 1
+                learner.make_pass(epoch)
+            said = self._say(learner, one, [nothing] * len(learner.solvers), epoch)
+            if said.proven[0]:
+                return said
+            if tol == self.settings.tol or epoch == self.settings.epochs:
+                return Said(learner.predict(self.block.take(one).rows), said.proven)
+            tol = max(LOOKED_AGAIN * tol, self.settings.tol)
+
+    @cached_property
+    def _multipliers(self) -> list[Array]:
+        """Of all rows, those that the run with all of them ended with; for each solver."""
+        found = []
+        for solver in self.with_all.solvers:
+            alpha = solver.core.alpha()
+            found.append(np.zeros((len(self.block), alpha.shape[1])))
+            found[-1][solver.core.rows()] = alpha
+        return found
+
+    def _cut(self, solver: Solver, number: int) -> Cut:
+        core, rows = solver.core, len(self.block)
+        pulls = np.zeros((rows, core.alpha().shape[1]))
+        pulls[core.rows()] = solver.pulls()
+        own, best = (self._scores(self._rows, core.weights(best)) for best in (False, True))
+        labels = (self.block.labels == number) if self.with_all.one_versus_rest else self.block.labels
+        if pulls.shape[1] == 1:
+            lack = 1 - np.where(labels == 1, 1.0, -1.0) * best[:, 0]
+            multiplier = np.abs(pulls[:, 0])
+        else:
+            right = best[self._rows, labels]
+            best[self._rows, labels] = -np.inf
+            lack, multiplier = 1 + best.max(axis=1) - right, pulls[self._rows, labels]
+        C = core.C * (np.ones(rows) if self.block.importance is None else self.block.importance)
+        dual = multiplier - (pulls * own).sum(axis=1)
+        lack = np.maximum(lack, 0)
+        if self.settings.loss == "squared":
+            dual -= np.divide(multiplier**2, 4 * C, out=np.zeros(rows), where=C > 0)
+            lack = lack**2
+        # By a hard margin there is no lack but by rounding.
+        return Cut(pulls, dual, np.zeros(rows) if math.isinf(core.C) else C * lack)
+
+    def _say(self, learner: Dual, which: NDArray[np.int64], cuts: list[Cut], passes: int) -> Said:
+        balls = [self._ball(solver, which, cut, passes) for solver, cut in zip(learner.solvers, cuts, strict=True)]
+        scores = np.hstack([middle for middle, _ in balls])
+        reach = np.hstack([radius for _, radius in balls]) * np.sqrt(self._length2[which])[:, None]
+        if scores.shape[1] == 1:
+            proven = np.abs(scores[:, 0]) > reach[:, 0]
+        else:
+            # What separates two classes is the difference of their weights: of one ball, by √2 times its radius.
+            if len(balls) == 1:
+                reach = np.broadcast_to(reach / math.sqrt(2), scores.shape)
+            first = scores.argmax(axis=1)[:, None]
+            least = np.take_along_axis(scores, first, 1) - np.take_along_axis(reach, first, 1)
+            most = scores + reach
+            np.put_along_axis(most, first, -np.inf, 1)
+            proven = least[:, 0] > most.max(axis=1)
+        # A row of nothing but zeros is a tie, whatever the weights.
+        return Said(_core.winners(scores, _core.Tie[self.settings.tie]), proven | (self._length2[which] == 0))
+
+    def _ball(self, solver: Solver, which: NDArray[np.int64], cut: Cut, passes: int) -> tuple[Array, Array]:
+        """The scores of some rows by the middle of the ball of their optimum, and its radius."""
+        core, length2 = solver.core, self._length2[which]
+        best, own = core.weights(True), core.weights(False)
+        by_best, by_own = self._scores(which, best), self._scores(which, own)
+        square = (cut.pulls**2).sum(axis=1) * length2
+        gap = core.primal - cut.cost - (core.bound - cut.dual - square / 2)
+        apart2 = ((best - own) ** 2).sum() + 2 * (cut.pulls * (by_best - by_own)).sum(axis=1) + square
+        # Weights that were added up in so many steps are as far as this from what the multipliers make up.
+        pulled, length = float(np.abs(core.alpha()).sum()), math.sqrt(float((own * own).sum()))
+        share = 4 * UNIT * (len(self.block) * (passes + 1) + self._x.shape[1])
+        blur = share * (pulled * self._longest + length)
+        gap = gap + share * (core.primal + pulled) + blur * (length + pulled * self._longest * share)
+        radius = np.sqrt(np.maximum(gap - apart2 / 4, 0)) + blur
+        return (by_best + by_own - cut.pulls * length2[:, None]) / 2, radius[:, None]
+
+    def _scores(self, which: NDArray[np.int64], weights: Array) -> Array:
+        x = self._x if len(which) == len(self._rows) else self._x[which]
+        scores: Array = x @ weights[:-1] + weights[-1]
+        return scores

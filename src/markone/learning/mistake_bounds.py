@@ -1,0 +1,145 @@
+"""Bounding: a perceptron's run, watched for what its theory says."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone import _core
+from markone.data.blocks import Block
+from markone.data.source import UNLABELLED
+from markone.errors import SettingsError
+from markone.learning.learner import Learner
+from markone.learning.lengths import lengths2
+from markone.learning.online import Linear
+from markone.model.bounds import MOST_POINTS, ROUNDING, Bounds
+from markone.model.history import History
+from markone.model.margins import functional_margins
+from markone.model.settings import Settings
+
+
+def wanted(bounds: Any) -> bool:
+    """Whether bounds are asked for: True, or the margin of some plane."""
+    if isinstance(bounds, bool) or bounds is None:
+        return bool(bounds)
+    if not isinstance(bounds, int | float) or not 0 < bounds <= sys.float_info.max:
+        raise SettingsError("bounds", f"must be True, or the margin of some plane as a number above 0, not {bounds!r}")
+    return True
+
+
+def check_theory(settings: Settings) -> None:
+    """That the mistake bound holds by these settings, of a training from the start."""
+    how = settings.spelled_out()
+    for holds, reason in (
+        (how.rule == "perceptron", f"the rule is {how.rule!r}"),
+        (how.eta == 1, f"eta is {how.eta}"),
+        (how.schedule == "constant", f"the schedule is {how.schedule!r}"),
+        (how.penalty is None, f"there is a penalty, {how.penalty!r}"),
+        (how.form == "label", f"the form is {how.form!r}"),
+        (how.start == "zero", "the weights start at random"),
+    ):
+        if not holds:
+            raise not_bounded(reason)
+
+
+def not_bounded(reason: str) -> SettingsError:
+    return SettingsError(
+        "bounds",
+        f"is for the perceptron that starts at 0 and takes steps of 1, and here {reason}; leave it out, or change that",
+    )
+
+
+class Bounding:
+    """Follows |w|² from mistake to mistake, without looking at w: |w + yx|² = |w|² + 2 y w·x + |x|²."""
+
+    def __init__(self, learner: Learner, history: History, given: float | None) -> None:
+        assert isinstance(learner, Linear)  # it is a perceptron
+        self._learner = learner
+        self._history = history
+        self._bias = float(learner.settings.bias)
+        self._moved = 1 if learner.columns == 1 else 2
+        history.bounds = Bounds(0, 0.0, 0.0, None, learner.settings.bias, given)
+        learner.listener = self.note
+
+    @property
+    def bounds(self) -> Bounds:
+        assert self._history.bounds is not None
+        return self._history.bounds
+
+    def begin(self, blocks: Iterable[Block]) -> None:
+        """Looks at all examples that will be learned from; others have no label."""
+        longest = 0.0
+        for block in blocks:
+            learned = block.labels != UNLABELLED
+            if block.importance is not None and (block.importance[learned] != 1).any():
+                raise not_bounded("examples differ in importance")
+            longest = max(longest, self._lengths2(block, np.flatnonzero(learned)).max(initial=0.0))
+        self._history.bounds = replace(self.bounds, radius2=float(longest))
+
+    def go_on(self, before: Bounds | None, given: float | None) -> None:
+        """Takes up what was noted before an interruption."""
+        if before is None:
+            raise SettingsError("bounds", "was not asked for before the interruption, and cannot be now; leave it out")
+        if given is not None and given != before.given:
+            raise SettingsError("bounds", f"is {given!r} now and was {before.given or True!r} before; leave it out")
+        self._history.bounds = replace(before, found=None)
+
+    def note(self, block: Block, rows: NDArray[np.int64], margins: NDArray[np.float64]) -> None:
+        """Some more mistakes: the rows of a block, and their margins before the steps."""
+        if not len(rows):
+            return
+        now = self.bounds
+        steps = 2 * margins + self._lengths2(block, rows)
+        with np.errstate(invalid="ignore"):  # weights beyond all numbers are told of after the pass
+            norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
+        ks = now.mistakes + np.arange(1, len(rows) + 1)
+        # What is lost in rounding may be as large as this, and may not make a margin impossible that there is.
+        known2 = np.maximum(norms2, ROUNDING * ks * now.radius2)
+        least = float((np.sqrt(known2) / ks).min())
+        points = [(k, norm2) for k, norm2 in now.points if k % now.stride == 0]
+        points += [(k, norm2) for k, norm2 in zip(ks.tolist(), norms2.tolist(), strict=True) if k % now.stride == 0]
+        stride = now.stride
+        while len(points) >= MOST_POINTS:
+            stride *= 2
+            points = [(k, norm2) for k, norm2 in points if k % stride == 0]
+        last = int(ks[-1]), float(norms2[-1])
+        self._history.bounds = replace(
+            now,
+            mistakes=last[0],
+            norm2=last[1],
+            least=least if now.least is None else min(now.least, least),
+            stride=stride,
+            points=(*points, *([] if last[0] % stride == 0 else [last])),
+        )
+
+    def finish(self, blocks: Iterable[Block]) -> None:
+        """After the last pass: whether the last weights or the averaged ones separate the examples, by what margin."""
+        which = [False, True] if self._learner.settings.average else [False]
+        smallest = dict.fromkeys(which, math.inf)
+        for block in blocks:
+            learned = block.labels != UNLABELLED
+            for averaged in which:
+                scores = self._learner.scores(block.rows, averaged=averaged)[learned]
+                margins = functional_margins(scores, block.labels[learned])
+                smallest[averaged] = min(smallest[averaged], float(margins.min(initial=math.inf)))
+        found = [margin / self._length(averaged) for averaged, margin in smallest.items() if 0 < margin < math.inf]
+        if found:
+            self._history.bounds = replace(self.bounds, found=max(found))
+
+    def _length(self, averaged: bool) -> float:
+        """Of the weights, bias included."""
+        if not averaged:
+            return math.sqrt(self._learner.norm2())
+        weights = self._learner.weights(averaged=True)
+        every = np.append(weights.matrix().ravel(), weights.bias()).astype(np.float64)
+        return math.sqrt(_core.sum(np.square(every)))
+
+    def _lengths2(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The squared lengths of what mistakes at these rows add to w."""
+        return self._moved * (lengths2(block.matrix, rows) + self._bias)

@@ -1,0 +1,79 @@
+"""Distances from the plane: the margins of examples as histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from markone.errors import DataError
+from markone.plots.drawing import (
+    BLUE,
+    INK,
+    SMALL,
+    VERMILION,
+    count_in_whole_numbers,
+    entitle,
+    finished,
+    name_axes,
+    name_text,
+    new_figure,
+    tidy,
+)
+from markone.reporting.grids import plain_number
+from markone.theory.margins import Margins, Spread, even_edges
+
+BINS = 40
+
+
+def margins(found: Any) -> Figure:
+    """The geometric margins of examples, by the averaged weights and by the last: histograms below each other.
+
+    Margins below 0 have another colour; the smallest is marked.
+
+    Parameters
+    ----------
+    found
+        What `markone.margins` gave; or several of them in a dict, by what they are to be called, such as those after
+        one pass and after ten.
+    """
+    panels = list(panels_of(found))
+    if not panels:
+        raise DataError("there are no margins to draw")
+    low = min(spread.smallest for _, spread in panels)
+    high = max(float(spread.geometric.max()) for _, spread in panels)
+    edges = even_edges(low, high, BINS)
+    figure = new_figure(6, 0.6 + 1.7 * len(panels))
+    for axes, (name, spread) in zip(
+        figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0], panels, strict=True
+    ):
+        tidy(axes, grid="y")
+        counts, _ = np.histogram(spread.geometric, edges)
+        colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
+        axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=colours, edgecolor="white", linewidth=0.5)
+        axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
+        axes.annotate(
+            f"smallest {plain_number(spread.smallest)}",
+            (spread.smallest, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(4, -2),
+            textcoords="offset points",
+            va="top",
+            fontsize=SMALL,
+            color=INK,
+        )
+        count_in_whole_numbers(axes.yaxis)
+        entitle(axes, f"{name}: {spread.negative:.1%} below 0")
+    name_axes(figure.axes[-1], "margin", "examples")
+    return finished(figure, f"Histograms of margins: {', '.join(name for name, _ in panels)}")
+
+
+def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:
+    named = found if isinstance(found, Mapping) else {"": found}
+    for what, one in named.items():
+        if not isinstance(one, Margins):
+            raise DataError(f"margins are drawn of what markone.margins gave, not of a {type(one).__name__}")
+        for name, spread in one.spreads().items():
+            yield f"{name_text(what)}, {name} weights" if what else f"{name} weights", spread

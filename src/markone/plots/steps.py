@@ -1,0 +1,370 @@
+"""Runs: how a step moves the boundary, and the run as an animation."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+from numpy.typing import NDArray
+
+from markone.data.blocks import Sparse, as_scipy
+from markone.errors import DataError, SettingsError
+from markone.plots.drawing import (
+    INK,
+    QUIET,
+    SMALL,
+    entitle,
+    finished,
+    label_text,
+    mark_of,
+    name_axes,
+    name_text,
+    new_figure,
+    tidy,
+)
+from markone.plots.plane import Points, crossing, frame, tint
+from markone.plots.svg_text import svg
+from markone.reporting.html import page
+from markone.storage.atomic import writing
+from markone.theory.named_weights import Table
+from markone.theory.trace import Step, Trace
+
+SIZE = 6.0, 4.5
+RESOLUTION = 80
+"""Dots per inch of a GIF."""
+MOST_FRAMES = 500
+FEW = 500
+"""Rows or features, whichever are fewer, of which principal components are found at once."""
+
+
+def step(trace: Trace, number: int) -> Figure:
+    """One step in the plane: the boundary before it and after it, with the example that was visited ringed.
+
+    Of more than two features, the plane is that of the two principal components.
+
+    Parameters
+    ----------
+    trace
+        What `markone.trace` gives for a rule with linear scores.
+    number
+        Which of the trace's steps, from 0; -1 is the last.
+
+    Examples
+    --------
+    >>> from markone import trace
+    >>> from markone.plots import step
+    >>> run = trace([[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"])
+    >>> figure = step(run, 0)
+    >>> figure.axes[0].get_title(loc="left")
+    'Pass 1, row 1: wrong'
+    """
+    view = View.of(trace)
+    which = range(len(trace.steps))[number]
+    figure, axes = view.empty()
+    before, after = view.lines(trace, which - 1), view.lines(trace, which)
+    view.draw_regions(axes, after)
+    handles = [*view.draw_points(axes), *view.draw_line(axes, before, "before", QUIET, (0, (4, 3)))]
+    handles += view.draw_line(axes, after, "after", INK, "-")
+    view.draw_rings(axes, trace.steps[which])
+    entitle(axes, in_words(trace.steps[which]))
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
+    return finished(figure, f"{in_words(trace.steps[which])}: the boundary before and after it")
+
+
+def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.7) -> None:
+    """The run as an animation, in which every step that changed something is a frame.
+
+    Parameters
+    ----------
+    trace
+        What `markone.trace` gives for a rule with linear scores.
+    path
+        Where to: a `.gif`, or a `.html` that is a page of its own, with a slider to go forth and back.
+    seconds
+        How long a frame is seen.
+    """
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in (".gif", ".html"):
+        raise SettingsError("path", f"must end in .gif or .html, not {ending or 'in nothing'!r}")
+    if not seconds > 0:
+        raise SettingsError("seconds", f"must be greater than 0, not {seconds!r}")
+    view = View.of(trace)
+    shown = [i for i, one in enumerate(trace.steps) if one.changes]
+    if not shown:
+        raise DataError("no step of this run changed anything; there is nothing to animate")
+    if len(shown) > MOST_FRAMES:
+        raise DataError(
+            f"{len(shown):,} steps changed something, and an animation of more than {MOST_FRAMES} is too long; trace "
+            "fewer steps"
+        )
+    if ending == ".html":
+        with writing(os.fspath(path)) as file:
+            file.write(as_page(view, trace, shown, seconds).encode())
+        return
+    frames = [as_image(view, trace, which) for which in (-1, *shown)]
+    with writing(os.fspath(path)) as file:
+        frames[0].save(
+            file,
+            format="GIF",
+            save_all=True,
+            append_images=frames[1:],
+            duration=[round(1000 * seconds)] * (len(frames) - 1) + [round(4000 * seconds)],
+            loop=0,
+        )
+
+
+def in_words(one: Step) -> str:
+    rows = f"row {one.rows[0] + 1:,}" if len(one.rows) == 1 else f"{len(one.rows):,} rows"
+    verdict = ("wrong" if one.mistakes else "right") if len(one.rows) == 1 else f"{one.mistakes:,} wrong"
+    return f"Pass {one.epoch}, {rows}: {verdict}"
+
+
+# ---- the plane
+
+
+@dataclass(frozen=True)
+class View:
+    """Two directions in which a run is seen, and its examples there."""
+
+    trace: Trace
+    names: tuple[str, str]
+    centre: NDArray[np.float64]
+    directions: Points
+    """2 × features."""
+    points: Points
+    low: Points
+    high: Points
+
+    @classmethod
+    def of(cls, trace: Trace) -> View:
+        if trace.settings.traits.counts or trace.settings.rule == "mlp":
+            raise DataError(
+                f"a boundary is drawn of linear scores, and those of {trace.settings.rule} are not; trace another rule"
+            )
+        width = trace.features.width
+        matrix = trace.block.matrix
+        names: tuple[str, str]
+        if width == 2:
+            points = dense(matrix)
+            names, centre, directions = (trace.features.name(0), trace.features.name(1)), np.zeros(2), np.eye(2)
+        elif width < 2 or len(trace.block) < 2:
+            raise DataError("a boundary is drawn in a plane, and there is only one feature")
+        else:
+            from sklearn.decomposition import PCA
+
+            many = min(matrix.shape) > FEW
+            found = PCA(2, svd_solver="arpack" if many else "full", random_state=0)
+            points = found.fit_transform((as_scipy(matrix) if many else dense(matrix)).astype(np.float64))
+            names = ("first principal component", "second principal component")
+            centre, directions = np.asarray(found.mean_, np.float64), found.components_
+        points = np.asarray(points, np.float64)
+        low, high = frame(points)
+        return cls(trace, names, centre, directions, points, low, high)
+
+    def lines(self, trace: Trace, after: int) -> Points:
+        """Of each class, or of the second of two, the a, b and c of its score in the plane: a u + b v + c."""
+        table: Table = trace.start[0] if after < 0 else trace.tables(after)[0]
+        weights, bias = table.values[:-1], table.values[-1]
+        return np.column_stack([(self.directions @ weights).T, self.centre @ weights + bias])
+
+    def regions(self, lines: Points) -> list[Points]:
+        """Where each class wins, as corners."""
+        scores = lines if len(lines) > 1 else np.vstack([np.zeros(3), lines])
+        (left, bottom), (right, top) = self.low, self.high
+        found = []
+        for k, line in enumerate(scores):
+            corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+            for other, rival in enumerate(scores):
+                if other != k and len(corners):
+                    corners = cut(corners, line - rival, keeps_all=other > k)
+            found.append(corners)
+        return found
+
+    def line(self, lines: Points) -> Points | None:
+        """The ends of the boundary between two classes, as far as it is to be seen."""
+        if len(lines) > 1:
+            return None
+        a, b, c = lines[0]
+        size = self.high - self.low
+        ends = crossing(a * size[0], b * size[1], c + a * self.low[0] + b * self.low[1])
+        return None if ends is None else self.low + ends * size
+
+    # ---- drawing
+
+    def empty(self) -> tuple[Figure, Axes]:
+        figure = new_figure(*SIZE)
+        axes = tidy(figure.add_subplot(), grid=None)
+        axes.set_xlim(self.low[0], self.high[0])
+        axes.set_ylim(self.low[1], self.high[1])
+        name_axes(axes, *map(name_text, self.names))
+        return figure, axes
+
+    def draw_points(self, axes: Axes) -> list[Line2D]:
+        handles = []
+        for number, label in enumerate(self.trace.classes):
+            mark, of_class = mark_of(number), self.points[self.trace.block.labels == number]
+            handles += axes.plot(
+                of_class[:, 0],
+                of_class[:, 1],
+                mark.marker,
+                color=mark.colour,
+                markeredgecolor="white",
+                markeredgewidth=0.5,
+                markersize=6 if len(self.points) <= 500 else 4,
+                label=label_text(label),
+            )
+        return handles
+
+    def draw_regions(self, axes: Axes, lines: Points) -> None:
+        for number, corners in enumerate(self.regions(lines)):
+            if len(corners):
+                axes.add_patch(Polygon(corners.tolist(), color=tint(mark_of(number)), zorder=0, linewidth=0))
+
+    def draw_line(self, axes: Axes, lines: Points, name: str, colour: str, style: Any) -> list[Line2D]:
+        ends = self.line(lines)
+        if ends is None:
+            return []
+        return axes.plot(*ends.T, color=colour, linestyle=style, linewidth=1.5, label=name)
+
+    def draw_rings(self, axes: Axes, one: Step) -> None:
+        rows = list(one.rows)
+        if len(rows) < len(self.points):
+            axes.plot(
+                *self.points[rows].T, "o", markersize=13, markerfacecolor="none", markeredgecolor=INK, label="_visited"
+            )
+
+
+def cut(corners: Points, line: NDArray[np.float64], *, keeps_all: bool) -> Points:
+    """What of a convex polygon is on the positive side of a line; where there is no line, all of it or nothing.
+
+    >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> cut(square, np.array([1.0, 0.0, -0.5]), keeps_all=True).tolist()
+    [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
+    """
+    if not line.any():
+        return corners if keeps_all else corners[:0]
+    heights = corners @ line[:2] + line[2]
+    kept: list[Points] = []
+    for i in range(len(corners)):
+        before, height = heights[i - 1], heights[i]
+        if (before > 0) != (height > 0):
+            kept.append(corners[i - 1] + (corners[i] - corners[i - 1]) * (before / (before - height)))
+        if height > 0:
+            kept.append(corners[i])
+    return np.array(kept).reshape(-1, 2)
+
+
+def dense(matrix: Any) -> Any:
+    return as_scipy(matrix).toarray() if isinstance(matrix, Sparse) else matrix
+
+
+# ---- frames
+
+
+def as_image(view: View, trace: Trace, which: int) -> Any:
+    """A frame as Pillow's image; -1 is before the first step."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    figure, axes = view.empty()
+    lines = view.lines(trace, which)
+    view.draw_regions(axes, lines)
+    handles = view.draw_points(axes)
+    view.draw_line(axes, lines, "boundary", INK, "-")
+    if which >= 0:
+        view.draw_rings(axes, trace.steps[which])
+    title = "Before the first step" if which < 0 else in_words(trace.steps[which])
+    entitle(axes, title)
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
+    finished(figure, title)
+    figure.set_dpi(RESOLUTION)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(64)
+
+
+def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
+    """A page: one picture, over which a script lays regions, line and ring of the step that is chosen."""
+    figure, axes = view.empty()
+    handles = view.draw_points(axes)
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
+    entitle(axes, " ")
+    for patch in (figure.patch, axes.patch):
+        patch.set_visible(False)  # what is laid behind is to be seen
+    finished(figure, "The run, step by step")
+    picture = svg(figure)
+    height = SIZE[1] * 72
+
+    def place(points: Points) -> list[list[float]]:
+        there = axes.transData.transform(points) * 72 / figure.dpi
+        return [[round(float(x), 2), round(height - float(y), 2)] for x, y in there]
+
+    frames = []
+    for which in (-1, *shown):
+        lines = view.lines(trace, which)
+        ends = view.line(lines)
+        visited = [] if which < 0 else list(trace.steps[which].rows)
+        frames.append(
+            {
+                "title": "Before the first step" if which < 0 else in_words(trace.steps[which]),
+                "regions": [place(corners) if len(corners) else [] for corners in view.regions(lines)],
+                "line": [] if ends is None else place(ends),
+                "rings": place(view.points[visited]) if 0 < len(visited) < len(view.points) else [],
+            }
+        )
+    colours = [
+        "#" + "".join(f"{round(255 * part):02x}" for part in tint(mark_of(k))) for k in range(len(trace.classes))
+    ]
+    facts = json.dumps({"frames": frames, "colours": colours, "seconds": seconds}, separators=(",", ":"))
+    return page("A run, step by step", "".join(player(picture, facts.replace("<", "\\u003c"), len(frames))))
+
+
+def player(picture: str, facts: str, frames: int) -> Iterator[str]:
+    yield f'<figure id="run" style="background:white">{picture}</figure>'
+    yield '<p><button id="play" type="button">Play</button> '
+    yield f'<input id="at" type="range" min="0" max="{frames - 1}" value="0" aria-label="step"> '
+    yield '<output id="title"></output></p>'
+    yield f'<script id="facts" type="application/json">{facts}</script>'
+    yield f"<script>{SCRIPT}</script>"
+
+
+SCRIPT = """
+"use strict";
+const facts = JSON.parse(document.getElementById("facts").textContent);
+const picture = document.querySelector("#run svg"), at = document.getElementById("at");
+const play = document.getElementById("play"), title = document.getElementById("title");
+const make = (name, where) => where(document.createElementNS("http://www.w3.org/2000/svg", name));
+const behind = make("g", g => picture.insertBefore(g, picture.querySelector("g")) && g);
+const above = make("g", g => picture.appendChild(g));
+const set = (element, values) => { for (const name in values) element.setAttribute(name, values[name]); };
+function show() {
+  const frame = facts.frames[at.value];
+  behind.replaceChildren(); above.replaceChildren();
+  frame.regions.forEach((corners, k) => { if (corners.length) make("polygon", e => { behind.append(e);
+    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k]}); }); });
+  if (frame.line.length) make("line", e => { above.append(e); const [[a, b], [c, d]] = frame.line;
+    set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "#222222", "stroke-width": 1.5}); });
+  for (const [x, y] of frame.rings) make("circle", e => { above.append(e);
+    set(e, {cx: x, cy: y, r: 7, fill: "none", stroke: "#222222"}); });
+  title.textContent = frame.title + " (" + at.value + " of " + at.max + ")";
+}
+let timer = null;
+function stop() { clearInterval(timer); timer = null; play.textContent = "Play"; }
+play.onclick = () => {
+  if (timer !== null) return stop();
+  if (at.value === at.max) at.value = 0;
+  play.textContent = "Pause";
+  show();
+  timer = setInterval(() => { if (at.value === at.max) return stop(); at.stepUp(); show(); }, 1000 * facts.seconds);
+};
+at.oninput = () => { stop(); show(); };
+show();
+"""

@@ -1,0 +1,1 @@
+"""Reporting: tables, HTML and marked text that several rooms print."""

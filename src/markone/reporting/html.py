@@ -1,0 +1,73 @@
+"""HTML of explanations: complete in itself, and with every name, label and word escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+from markone.reporting.grids import Grid, signed_number, visible, visible_text
+from markone.reporting.marking import FAINTEST, MarkedText, share
+
+STYLE = """\
+.markone { font: 14px/1.5 system-ui, sans-serif; max-width: 60em; }
+.markone table { border-collapse: collapse; margin: 1em 0; font-variant-numeric: tabular-nums; }
+.markone th, .markone td { padding: 0.1em 0.6em; text-align: right; overflow-wrap: anywhere; }
+.markone th:first-child, .markone td:first-child { text-align: left; }
+.markone thead, .markone tfoot { font-weight: bold; }
+.markone tfoot tr:first-child td { border-top: 1px solid; }
+.markone .text { white-space: pre-wrap; overflow-wrap: anywhere; }
+.markone mark { color: inherit; border-radius: 0.2em; }"""
+PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: 2em; }"
+# With some of the page's own ground shining through they are readable on a light one and on a dark one.
+FOR, AGAINST = "31,111,235", "218,54,40"
+STRONGEST_SHADE = 0.6
+
+
+def escaped(text: object) -> str:
+    """A name or a label."""
+    return html.escape(visible(text), quote=True)
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escaped(text)}</p>"
+
+
+def title(text: str) -> str:
+    return f"<h3>{escaped(text)}</h3>"
+
+
+def table(grid: Grid) -> str:
+    def lines(cell: str, some: Sequence[Sequence[str]]) -> str:
+        return "".join(f"<tr>{''.join(f'<{cell}>{escaped(one)}</{cell}>' for one in line)}</tr>\n" for line in some)
+
+    inside = (("thead", lines("th", grid.heads)), ("tbody", lines("td", grid.rows)))
+    foot = f"<tfoot>\n{lines('td', grid.last)}</tfoot>\n" if grid.last else ""
+    head, body = (f"<{part}>\n{rows}</{part}>\n" for part, rows in inside)
+    return f"<table>\n{head}{body}{foot}</table>"
+
+
+def marked(text: MarkedText, largest: float) -> str:
+    """The text, with a ground of a colour behind each word that has a mark; the mark itself is its title."""
+    pieces = []
+    for piece, mark in text.pieces:
+        shown = html.escape(visible_text(piece), quote=True)
+        strength = share(mark or 0.0, largest)
+        if mark and strength >= FAINTEST:
+            ground = f"rgba({FOR if mark > 0 else AGAINST},{STRONGEST_SHADE * strength:.2f})"
+            shown = f'<mark style="background:{ground}" title="{signed_number(mark)}">{shown}</mark>'
+        pieces.append(shown)
+    return f'<div class="text">{"".join(pieces)}</div>'
+
+
+def fragment(parts: Iterable[str]) -> str:
+    """What can stand in any page."""
+    inside = "\n".join(parts)
+    return f'<div class="markone">\n<style>\n{STYLE}\n</style>\n{inside}\n</div>'
+
+
+def page(name: str, body: str) -> str:
+    """A page of its own, which asks nothing of the network."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escaped(name)}</title>\n'
+        f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )

@@ -1,0 +1,79 @@
+"""Sentences to learn from, pass after pass, which need not fit into memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from markone.data.budget import memory_budget
+from markone.data.spill import Growing, Room
+from markone.structured.corpora import Corpus, is_path, open_corpus
+from markone.structured.passages import Lines, Passage
+from markone.structured.sentences import Sentences, Strings
+
+
+def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True) -> tuple[Sentences, Room]:
+    """All sentences of a source, with heads where they are wanted, and the room that is left for what is made of them.
+
+    Those of files are in memory only as far as `memory` goes. Of their places only the lines are kept.
+    """
+    room = Room(memory_budget(memory))
+    if isinstance(source, Sentences):
+        return source, room
+    if not isinstance(source, Corpus):
+        if not is_path(source):
+            return Sentences.of(source), room
+        source = open_corpus(source, heads=heads)
+    return hold(source.batches(), room), room
+
+
+def hold(batches: Iterable[Sentences], room: Room) -> Sentences:
+    """The sentences of all batches, of which there is one at least, and each comes from one piece of a file."""
+    columns: defaultdict[str, GrowingStrings] = defaultdict(lambda: GrowingStrings(room))
+    starts, which, lines, heads = (Growing(room, kind) for kind in (np.int64, np.uint32, np.uint32, np.int32))
+    starts.append(np.zeros(1))
+    files: list[str] = []
+    words = 0
+    format = ""
+    for batch in batches:
+        assert isinstance(batch.source, Passage)
+        format, file = batch.source.format, batch.source.chunks[0].file
+        if file not in files[-1:]:
+            files.append(file)
+        starts.append(batch.starts[1:] + words)
+        which.append(np.full(len(batch), len(files) - 1))
+        lines.append(batch.source.lines())
+        if batch.heads is not None:
+            heads.append(batch.heads)
+        for name, strings in batch.columns.items():
+            columns[name].append(strings)
+        words += batch.words
+    found = heads.finish()
+    return Sentences(
+        starts.finish(),
+        {name: strings.finish() for name, strings in columns.items()},
+        found if len(found) == words else None,
+        Lines(format, tuple(files), which.finish(), lines.finish()),
+    )
+
+
+class GrowingStrings:
+    """Strings, of which there are more and more."""
+
+    def __init__(self, room: Room) -> None:
+        self.bytes = Growing(room, np.uint8)
+        self.offsets = Growing(room, np.int64)
+        self.offsets.append(np.zeros(1))
+        self.size = 0
+
+    def append(self, more: Strings) -> None:
+        first, last = int(more.offsets[0]), int(more.offsets[-1])
+        self.offsets.append(more.offsets[1:] - first + self.size)
+        self.bytes.append(more.bytes[first:last])
+        self.size += last - first
+
+    def finish(self) -> Strings:
+        return Strings(self.bytes.finish(), self.offsets.finish())

@@ -1,0 +1,111 @@
+"""Deciding: what speaks for one answer and against another, and how clearly right answers win."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markone.brief import Brief
+from markone.model.explaining import Row, Shown
+from markone.reporting.grids import Grid, label_in_words, plain_number, signed_numbers
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decision(Shown):
+    """Which features decided between two answers. Printed, it is a table that adds up to the difference."""
+
+    answer: Any
+    other: Any
+    score: float
+    """Of the answer."""
+    other_score: float
+    rows: list[Row]
+    """Features in which the two differ, what decided most first: how much more the answer has of each, its weight, and
+    the product."""
+    top: int
+    """So many rows are shown."""
+
+    def in_brief(self) -> str:
+        return f"{self.answer!r:.60} and not {self.other!r:.60}, by {plain_number(self.difference)}"
+
+    @property
+    def difference(self) -> float:
+        """By how much the answer is better than the other: the sum of the products."""
+        return math.fsum(row.product for row in self.rows)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, in what JSON has; answers as they are printed."""
+        return {
+            "answer": str(self.answer),
+            "other": str(self.other),
+            "score": self.score,
+            "other_score": self.other_score,
+            "difference": self.difference,
+            "rows": [row._asdict() for row in self.rows],
+        }
+
+    def parts(self) -> Iterator[str | Grid]:
+        first, second = label_in_words(str(self.answer)), label_in_words(str(self.other))
+        yield f"{first} scores {plain_number(self.score)}, {second} {plain_number(self.other_score)}"
+        yield f"What is positive speaks for {first}, what is negative for {second}."
+        shown = self.rows if len(self.rows) <= self.top + 1 else self.rows[: self.top]
+        rest = math.fsum(row.product for row in self.rows[len(shown) :])
+        *products, others, total = signed_numbers([*(row.product for row in shown), rest, self.difference])
+        cells = [
+            [row.feature, plain_number(row.value), plain_number(row.weight or 0.0), product]
+            for row, product in zip(shown, products, strict=True)
+        ]
+        left = len(self.rows) - len(shown)
+        last = [["difference", "", "", total]]
+        if left:
+            last.insert(0, [f"and {left:,} more features", "", "", others])
+        yield Grid([["feature", "value", "weight", "product"]], cells, last, spare=[1, 2])
+
+
+@dataclass(frozen=True, repr=False)
+class StructuredMargins(Brief):
+    """By how much right answers win over the best of the others, and what the theory says of it."""
+
+    functional: Sequence[float]
+    """Of each example: the score of the right answer less that of the best other one; infinite where there is none."""
+    norm: float
+    """|w|."""
+    radius: float | None = None
+    """R, the longest difference between the features of a right answer and of another one, where all can be seen."""
+    mistakes: int | None = None
+    """How many were made in training."""
+
+    def in_brief(self) -> str:
+        return str(self).split("\n")[0]
+
+    @property
+    def separates(self) -> bool:
+        """Whether every right answer wins."""
+        return all(margin > 0 for margin in self.functional)
+
+    @property
+    def smallest(self) -> float:
+        """γ, the smallest margin divided by |w|."""
+        return min(self.functional, default=math.inf) / self.norm if self.norm > 0 else 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """R²/γ², which a perceptron's mistakes cannot exceed, in whatever order it meets the examples (Collins 2002);
+        None where the weights do not separate, where R is not known, or where no float is as large."""
+        if self.radius is None or not self.separates or not self.smallest > 0:
+            return None
+        ratio = self.radius / self.smallest
+        return ratio * ratio if math.isfinite(ratio * ratio) else None
+
+    def __str__(self) -> str:
+        wrong = sum(margin <= 0 for margin in self.functional)
+        lines = [f"smallest margin {plain_number(self.smallest)}; {wrong:,} of {len(self.functional):,} not above 0"]
+        made = "" if self.mistakes is None else f"{self.mistakes:,} mistakes were made; "
+        if self.bound is not None and self.radius is not None:
+            allowed, radius = math.floor(self.bound), plain_number(self.radius)
+            lines.append(f"{made}the theory allows at most {allowed:,}: R²/γ², with R = {radius}")
+        elif made:
+            lines.append(f"{made}no bound is known")
+        return "\n".join(lines)

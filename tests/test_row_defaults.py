@@ -1,0 +1,149 @@
+"""What suits the rows: the settings of `logistic` that nobody gave give its optimum, on any scale."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import markone
+from markone.data.blocks import Block
+from markone.learning import row_defaults
+from markone.learning.lengths import lengths2, sizes
+from markone.learning.row_defaults import RATE, SHARE, measure, suited
+from markone.model.settings import Settings
+
+Floats = NDArray[np.float64]
+
+
+def table(rows: int = 600, classes: int = 2, scale: float = 1.0, seed: int = 0) -> tuple[Floats, NDArray[np.int64]]:
+    """Twenty columns of which some matter, and classes that overlap."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, 20))
+    scores = X @ random.normal(size=(20, classes)) * 0.7 + random.gumbel(size=(rows, classes))
+    return scale * X, scores.argmax(axis=1)
+
+
+def log_loss(model: markone.Model, X: Floats, y: NDArray[np.int64]) -> float:
+    return float(-np.log(np.maximum(model.probabilities(X)[np.arange(len(y)), y], 1e-30)).mean())
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(
+    ("how", "scale"),
+    [
+        ({}, 1e-3),
+        ({}, 1.0),
+        ({}, 1e3),
+        ({"solver": "online"}, 1.0),
+        ({"solver": "online"}, 1e3),
+        ({"solver": "ascent"}, 1.0),
+    ],
+)
+def test_the_usual_settings_come_near_the_optimum_on_any_scale(how: dict[str, Any], scale: float, classes: int) -> None:
+    """A constant rate of 1 has several times the log-loss of the optimum on rows that are not of length 1."""
+    X, y = table(900, classes, scale)
+    spec = {"rows": {"scale": "none"}}
+    learned, tested = slice(0, 600), slice(600, 900)
+    best = markone.train(
+        X[learned] / scale, target=y[learned], rule="logistic", solver="newton", features=spec, tol=1e-8
+    )
+    model = markone.train(X[learned], target=y[learned], rule="logistic", features=spec, **how)
+    assert log_loss(model, X[tested], y[tested]) <= 1.05 * log_loss(best, X[tested] / scale, y[tested])
+    steps = markone.train(X[learned], target=y[learned], rule="logistic", features=spec, eta=1.0)
+    if scale >= 1:
+        assert log_loss(steps, X[tested], y[tested]) > 1.2 * log_loss(best, X[tested] / scale, y[tested])
+
+
+def test_the_optimum_is_that_of_scikit_learn() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = table()
+    model = markone.train(X, target=y, rule="logistic", features={"rows": {"scale": "none"}})
+    assert model.settings.strength is not None
+    theirs = LogisticRegression(C=1 / (model.settings.strength * len(X)), tol=1e-8).fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(model.probabilities(X), theirs.predict_proba(X), atol=2e-3)
+
+
+def test_measures_are_means_of_rows() -> None:
+    X = np.array([[3.0, -4.0], [0.0, 1.0], [5.0, 5.0]])
+    block = Block.of(X, [0, 1, 1], [2.0, 1.0, 1.0])
+    found = measure([replace(block, labels=np.array([0, 1, -1], np.int32))])
+    assert found.importance == 3 and found.length2 == pytest.approx(51 / 3) and found.size == pytest.approx(15 / 3)
+    which = np.array([2, 0])
+    assert lengths2(X, which).tolist() == [50, 25] and sizes(X, which).tolist() == [10, 7]
+
+
+def test_what_is_left_open_is_settled_by_the_rows() -> None:
+    X, y = table(100)
+    block = Block.of(X, y)
+    found = measure([block])
+    newton = suited(Settings(rule="logistic"), [block], 1)
+    assert newton.solver == "newton" and newton.strength == pytest.approx(SHARE * found.length2 / 100, rel=0.01)
+    many = suited(Settings(rule="logistic"), [block], 8)
+    assert many.strength == pytest.approx(newton.strength / 4, rel=0.01)
+    online = suited(Settings(rule="logistic", solver="online"), [block], 1)
+    assert online.schedule == "adagrad" and online.eta == pytest.approx(RATE / found.size, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"eta": 0.5}, {"solver": "online", "eta": 0.5, "schedule": "constant"}),
+        ({"schedule": "sqrt"}, {"solver": "online", "eta": 1.0, "schedule": "sqrt"}),
+        ({"average": False}, {"solver": "online", "average": False, "schedule": "adagrad"}),
+        ({"order": "given"}, {"solver": "online", "schedule": "adagrad"}),
+        ({"strength": 0.25}, {"solver": "newton", "strength": 0.25}),
+        ({"penalty": "l1"}, {"solver": "newton", "strength": 1e-4}),
+        ({"solver": "newton", "strength": 0.0}, {"strength": 0.0}),
+    ],
+)
+def test_what_is_given_is_kept(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    X, y = table(100)
+    found = suited(Settings(rule="logistic", **given), [Block.of(X, y)], 1)
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+def test_rows_of_zeros_have_what_is_usual() -> None:
+    block = Block.of(np.zeros((4, 2)), [0, 1, 0, 1])
+    assert suited(Settings(rule="logistic"), [block], 1).strength == 1e-4
+    assert suited(Settings(rule="logistic", solver="online"), [block], 1).eta == 1.0
+
+
+def test_memory_changes_nothing(tmp_path: Path) -> None:
+    """Rows beyond the memory go through files, to the same optimum; and to the same steps where they are very many."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60_000, 40)).round(2)
+    y = (X[:, 0] + X[:, 1] + random.normal(size=len(X)) > 0).astype(int)
+    models = [markone.train(X, target=y.tolist(), rule="logistic", memory=memory) for memory in (None, "8 MB")]
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for model, path in zip(models, paths, strict=True):
+        model.save(path, final=True)
+    assert models[0].settings.solver == "newton"
+    np.testing.assert_array_equal(*(model.weight_arrays()[0] for model in models))
+
+
+@pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_PRODUCTS"])
+def test_of_very_many_values_each_row_is_a_step(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_defaults, limit, 100)
+    X, y = table(100)
+    model = markone.train(X, target=y, rule="logistic")
+    assert (model.settings.solver, model.settings.schedule, model.settings.epochs) == ("online", "adagrad", 10)
+    assert model.settings.average and model.settings.penalty is None
+
+
+def test_a_training_that_is_resumed_has_the_settings_of_its_file(tmp_path: Path) -> None:
+    X, y = table(100)
+    old = {"solver": "online", "eta": 1.0, "schedule": "constant"}
+    markone.train(X, target=y, rule="logistic", epochs=2, **old).save(tmp_path / "old")
+    on = markone.train(X, target=y, resume=tmp_path / "old", epochs=5)
+    assert on.settings == markone.train(X, target=y, rule="logistic", epochs=5, **old).settings
+    markone.train(X, target=y, rule="logistic", epochs=1).save(tmp_path / "new")
+    assert (
+        markone.load(tmp_path / "new").settings.strength
+        == markone.train(X, target=y, rule="logistic").settings.strength
+    )
