@@ -19,9 +19,9 @@ settings.register_profile("fuzz", deadline=None, max_examples=3000, print_blob=T
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True, scope="session")
 def ctrl_c_is_heard() -> Iterator[None]:
-    """Whoever starts the tests in the background may have it ignored."""
+    """A shell that starts the tests in the background makes them, and every program they start, ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

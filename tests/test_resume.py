@@ -23,7 +23,6 @@ from markone.learning.progress import Silence
 from markone.model.model import Model
 from stopping import Stopping
 
-pytestmark = pytest.mark.usefixtures("ctrl_c_is_heard")
 WORDS = [
     "red",
     "green",
@@ -282,9 +281,7 @@ def test_signals_that_are_somebody_elses_are_left_alone(tmp_path: Path) -> None:
             signal.signal(number, before)
 
 
-def test_a_second_signal_ends_at_once_unless_it_comes_with_the_first(
-    ctrl_c_is_heard: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_signal_ends_at_once_unless_it_comes_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     with Interruption((signal.SIGINT,)) as interruption:
         os.kill(os.getpid(), signal.SIGINT)
         assert interruption.signal == signal.SIGINT

@@ -77,8 +77,9 @@ def spoil(patch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_spoiler_spoils(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = np.log(np.array([3.0]))[0]
     spoil(monkeypatch)
-    assert np.log(np.array([3.0]))[0] != math.log(3.0) and np.array([0.5, 0.25]).sum() != 0.75
+    assert np.log(np.array([3.0]))[0] != before and np.array([0.5, 0.25]).sum() != 0.75
     assert np.array([1.0, 2.0]).sum() == 3
 
 

@@ -301,7 +301,6 @@ def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_learned() -> None:
     visits = 0
 
@@ -389,7 +388,6 @@ RUNS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("how", RUNS, ids=lambda how: "-".join(how) or "usual")
 def test_a_training_that_was_interrupted_ends_with_the_same_bytes(how: dict[str, Any], tmp_path: Path) -> None:
     options = {"epochs": 4, "order": "each", **how}

@@ -158,7 +158,7 @@ def test_a_library_that_swallows_exceptions_does_not_keep_the_program(number: si
         assert process.returncode == status and err == "markone: interrupted\n"
 
 
-def test_what_was_learned_is_sheltered_until_it_is_saved(ctrl_c_is_heard: None) -> None:
+def test_what_was_learned_is_sheltered_until_it_is_saved() -> None:
     with Shelter((signal.SIGINT,)) as shelter:
         with pytest.raises(KeyboardInterrupt):  # nothing was learned yet
             os.kill(os.getpid(), signal.SIGINT)

@@ -359,12 +359,15 @@ def test_an_interruption_while_reading_saves_nothing(error, status, folder, caps
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_keeps_the_training_and_says_how_to_go_on(number, status, folder, tmp_path):
     command = [sys.executable, "-m", "markone", *TRAIN, "--epochs", "30000", "-o", "my model", "--checkpoint"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not Path("my model.checkpoint").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not Path("my model.checkpoint").exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == status and out == ""
     assert "kept in my model.checkpoint" in err
     assert err.count("\n") == 1
