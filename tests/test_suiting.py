@@ -14,7 +14,7 @@ import markone
 from markone.data.blocks import Block
 from markone.learning import suiting
 from markone.learning.lengths import lengths2, sizes
-from markone.learning.suiting import RATE, SHARE, measure, suited
+from markone.learning.suiting import BALANCE, RATE, SHARE, measure, suited
 from markone.model.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -86,8 +86,32 @@ def test_what_is_left_open_is_settled_by_the_rows() -> None:
     assert newton.solver == "newton" and newton.strength == pytest.approx(SHARE * found.length2 / 100, rel=0.01)
     many = suited(Settings(rule="logistic"), [block], 8)
     assert many.strength == pytest.approx(newton.strength / 4, rel=0.01)
+    assert newton.balance == 0 and many.balance == pytest.approx(BALANCE * 6 / 100)
+    for given in ({"strength": 0.1}, {"bias": False}, {"penalty": "l1"}, {"balance": 0.0}):
+        assert suited(Settings(rule="logistic", **given), [block], 8).balance == 0
     online = suited(Settings(rule="logistic", solver="online"), [block], 1)
     assert online.schedule == "adagrad" and online.eta == pytest.approx(RATE / found.size, rel=0.01)
+
+
+def test_few_rows_of_many_classes_are_not_left_to_the_bias() -> None:
+    """Texts of which each shares few words with any other: a free bias, of some classes that come more often among
+    those to learn from, would decide alone."""
+    random = np.random.default_rng(0)
+    classes, own = 16, [[f"w{c}x{i}" for i in range(60)] for c in range(16)]
+
+    def texts(labels: NDArray[np.int64]) -> list[str]:
+        return [" ".join([*random.choice(own[c], 6), *(f"r{n}" for n in random.integers(0, 9999, 60))]) for c in labels]
+
+    some, others = random.integers(0, classes, 96), random.integers(0, classes, 600)
+    learned, tested = texts(some), texts(others)
+    right = {
+        balance: markone.train(learned, target=some.tolist(), rule="logistic", holdout=0.0, balance=balance).accuracy(
+            tested, others.tolist()
+        )
+        for balance in (None, 0.0)
+    }
+    mira = markone.train(learned, target=some.tolist(), rule="mira", holdout=0.0).accuracy(tested, others.tolist())
+    assert right[None] > right[0.0] + 0.03 and right[None] > mira - 0.02
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 To its optimum, logistic regression needs nothing but a penalty, without which classes that can be separated have no
 optimum. With λ = share · 2 / classes · (mean |x|²) / rows the penalty λ/2 ‖w‖² means the same on every scale: rows that
 are a thousand times as long have weights a thousand times as small, and the same probabilities. It is that of one prior
-for the scores, however many rows there are.
+for the scores, however many rows there are. Of more than two classes, 0.1 · (classes - 2) / rows keeps the bias from
+deciding alone where there are few rows of each class: see `Balance` in logistic.py.
 
 Online, AdaGrad's first step moves each weight of a row by eta, and so the row's score by eta · Σ|x|. With
 eta = rate / (mean Σ|x|) that is `rate` for a typical row, on every scale. A constant rate knows no scale: 1 suits
 rows of length 1, and is far too long for a table, in which the squared length of a row is the number of its columns.
 
-Both numbers were chosen by cross-validation (docs/rules.md).
+All three numbers were chosen by cross-validation (docs/rules.md).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ MOST_VALUES = 2**26
 MOST_PRODUCTS = 2**28
 """Values times weight vectors: with more, looking at all of them for each step takes too long."""
 SHARE = 0.05
+BALANCE = 0.1
 RATE = 2.0
 TOL = 1e-4
 """Of the slope, for rows of length 1; the slopes of shorter ones are smaller."""
@@ -78,6 +80,8 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
         how = replace(how, schedule="adagrad", eta=good(RATE, found.size))
     if how.solver != "online":
         if how.strength is None and how.penalty == "l2":
+            if how.balance is None and how.bias and columns > 2:
+                how = replace(how, balance=good(BALANCE * (columns - 2), found.importance))
             how = replace(how, strength=good(SHARE * 2 / max(2, columns) * found.length2, found.importance))
         if how.tol is None and found.length2 < 1:
             how = replace(how, tol=good(TOL * math.sqrt(found.length2), 1.0))
