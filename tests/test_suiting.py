@@ -1,4 +1,4 @@
-"""What suits the rows: the settings of `logistic` that nobody gave give its optimum, on any scale."""
+"""What suits the rows: the settings of `logistic` and `hinge` that nobody gave work on any scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import markone
 from markone.data.blocks import Block
 from markone.learning import suiting
 from markone.learning.lengths import lengths2, sizes
-from markone.learning.suiting import BALANCE, RATE, SHARE, measure, suited
+from markone.learning.suiting import BALANCE, PACE, RATE, SHARE, measure, suited
 from markone.model.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -132,10 +132,51 @@ def test_what_is_given_is_kept(given: dict[str, Any], expected: dict[str, Any]) 
     assert {name: getattr(found, name) for name in expected} == expected
 
 
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_usual_rate_of_hinge_suits_rows_of_any_length(classes: int) -> None:
+    X, y = table(900, classes)
+    learned, tested = slice(0, 600), slice(600, 900)
+
+    def loss(scale: float, **how: Any) -> float:
+        """Without a bias the scale alone differs."""
+        spec = {"rows": {"scale": "none"}}
+        model = markone.train(
+            scale * X[learned], target=y[learned], rule="hinge", features=spec, bias=False, holdout=0.0, **how
+        )
+        return model.losses(scale * X[tested], y[tested]).mean["hinge"]
+
+    losses = [loss(scale) for scale in (2.0**-10, 1.0, 2.0**10)]
+    assert max(losses) < 1.02 * min(losses)
+    assert losses[1] < 0.8 * loss(1.0, eta=1.0)
+
+
+def test_the_rate_of_hinge_is_settled_by_the_rows_where_none_is_given() -> None:
+    X, y = table(100)
+    block = Block.of(X, y)
+    length2 = measure([block]).length2
+    for how in ({}, {"penalty": "l2"}, {"schedule": "constant"}, {"average": False}):
+        found = suited(Settings(rule="hinge", **how), [block], 1)
+        assert found.eta == pytest.approx(PACE / length2, rel=0.01) and found.schedule == "constant"
+    assert suited(Settings(rule="hinge", eta=0.3), [block], 1).eta == 0.3
+    assert suited(Settings(rule="hinge", schedule="adagrad"), [block], 1).eta == 1.0
+    for rule in ("perceptron", "mira"):  # the one is the same by any rate, the other finds its own
+        assert suited(Settings(rule=rule), [block], 1) == Settings(rule=rule).spelled_out()
+
+
+def test_leave_one_out_of_hinge_is_at_the_rate_of_training() -> None:
+    X, y = table(80)
+    rate = markone.train(X, target=y, rule="hinge", holdout=0.0).settings.eta
+    found, given = (markone.validate(X, target=y, rule="hinge", method="loo", **how) for how in ({}, {"eta": rate}))
+    assert found.remarks[0].endswith(f"in the order of the run with all, and at its rate, {rate:g}.")
+    assert given.remarks[0].endswith("in the order of the run with all.")
+    np.testing.assert_array_equal(found.folds[0].predicted, given.folds[0].predicted)
+
+
 def test_rows_of_zeros_have_what_is_usual() -> None:
     block = Block.of(np.zeros((4, 2)), [0, 1, 0, 1])
     assert suited(Settings(rule="logistic"), [block], 1).strength == 1e-4
     assert suited(Settings(rule="logistic", solver="online"), [block], 1).eta == 1.0
+    assert suited(Settings(rule="hinge"), [block], 1).eta == 1.0
 
 
 def test_memory_changes_nothing(tmp_path: Path) -> None:

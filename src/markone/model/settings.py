@@ -50,7 +50,8 @@ class Settings:
     `naive-bayes`."""
     eta: float | None = None
     """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer; for `logistic`, where
-    the schedule is left to it, too, 2 / the mean sum of the sizes of a row."""
+    the schedule is left to it, too, 2 / the mean sum of the sizes of a row; for `hinge`, where the rate is constant,
+    0.5 / the mean squared length of a row."""
     schedule: Schedule | None = None
     """How the rate falls: eta (`constant`, the default); eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for
     each weight, which is what `logistic` has by default where it takes a step at each example."""
@@ -164,6 +165,8 @@ class Settings:
 
         Where that is the solver of `logistic`, nearly all does; but who sets what only one of them has, chooses it.
         """
+        if self.rule == "hinge" and self.schedule in (None, "constant"):
+            return self.spelled_out(but=("eta",))
         if self.rule != "logistic":
             return self.spelled_out()
         if self.solver is not None:
