@@ -295,7 +295,8 @@ for dtype, classes, width, penalty, solver in itertools.product(
     X = random.normal(size=(60, width)) * (random.random((60, width)) < 0.7)
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):
-        how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, epochs=5)
+        balance = None if penalty == "l1" else 0.1
+        how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, epochs=5, balance=balance)
         learner = learner_for(how, features=width, classes=classes, dtype=dtype)
         history = teach(learner, Block.of(matrix.astype(dtype), y))
         digest.update(learner.weights().matrix().tobytes())
@@ -375,31 +376,36 @@ def test_with_l1_no_slope_is_left_and_the_rest_is_zero(name: str, C: float) -> N
         np.testing.assert_allclose(w, exact.coef_, atol=1e-3)
 
 
-@given(data(most_classes=4), st.sampled_from([0.03, 0.3]), st.booleans(), st.sampled_from(KINDS))
-def test_random_problems_have_the_references_optimum(sample: Data, strength: float, bias: bool, kind: str) -> None:
+@given(data(most_classes=4), st.sampled_from([0.03, 0.3]), st.sampled_from([None, 0.0, 0.2]), st.sampled_from(KINDS))
+def test_random_problems_have_the_references_optimum(
+    sample: Data, strength: float, balance: float | None, kind: str
+) -> None:
     sample = sample.with_all_classes()
     sample.X = sample.X[:, :5]
-    how = Settings(rule="logistic", solver="newton", strength=strength, bias=bias, tol=1e-10)
+    bias = balance is not None
+    how = Settings(rule="logistic", solver="newton", strength=strength, bias=bias, balance=balance, tol=1e-10)
     learner = Newton(how, features=sample.X.shape[1], classes=sample.classes)
     history = teach(learner, sample.block(kind))
     examples = sample.examples()
-    expected = reference.newton(examples, sample.classes, strength, steps=12, bias=bias)
+    expected = reference.newton(examples, sample.classes, strength, steps=12, bias=bias, balance=balance or 0.0)
     w = np.vstack([learner.weights().matrix(), learner.weights().bias()])
     names = [*range(learner.features), reference.BIAS]
     want = np.array([[vector.get(name, 0.0) for vector in expected.values()] for name in names])
     if sample.classes > 2:
         want[-1] -= want[-1].mean()  # softmax is indifferent to what is added to all
     np.testing.assert_allclose(w, want, atol=1e-6)
-    least = reference.logistic_objective(expected, examples, sample.classes, strength)
+    least = reference.logistic_objective(expected, examples, sample.classes, strength, balance=balance or 0.0)
     assert history[-1].objective == pytest.approx(least, rel=1e-9)
     assert history[-1].norm2 == pytest.approx(float((w**2).sum()), rel=1e-6, abs=1e-12)
     assert learner.course().done and history.stopped == "optimum"
 
 
-@given(data(most_classes=4), st.booleans())
-def test_sums_of_rows_and_weights_lead_to_the_same_place(sample: Data, bias: bool) -> None:
+@given(data(most_classes=4), st.sampled_from([None, 0.0, 0.2]))
+def test_sums_of_rows_and_weights_lead_to_the_same_place(sample: Data, balance: float | None) -> None:
     sample = sample.with_all_classes()
-    how = Settings(rule="logistic", solver="newton", strength=0.05, bias=bias, tol=1e-11).spelled_out()
+    how = Settings(
+        rule="logistic", solver="newton", strength=0.05, bias=balance is not None, balance=balance, tol=1e-11
+    ).spelled_out()
     found = []
     for way in (Span(sample.objective(), how), Parabola(sample.objective("sparse"), how, None)):
         for _ in range(60):
@@ -409,6 +415,23 @@ def test_sums_of_rows_and_weights_lead_to_the_same_place(sample: Data, bias: boo
         found.append(way.weights())
         assert way.norm2() == pytest.approx(float((found[-1] ** 2).sum()), rel=1e-9)
     np.testing.assert_allclose(*found, atol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_balance_is_about_mean_scores_whatever_the_features_are_counted_from(classes: int) -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(80, 4)), random.integers(0, 5, 80) % classes
+    found = []
+    for shift, balance in ((0.0, 0.0), (0.0, 0.5), (7.0, 0.5), (0.0, 1e6)):
+        how = Settings(rule="logistic", solver="newton", strength=0.01, balance=balance, tol=1e-10)
+        learner = Newton(how, features=4, classes=classes)
+        block = Block.of(X + shift, y)
+        teach(learner, block)
+        found.append(np.asarray(learner.scores(block.rows)))
+    free, balanced, shifted, level = found
+    assert abs(balanced.mean(axis=0)).max() < 0.7 * abs(free.mean(axis=0)).max()
+    np.testing.assert_allclose(shifted, balanced, atol=1e-6)
+    np.testing.assert_allclose(level.mean(axis=0), 0, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of steps that are the same anyway
@@ -539,18 +562,21 @@ def test_rows_of_zeros_have_only_a_bias() -> None:
 # ---- gradient ascent
 
 
-@given(data(most_classes=4), st.booleans(), st.sampled_from([0.0, 0.1]), st.sampled_from(KINDS))
-def test_ascent_is_the_lectures(sample: Data, bias: bool, strength: float, kind: str) -> None:
+@given(data(most_classes=4), st.sampled_from([None, 0.0, 0.2]), st.sampled_from([0.0, 0.1]), st.sampled_from(KINDS))
+def test_ascent_is_the_lectures(sample: Data, balance: float | None, strength: float, kind: str) -> None:
     sample.order = np.arange(len(sample.y))
-    how = Settings(rule="logistic", solver="ascent", eta=0.5, strength=strength, bias=bias, epochs=4, tol=0)
+    bias, cost = balance is not None, balance or 0.0
+    how = Settings(
+        rule="logistic", solver="ascent", eta=0.5, strength=strength, bias=bias, balance=balance, epochs=4, tol=0
+    )
     learner = Ascent(how, features=sample.X.shape[1], classes=sample.classes)
     history = teach(learner, sample.block(kind))
-    expected = reference.ascend(sample.examples(), sample.classes, 0.5, len(history), strength, bias)
+    expected = reference.ascend(sample.examples(), sample.classes, 0.5, len(history), strength, bias, cost)
     w = np.vstack([learner.weights().matrix(), learner.weights().bias()])
     names = [*range(learner.features), reference.BIAS]
     want = [[vector.get(name, 0.0) for vector in expected.values()] for name in names]
     np.testing.assert_allclose(w, want, rtol=1e-9, atol=1e-12)
-    least = reference.logistic_objective(expected, sample.examples(), sample.classes, strength)
+    least = reference.logistic_objective(expected, sample.examples(), sample.classes, strength, balance=cost)
     assert history[-1].objective == pytest.approx(least, rel=1e-10)
 
 
@@ -605,7 +631,8 @@ WAYS = [
 def test_a_state_goes_on_to_the_bit(solver: str, penalty: str, shape: tuple[int, int], classes: int) -> None:
     random = np.random.default_rng(1)
     X, y = random.normal(size=shape), random.integers(0, classes, shape[0])
-    how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, tol=0)
+    balance = None if penalty == "l1" else 0.1
+    how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, balance=balance, tol=0)
     examples = BlockExamples(Block.of(X, y), how)
 
     def begun() -> Any:

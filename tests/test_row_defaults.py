@@ -1,4 +1,4 @@
-"""What suits the rows: the settings of `logistic` that nobody gave give its optimum, on any scale."""
+"""What suits the rows: the settings of `logistic` and `hinge` that nobody gave work on any scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import markone
 from markone.data.blocks import Block
 from markone.learning import row_defaults
 from markone.learning.lengths import lengths2, sizes
-from markone.learning.row_defaults import RATE, SHARE, measure, suited
+from markone.learning.row_defaults import BALANCE, PACE, RATE, SHARE, measure, suited
 from markone.model.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -86,8 +86,32 @@ def test_what_is_left_open_is_settled_by_the_rows() -> None:
     assert newton.solver == "newton" and newton.strength == pytest.approx(SHARE * found.length2 / 100, rel=0.01)
     many = suited(Settings(rule="logistic"), [block], 8)
     assert many.strength == pytest.approx(newton.strength / 4, rel=0.01)
+    assert newton.balance == 0 and many.balance == pytest.approx(BALANCE * 6 / 100)
+    for given in ({"strength": 0.1}, {"bias": False}, {"penalty": "l1"}, {"balance": 0.0}):
+        assert suited(Settings(rule="logistic", **given), [block], 8).balance == 0
     online = suited(Settings(rule="logistic", solver="online"), [block], 1)
     assert online.schedule == "adagrad" and online.eta == pytest.approx(RATE / found.size, rel=0.01)
+
+
+def test_few_rows_of_many_classes_are_not_left_to_the_bias() -> None:
+    """Texts of which each shares few words with any other: a free bias, of some classes that come more often among
+    those to learn from, would decide alone."""
+    random = np.random.default_rng(0)
+    classes, own = 16, [[f"w{c}x{i}" for i in range(60)] for c in range(16)]
+
+    def texts(labels: NDArray[np.int64]) -> list[str]:
+        return [" ".join([*random.choice(own[c], 6), *(f"r{n}" for n in random.integers(0, 9999, 60))]) for c in labels]
+
+    some, others = random.integers(0, classes, 96), random.integers(0, classes, 600)
+    learned, tested = texts(some), texts(others)
+    right = {
+        balance: markone.train(learned, target=some.tolist(), rule="logistic", holdout=0.0, balance=balance).accuracy(
+            tested, others.tolist()
+        )
+        for balance in (None, 0.0)
+    }
+    mira = markone.train(learned, target=some.tolist(), rule="mira", holdout=0.0).accuracy(tested, others.tolist())
+    assert right[None] > right[0.0] + 0.03 and right[None] > mira - 0.02
 
 
 @pytest.mark.parametrize(
@@ -108,10 +132,51 @@ def test_what_is_given_is_kept(given: dict[str, Any], expected: dict[str, Any]) 
     assert {name: getattr(found, name) for name in expected} == expected
 
 
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_usual_rate_of_hinge_suits_rows_of_any_length(classes: int) -> None:
+    X, y = table(900, classes)
+    learned, tested = slice(0, 600), slice(600, 900)
+
+    def loss(scale: float, **how: Any) -> float:
+        """Without a bias the scale alone differs."""
+        spec = {"rows": {"scale": "none"}}
+        model = markone.train(
+            scale * X[learned], target=y[learned], rule="hinge", features=spec, bias=False, holdout=0.0, **how
+        )
+        return model.losses(scale * X[tested], y[tested]).mean["hinge"]
+
+    losses = [loss(scale) for scale in (2.0**-10, 1.0, 2.0**10)]
+    assert max(losses) < 1.02 * min(losses)
+    assert losses[1] < 0.8 * loss(1.0, eta=1.0)
+
+
+def test_the_rate_of_hinge_is_settled_by_the_rows_where_none_is_given() -> None:
+    X, y = table(100)
+    block = Block.of(X, y)
+    length2 = measure([block]).length2
+    for how in ({}, {"penalty": "l2"}, {"schedule": "constant"}, {"average": False}):
+        found = suited(Settings(rule="hinge", **how), [block], 1)
+        assert found.eta == pytest.approx(PACE / length2, rel=0.01) and found.schedule == "constant"
+    assert suited(Settings(rule="hinge", eta=0.3), [block], 1).eta == 0.3
+    assert suited(Settings(rule="hinge", schedule="adagrad"), [block], 1).eta == 1.0
+    for rule in ("perceptron", "mira"):  # the one is the same by any rate, the other finds its own
+        assert suited(Settings(rule=rule), [block], 1) == Settings(rule=rule).spelled_out()
+
+
+def test_leave_one_out_of_hinge_is_at_the_rate_of_training() -> None:
+    X, y = table(80)
+    rate = markone.train(X, target=y, rule="hinge", holdout=0.0).settings.eta
+    found, given = (markone.validate(X, target=y, rule="hinge", method="loo", **how) for how in ({}, {"eta": rate}))
+    assert found.remarks[0].endswith(f"in the order of the run with all, and at its rate, {rate:g}.")
+    assert given.remarks[0].endswith("in the order of the run with all.")
+    np.testing.assert_array_equal(found.folds[0].predicted, given.folds[0].predicted)
+
+
 def test_rows_of_zeros_have_what_is_usual() -> None:
     block = Block.of(np.zeros((4, 2)), [0, 1, 0, 1])
     assert suited(Settings(rule="logistic"), [block], 1).strength == 1e-4
     assert suited(Settings(rule="logistic", solver="online"), [block], 1).eta == 1.0
+    assert suited(Settings(rule="hinge"), [block], 1).eta == 1.0
 
 
 def test_memory_changes_nothing(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from levels import check_levels
 from markone import DataError, LinearSVM, SettingsError, reference
 from markone.data.blocks import Block
 from markone.learning.examples import BlockExamples
+from markone.learning.hard_margin import UPDATES, Inverse
 from markone.learning.passes import Run, make_passes, teach
 from markone.learning.svm import NO_MARGIN, Dual
 from markone.model.settings import Settings
@@ -401,6 +402,26 @@ def test_hard_margins_are_at_least_1(features: int, classes: int, multiclass: st
     assert margins.min() == pytest.approx(1, abs=1e-9)
     course = learner.course()
     assert course.done and course.objective == pytest.approx((all_weights(learner) ** 2).sum() / 2)
+
+
+def test_an_inverse_that_gains_and_loses_columns_is_the_pseudo_inverse() -> None:
+    """Through far more updates than after which it is computed anew."""
+    random = np.random.default_rng(0)
+    inverse, columns = Inverse(30), []
+    for step in range(3 * UPDATES):
+        if columns and (len(columns) == 20 or random.random() < 0.4):
+            gone = int(random.integers(len(columns)))
+            inverse.remove(gone)
+            del columns[gone]
+        else:
+            columns.append(random.normal(size=30))
+            assert inverse.add(columns[-1])
+        if columns and step % 23 == 0:
+            made, left = inverse.best_for_first()
+            matrix = np.array(columns).T
+            np.testing.assert_allclose(made, np.linalg.pinv(matrix)[:, 0], atol=1e-10)
+            np.testing.assert_allclose(left, np.eye(30)[0] - matrix @ made, atol=1e-10)
+    assert not inverse.add(2 * columns[0] - 3 * columns[1])
 
 
 def test_a_narrow_hard_margin_is_found_exactly() -> None:

@@ -140,6 +140,8 @@ class rows_objective final : public objective {
         bends.resize(by_rows());
     }
 
+    std::span<const double> shares() const override { return share; }
+
     std::size_t stored() const override {
         std::size_t total = 0;
         for (const std::size_t row : chosen) {

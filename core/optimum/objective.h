@@ -51,7 +51,8 @@ class objective {
     const std::size_t features, classes;
     double importance = 0;
 
-    virtual std::size_t stored() const = 0;  // values that are not 0
+    virtual std::size_t stored() const = 0;              // values that are not 0
+    virtual std::span<const double> shares() const = 0;  // h_i/H of each row
 
     // The loss at these scores, and the pulls there; notes the bends for `bend`, `product` and `sweep`.
     virtual judgement judge(const double* scores, double* pulls) = 0;

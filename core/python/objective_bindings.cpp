@@ -3,11 +3,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -143,6 +145,13 @@ void bind_objective(nb::module_& m) {
                 return self.of->bend(steps.data(), out.data());
             },
             "steps"_a.noconvert(), "out"_a.noconvert())
+        .def("shares",
+             [](const self_type& self) {
+                 const std::span<const double> shares = self.of->shares();
+                 auto memory = std::make_unique_for_overwrite<double[]>(shares.size());
+                 std::copy(shares.begin(), shares.end(), memory.get());
+                 return own<double>(std::move(memory), {shares.size()});
+             })
         .def(
             "sums",
             [](const self_type& self, const weights_in& pulls) {

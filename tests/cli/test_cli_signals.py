@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
 import pytest
 
 from commands import TRAIN
+from markone.cli.output import pieces_of
 from markone.learning.interruption import Interruption, Shelter
 from markone.storage.container import kind_of
 
@@ -22,12 +27,17 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "help": (["--help"], set()),
     "train": ([*TRAIN, "--epochs", "60", "--checkpoint", "-o", "a.model"], {"a.model", "a.model.checkpoint"}),
     "predict": (["predict", "reviews.model", "large.csv", "-o", "out.csv"], {"out.csv"}),
+    "predict to a pipe": (["predict", "reviews.model", "large.csv", "--scores", "--threads", "2"], set()),
     "tag": (
         ["tag", "train", "treebank.conllu", "--epochs", "40", "-o", "a.tagger"],
         {"a.tagger", "a.tagger.checkpoint"},
     ),
     "validate": (["validate", "reviews.csv", "--target", "label", "--folds", "3"], set()),
+    "validate, one left out": (["validate", "reviews.csv", "--target", "label", "--method", "loo"], set()),
+    "compare": (["compare", "reviews.csv", "--target", "label", "--folds", "2", "--html", "page.html"], {"page.html"}),
 }
+TIMED = {"validate", "validate, one left out", "compare"}
+"""Those that tell how long they took, so that no two answers are the same."""
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 SLOW = pytest.param(40, marks=pytest.mark.slow)
 
@@ -79,21 +89,25 @@ def test_a_signal_at_any_moment(name: str, moments: int, folder: Path) -> None:
             wait_for_handlers(process)
             time.sleep(seconds * (moment + chance.random()) / moments)
             process.send_signal(number)
-            if chance.random() < 0.5:
+            once = chance.random() < 0.5
+            if not once:
                 time.sleep(chance.choice([0.0, 0.001, 0.1]))
                 process.send_signal(chance.choice([*STATUS]))
             out, err = process.communicate(timeout=120)
         told = f"{number.name} at {moment + 1} of {moments}, status {process.returncode}: {err}"
         if process.returncode == 0:  # it came too late
-            assert err == "" and (out == whole or name == "validate"), told
+            assert err == "" and (out == whole or (name in TIMED and out)), told
         else:
             stopped += 1
-            assert process.returncode in STATUS.values(), told
+            assert process.returncode in ([STATUS[number]] if once else STATUS.values()), told
+            assert out[-1:] in ("", "\n") and (whole.startswith(out) or name in TIMED), told  # whole lines, or none
             assert err.startswith("markone: interrupted") and err.count("\n") == 1 and err.endswith("\n"), told
         assert set(os.listdir()) <= others | written, told
         for path in written & set(os.listdir()):
             if path.endswith(".checkpoint"):
                 assert kind_of(path) is not None, told
+            elif name in TIMED:
+                assert Path(path).read_text().rstrip().endswith("</html>"), told
             else:
                 assert Path(path).read_bytes() == ready[path], told
         if "kept in" in err and "nothing is kept" not in err:
@@ -118,6 +132,41 @@ def test_the_first_signal_says_the_status(folder: Path) -> None:
             "markone: interrupted; what was learned is kept in a.model.checkpoint. To go on: markone "
         )
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("number", "status"), STATUS.items())
+def test_whoever_reads_from_a_pipe_gets_whole_lines(number: signal.Signals, status: int, folder: Path) -> None:
+    """The pipe is full when the signal comes, as nobody reads from it yet."""
+    text = (folder / "reviews.csv").read_text()
+    (folder / "large.csv").write_text(text + text.partition("\n")[2] * 20)
+    with start(["predict", "reviews.model", "large.csv", "--scores"]) as process:
+        assert process.stdout is not None
+        deadline = time.monotonic() + 60
+        waiting = before = 0
+        while (waiting == 0 or waiting > before) and time.monotonic() < deadline:
+            time.sleep(0.3)
+            before, waiting = waiting, waiting_in(process.stdout.fileno())
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == status and err == "markone: interrupted\n"
+    assert len(out) > 2**15 and out.endswith("\n") and len({line.count(",") for line in out.splitlines()}) == 1
+
+
+def waiting_in(pipe: int) -> int:
+    """How many bytes are there to be read."""
+    answer = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, answer)
+    return answer[0]
+
+
+def test_pieces_are_whole_lines_that_a_pipe_takes_at_once() -> None:
+    chance = random.Random(0)
+    for longest in (10, 3000, 9000):
+        data = b"".join(b"x" * chance.randrange(longest) + b"\n" for _ in range(200)) + b"end"
+        pieces = list(pieces_of(data))
+        assert b"".join(pieces) == data and all(piece.endswith(b"\n") for piece in pieces[:-1])
+        assert all(len(piece) <= select.PIPE_BUF or piece.count(b"\n") == 1 for piece in pieces)
+    assert list(pieces_of(b"")) == []
 
 
 SWALLOWING = """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import tempfile
 from collections.abc import Callable
@@ -63,6 +64,18 @@ def numbers(rows: int = 300, classes: int = 2) -> dict[str, list[Any]]:
         label = chance.randrange(classes)
         for i in range(6):
             found[f"x{i}"].append(4 * chance.random() - 2 + (label if i % 3 == label else 0))
+        found["y"].append(f"class {label}")
+    return found
+
+
+def apart(rows: int = 120, classes: int = 2) -> dict[str, list[Any]]:
+    """Rows of numbers that planes separate."""
+    chance = random.Random(5)
+    found: dict[str, list[Any]] = {**{f"x{i}": [] for i in range(6)}, "y": []}
+    for _ in range(rows):
+        label = chance.randrange(classes)
+        for i in range(6):
+            found[f"x{i}"].append(chance.random() + (1.5 if i % 3 == label else 0))
         found["y"].append(f"class {label}")
     return found
 
@@ -135,6 +148,8 @@ KINDS: dict[str, Trained] = {
     "ascent, 3 classes": by_rule(numbers, 3, rule="logistic", solver="ascent", epochs=20),
     "svm": by_rule(numbers, rule="svm"),
     "svm, squared": by_rule(texts, rule="svm", loss="squared"),
+    "svm, hard margin": by_rule(apart, rule="svm", C=math.inf, tol=1e-9),
+    "svm, hard margin, 3 classes": by_rule(apart, 3, rule="svm", C=math.inf, tol=1e-9),
     "svm, crammer-singer": by_rule(numbers, 3, rule="svm"),
     "svm, one-versus-rest": by_rule(texts, 3, rule="svm", multiclass="one-versus-rest"),
     "naive-bayes": by_rule(texts, rule="naive-bayes"),

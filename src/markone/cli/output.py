@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import select
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -91,12 +92,23 @@ def to_standard_output(data: bytes) -> None:
 
         data = visible_text(data.decode("utf-8", "backslashreplace")).encode()
     try:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        for piece in pieces_of(data):
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def pieces_of(data: bytes) -> Iterator[bytes]:
+    """Whole lines, as many as a pipe takes at once or not at all, so that no signal cuts a line in two; a longer line
+    is a piece of its own."""
+    start = 0
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + select.PIPE_BUF) + 1 or data.find(b"\n", start) + 1 or len(data)
+        yield data[start:end]
+        start = end
 
 
 # ---- what is written

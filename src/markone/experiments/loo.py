@@ -27,6 +27,7 @@ from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
 from markone.features.precomputed import Given
+from markone.learning.row_defaults import suited
 from markone.learning.samples import Sample
 from markone.model.evaluation import log_probabilities
 
@@ -107,12 +108,16 @@ def shortcut_of(way: Way, rows: FoldRows) -> Shortcut | None:
 
 def by_steps(way: ByRule, rows: FoldRows, threads: int) -> Found:
     """Only without a row that made a step is there anything to be learned anew."""
-    found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
+    classes = len(rows.classes)
+    settings = suited(way.settings, [rows.block], 1 if classes <= 2 else classes)
+    found = leave_one_out(rows.block, settings, classes, threads=threads)
     remark = (
         f"{found.free:,} rows made no step, and could be left out for nothing; without each of the other "
         f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
         "each row, in the order of the run with all."
     )
+    if settings.eta != way.settings.spelled_out().eta:
+        remark = f"{remark.removesuffix('.')}, and at its rate, {settings.eta:g}."
     return Found(found.predicted, None, 1 + found.retrained, [remark])
 
 

@@ -7,10 +7,14 @@ proof that there is none: by every w the products w·z have a weighted mean of 0
 
 Wolfe's algorithm (1976) finds the point. Each step adds the z with the smallest product to those that make up the
 point, and goes to the point nearest to 0 that these can make.
+
+What is found goes into model files, so that every product and sum is the core's: NumPy's linear algebra rounds
+otherwise in other builds.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Literal
 
@@ -49,7 +53,7 @@ def come_nearest(
     before = np.inf
     for _ in range(STEPS * dimensions + len(face.corners)):
         normal = face.normal()
-        distance2 = float((normal * normal).sum())
+        distance2 = square_of(normal)
         if distance2 <= (nothing * face.longest) ** 2:
             return "nothing"
         product, example, rival = face.solver.narrow(normal)
@@ -87,7 +91,7 @@ class Face:
             self.add(example, rival, share)
         if not self.corners:
             self.add(*solver.narrow(weights)[1:], 1.0)
-        self.shares /= self.shares.sum()
+        self.shares /= _core.sum(self.shares)
         self.come_nearer()
 
     def add(self, example: int, rival: int, share: float = 0.0) -> bool:
@@ -104,12 +108,13 @@ class Face:
         self._x.append(x)
         self._signs.append(signs)
         self.shares = np.append(self.shares, share)
-        self.longest = max(self.longest, float(np.sqrt((x @ x) * (signs @ signs))))
+        self.longest = max(self.longest, math.sqrt(square_of(x) * square_of(signs)))
         return True
 
     def point(self) -> Array:
         """In the form of weights."""
-        return np.array(self._x).T @ (self.shares[:, None] * np.array(self._signs))
+        x, factors = np.array(self._x), self.shares[:, None] * np.array(self._signs)
+        return np.stack([_core.combine(column.copy(), x) for column in factors.T], axis=1)
 
     def normal(self) -> Array:
         """The same, found as what has the same product with all z: far more exact where it is short."""
@@ -117,7 +122,7 @@ class Face:
 
     def multipliers(self) -> Array:
         """Those by which the weights have the direction of the point, and the length at which the dual is largest."""
-        scale = 1 / float((self.point() ** 2).sum())
+        scale = 1 / square_of(self.point())
         alpha = np.zeros((len(self._labels), self._columns))
         for (example, _), share, signs in zip(self.corners, self.shares, self._signs, strict=True):
             alpha[example] += scale * share * (signs if self._columns > 1 else 1.0)
@@ -137,7 +142,8 @@ class Face:
             for i in np.flatnonzero(shares == 0)[::-1]:
                 del self.corners[i], self._x[i], self._signs[i]
                 self._inverse.remove(int(i))
-            self.shares = shares[shares > 0] / shares.sum()
+            shares = shares[shares > 0]
+            self.shares = shares / _core.sum(shares)
 
     def _nearest_of_plane(self) -> Array:
         """The shares, which sum to 1 and may be negative, of the point nearest to 0 on the plane through all z.
@@ -146,7 +152,7 @@ class Face:
         a factor.
         """
         shares, left = self._inverse.best_for_first()
-        total = float(shares.sum())
+        total = _core.sum(shares)
         self._normal = left[1:] / -total
         return shares / total
 
@@ -162,45 +168,52 @@ class Inverse:
 
     def add(self, column: Array) -> bool:
         """Another column, unless the others can make it."""
+        if not self._add(column):
+            return False
+        self._columns.push(column)
+        self._look_after()
+        return True
+
+    def _add(self, column: Array) -> bool:
         rows = self._rows.array
-        within = rows @ column
-        rest = column - within @ rows
-        more = rows @ rest  # what rounding has left in it of the others
-        rest -= more @ rows
-        length = float(np.linalg.norm(rest))
-        if length <= DEPENDENT * np.linalg.norm(column):
+        within = _core.multiply(rows, column)
+        rest = column - _core.combine(within, rows)
+        more = _core.multiply(rows, rest)  # what rounding has left in it of the others
+        rest -= _core.combine(more, rows)
+        length = math.sqrt(square_of(rest))
+        if length <= DEPENDENT * math.sqrt(square_of(column)):
             return False
         size = len(within)
         square = np.zeros((size + 1, size + 1))
         square[:size, :size] = self._square
-        square[:size, size] = self._square @ (within + more) / -length
+        square[:size, size] = _core.multiply(self._square, within + more) / -length
         square[size, size] = 1 / length
         self._square = square
-        self._columns.push(column)
         self._rows.push(rest / length)
-        self._look_after()
         return True
 
     def remove(self, number: int) -> None:
         """Turns the orthonormal rows so that the last is all that this column alone has, and leaves that out."""
         self._columns.remove(number)
-        mirror = self._square[number] / np.linalg.norm(self._square[number])
+        mirror = self._square[number] / math.sqrt(square_of(self._square[number]))
         mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
-        factor = 2 / (mirror @ mirror)
+        factor = 2 / square_of(mirror)
         rows = self._rows.array
-        rows -= np.outer(factor * mirror, mirror @ rows)
+        rows -= np.outer(factor * mirror, _core.combine(mirror, rows))
         self._rows.remove(len(rows) - 1)
         square = np.delete(self._square, number, axis=0)
-        square -= np.outer(square @ mirror, factor * mirror)
-        self._square = square[:, :-1]
+        square -= np.outer(_core.multiply(square, mirror), factor * mirror)
+        self._square = np.ascontiguousarray(square[:, :-1])
         self._look_after()
 
     def _look_after(self) -> None:
         self._updates += 1
-        if self._updates % UPDATES == 0 and len(self._square):
-            orthonormal, triangle = np.linalg.qr(self._columns.array.T)
-            self._square = np.linalg.inv(triangle)
-            self._rows.array[:] = orthonormal.T
+        if self._updates % UPDATES:
+            return
+        before = self._rows, self._square
+        self._rows, self._square = Stack(self._columns.width), np.zeros((0, 0))
+        if not all(self._add(column) for column in self._columns.array):  # rounding has made them dependent
+            self._rows, self._square = before
 
     def best_for_first(self) -> tuple[Array, Array]:
         """How the columns make (1, 0, 0 ...), or what comes nearest to it, and what is then left of it.
@@ -209,13 +222,13 @@ class Inverse:
         rounding of its own length.
         """
         columns, rows = self._columns.array, self._rows.array
-        made = self._square @ rows[:, 0]
+        made = _core.multiply(self._square, rows[:, 0].copy())
         for _ in range(2):
-            left = -(made @ columns)
+            left = -_core.combine(made, columns)
             left[0] += 1
-            made += self._square @ (rows @ left)
+            made += _core.multiply(self._square, _core.multiply(rows, left))
         for _ in range(2):
-            left -= (rows @ left) @ rows
+            left -= _core.combine(_core.multiply(rows, left), rows)
         return made, left
 
 
@@ -223,6 +236,7 @@ class Stack:
     """Rows of an array that grows at its end, with room to spare."""
 
     def __init__(self, width: int) -> None:
+        self.width = width
         self._room = np.zeros((8, width))
         self._size = 0
 
@@ -239,3 +253,8 @@ class Stack:
     def remove(self, number: int) -> None:
         self._room[number : self._size - 1] = self._room[number + 1 : self._size]
         self._size -= 1
+
+
+def square_of(v: Array) -> float:
+    """‖v‖²."""
+    return _core.sum((v * v).ravel())

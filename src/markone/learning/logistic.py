@@ -1,8 +1,9 @@
 """Logistic regression to its optimum: solvers that look at all examples at once.
 
 What is made small is the mean loss (cross-entropy) of the examples, each counted by its importance, plus a penalty,
-strength · ½‖w‖² or strength · ‖w‖₁, of which the bias is free. The core computes the loss and its derivatives
-(core/optimum/objective.h); what is done with them is here. A pass is one step of a solver.
+strength · ½‖w‖² or strength · ‖w‖₁, of which the bias is free, and another on the mean scores of the classes, balance ·
+½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h); what is done with them is here.
+A pass is one step of a solver.
 """
 
 from __future__ import annotations
@@ -270,6 +271,43 @@ class Ascent(Batch):
         return Straight(objective, self.settings, start)
 
 
+class Balance:
+    """A penalty on the mean score of each class: balance · ½‖m‖², where m is the mean of the rows' scores.
+
+    A free bias fits how often each class occurs among the rows to learn from. With few rows of a class, their own
+    weights explain these rows already, and new rows share few features with them; so the bias decides alone. The mean
+    score, unlike the bias, stays the same when all values of a feature are shifted.
+    """
+
+    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+        self.of = objective
+        self.strength = float(settings.balance or 0) if settings.bias else 0.0
+        self._shares = objective.shares()[:, None]
+        self._none = np.zeros(objective.stride)
+
+    def mean(self, scores: Array) -> Array:
+        return self.of.sums(self._shares * scores) if self.strength else self._none
+
+    def cost(self, scores: Array) -> float:
+        mean = self.mean(scores)
+        return self.strength / 2 * dot(mean, mean)
+
+    def pull(self, scores: Array, pulls: Array) -> float:
+        """Adds the derivatives of the penalty by scores; or, of a direction, what the penalty bends it by.
+
+        The answer is the product of the two."""
+        if not self.strength:
+            return 0.0
+        mean = self.mean(scores)
+        pulls += self._shares * (self.strength * mean)
+        return self.strength * dot(mean, mean)
+
+    def along(self, scores: Array, steps: Array) -> tuple[float, float]:
+        """The slope and the curvature of the penalty on a line through the scores."""
+        start, step = self.mean(scores), self.mean(steps)
+        return self.strength * dot(start, step), self.strength * dot(step, step)
+
+
 class Place:
     """A place in the space of the weights: the loss, its gradient, the penalty and the gap there."""
 
@@ -278,25 +316,45 @@ class Place:
         self.strength = float(settings.strength or 0)
         self.l1 = settings.penalty == "l1"
         self.has_bias = settings.bias
+        self.balance = Balance(objective, settings)
         self.w = np.zeros((objective.features + 1, objective.stride))
         self.gradient = np.zeros_like(self.w)
         """Of the loss and, where that has a gradient, of the penalty."""
         self.scores = np.zeros((objective.rows, objective.stride))
         self.pulls = np.zeros_like(self.scores)
+        self.mean_row = self._mean_row()
         if start is not None:
             self.w[:, : start.shape[1]] = start
             self.w[-1] *= self.has_bias
         self._look()
 
+    def _mean_row(self) -> Array | None:
+        """Of all rows, with the 1 of the bias at its end; where there is a use for it."""
+        if not self.balance.strength:
+            return None
+        self.pulls[:, 0] = self.of.shares()
+        self.of.gather(self.pulls, self.gradient)
+        return self.gradient[:, :1].copy()
+
     def _look(self) -> None:
         w = self.w[:-1]
         self.of.score(self.w, self.scores)
         self.loss, self.mistakes = self.of.judge(self.scores, self.pulls)
+        self.balance.pull(self.scores, self.pulls)
         self.of.gather(self.pulls, self.gradient)
         self._complete(self.gradient, self.w)
         penalty = size_of(w) if self.l1 else self.of.inner(w, w) / 2
-        self.objective = self.loss + self.strength * penalty
+        self.objective = self.loss + self.strength * penalty + self.balance.cost(self.scores)
         self.gap = float(self._slopes().max())
+
+    def _product(self, v: Array, steps: Array, out: Array) -> float:
+        """steps = the scores of v, out = the Hessian · v but for ½‖w‖² (see `_complete`); the answer is v · out."""
+        bent = self.of.product(v, steps, out)
+        if self.mean_row is not None:
+            mean = self.balance.mean(steps)
+            out += self.mean_row * (self.balance.strength * mean)
+            bent += self.balance.strength * dot(mean, mean)
+        return bent
 
     def _complete(self, out: Array, v: Array) -> None:
         """Adds what a smooth penalty does to a gradient, or to a product with the Hessian."""
@@ -366,7 +424,7 @@ class Straight(Place):
             if not self.has_bias:
                 v[-1] = 0
             v /= np.sqrt(self.of.inner(v, v))
-            largest = self.of.product(v, steps, out)
+            largest = self._product(v, steps, out)
             if not largest > 0:  # all rows are zero
                 break
             v, out = out, v
@@ -387,7 +445,8 @@ class Parabola(Place):
         of, w = self.of, self.w[:-1]
         direction, steps = self._solve(max(LEFT_OVER * self.gap, tol / 4))
         straight, square = of.inner(w, direction[:-1]), of.inner(direction[:-1], direction[:-1])
-        line = Line(of, self.scores, steps, self.strength * straight, self.strength * square)
+        slope, curvature = self.balance.along(self.scores, steps)
+        line = Line(of, self.scores, steps, self.strength * straight + slope, self.strength * square + curvature)
         self.w += line.find_least(of.inner(self.gradient, direction)) * direction
         self._look()
 
@@ -400,7 +459,7 @@ class Parabola(Place):
         z = precondition(rest)
         v, length = z.copy(), of.inner(rest, z)
         for _ in range(MOST_PRODUCTS):
-            curvature = of.product(v, some, out) + self.strength * of.inner(v[:-1], v[:-1])
+            curvature = self._product(v, some, out) + self.strength * of.inner(v[:-1], v[:-1])
             if not (curvature > 0 and length > 0):
                 break
             self._complete(out, v)
@@ -453,6 +512,7 @@ class Span:
         self.of = objective
         self.strength = float(settings.strength or 0)
         self.has_bias = settings.bias
+        self.balance = Balance(objective, settings)
         objective.turn(True)
         self.c = np.zeros((objective.rows, objective.stride))
         self.bias = np.zeros(objective.stride)
@@ -462,10 +522,12 @@ class Span:
     def _look(self) -> None:
         """The gradient, too, is kept as factors of rows, and its image are the scores that it has as weights."""
         self.loss, self.mistakes = self.of.judge(self.scores, self.gradient)
+        self.balance.pull(self.scores, self.gradient)
         self.bias_slope = self._sums(self.gradient)
         self.gradient += self.strength * self.c
         self.gap = max(self.of.kernel(self.gradient, self.image), float(abs(self.bias_slope).max()))
-        self.objective = self.loss + self.strength / 2 * self.of.inner(self.c, self.scores - self.bias)
+        norm2 = self.of.inner(self.c, self.scores - self.bias)
+        self.objective = self.loss + self.strength / 2 * norm2 + self.balance.cost(self.scores)
 
     def _sums(self, pulls: Array) -> Array:
         return self.of.sums(pulls) if self.has_bias else np.zeros_like(self.bias)
@@ -475,7 +537,8 @@ class Span:
         direction, bias, steps = self._solve(max(LEFT_OVER * self.gap, tol / 4))
         image = steps - bias
         straight, square = of.inner(self.c, image), of.inner(direction, image)
-        line = Line(of, self.scores, steps, self.strength * straight, self.strength * square)
+        slope, curvature = self.balance.along(self.scores, steps)
+        line = Line(of, self.scores, steps, self.strength * straight + slope, self.strength * square + curvature)
         far = line.find_least(of.inner(self.gradient, image) + dot(self.bias_slope, bias))
         self.c += far * direction
         self.bias += far * bias
@@ -492,7 +555,7 @@ class Span:
         length = of.inner(rest, rest_image) + dot(rest_bias, rest_bias)
         for _ in range(MOST_PRODUCTS):
             some = v_image + v_bias
-            curvature = of.bend(some, out) + self.strength * of.inner(v, v_image)
+            curvature = of.bend(some, out) + self.balance.pull(some, out) + self.strength * of.inner(v, v_image)
             if not (curvature > 0 and length > 0):
                 break
             far = length / curvature

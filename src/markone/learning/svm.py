@@ -392,7 +392,7 @@ class Solver:
             return
         self.core.scale_to(self._C)
         self.core.start_at(alpha)
-        linear, before = float(alpha[alpha > 0].sum()), self.core.bound
+        linear, before = _core.sum(alpha[alpha > 0]), self.core.bound
         square = 2 * (linear - before)  # the dual of t times the multipliers is t·linear - t²·square/2
         t = min(times, linear / square if square > 0 else 1.0)
         if t != 1:

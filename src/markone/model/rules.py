@@ -41,7 +41,7 @@ class Traits:
 
 SHARED = {"schedule": "constant", "strength": 1e-4}
 STEPS = {**SHARED, "epochs": 10, "eta": 1.0, "average": True}
-OPTIMUM = {**SHARED, "penalty": "l2", "tol": 1e-4, "average": False}
+OPTIMUM = {**SHARED, "penalty": "l2", "balance": 0.0, "tol": 1e-4, "average": False}
 ALL_AT_ONCE = {"has_probabilities": True, "nears_an_optimum": True, "comes_to_rest": True}
 
 SOLVERS: dict[Solver, Traits] = {
@@ -95,6 +95,7 @@ OWNERS: dict[str, tuple[Rule, ...]] = {
     "schedule": ("perceptron", "logistic", "hinge"),
     "C": ("mira", "svm"),
     "penalty": ("perceptron", "logistic", "hinge", "mlp"),
+    "balance": ("logistic",),
     "average": ONLINE,
     "form": ("perceptron",),
     "bias": (*ONLINE, "svm"),
@@ -116,5 +117,5 @@ OWNERS: dict[str, tuple[Rule, ...]] = {
 """The rules that have a setting; what is not here, all have."""
 ONLINE_ONLY = ("schedule", "average", "start", "order")
 """What the rule `logistic` has only where it is learned online."""
-BY_ROWS = ("solver", "eta", "schedule", "strength", "tol")
+BY_ROWS = ("solver", "eta", "schedule", "strength", "balance", "tol")
 """What suits the rule `logistic` depends on the rows (learning/row_defaults.py)."""

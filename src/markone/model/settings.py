@@ -50,7 +50,8 @@ class Settings:
     `naive-bayes`."""
     eta: float | None = None
     """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer; for `logistic`, where
-    the schedule is left to it, too, 2 / the mean sum of the sizes of a row."""
+    the schedule is left to it, too, 2 / the mean sum of the sizes of a row; for `hinge`, where the rate is constant,
+    0.5 / the mean squared length of a row."""
     schedule: Schedule | None = None
     """How the rate falls: eta (`constant`, the default); eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for
     each weight, which is what `logistic` has by default where it takes a step at each example."""
@@ -61,6 +62,10 @@ class Settings:
     strength: float | None = None
     """How much they cost; also what `schedule="inverse"` falls by. 0.0001 by default; of `logistic` with the penalty
     `l2`, to its optimum, 0.1 / classes · the mean squared length of a row / rows."""
+    balance: float | None = None
+    """How much it costs `logistic`, to its optimum, to prefer a class in the mean of all rows: half the sum of the
+    squares of the classes' mean scores, times this. Of more than two classes, where `strength` is left to the rule,
+    too, 0.1 · (classes - 2) / rows; else 0 by default."""
     average: bool | None = None
     """Use the average of all weight vectors met in training instead of the last one, as rules that take a step at each
     example do by default."""
@@ -160,6 +165,8 @@ class Settings:
 
         Where that is the solver of `logistic`, nearly all does; but who sets what only one of them has, chooses it.
         """
+        if self.rule == "hinge" and self.schedule in (None, "constant"):
+            return self.spelled_out(but=("eta",))
         if self.rule != "logistic":
             return self.spelled_out()
         if self.solver is not None:
@@ -195,6 +202,7 @@ class LearningSettings(TypedDict, total=False):
     C: float | None
     penalty: Penalty | None
     strength: float | None
+    balance: float | None
     average: bool | None
     tie: Tie
     form: Form
@@ -251,11 +259,11 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "optimizer": (None, *get_args(Optimizer)),
 }
 WHOLE_NUMBERS = {"epochs", "seed", "patience", "batch"}
-NUMBERS = {"eta", "C", "strength", "holdout", "tol", "k", "alpha", "dropout"}
+NUMBERS = {"eta", "C", "strength", "balance", "holdout", "tol", "k", "alpha", "dropout"}
 SWITCHES = {"average", "bias"}
 MOST = 2**63 - 1
 """The largest whole number."""
-OPTIONAL = {"epochs", "eta", "C", "strength", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
+OPTIONAL = {"epochs", "eta", "C", "strength", "balance", "average", "patience", "tol", "k", "alpha", "dropout", "batch"}
 
 
 def sizes_of(hidden: Any) -> tuple[int, ...] | None:
@@ -322,6 +330,7 @@ def check_ranges(settings: Settings) -> None:
     need("eta", settings.eta is None or 0 < settings.eta < math.inf, "greater than 0 and finite")
     need("C", settings.C is None or settings.C > 0, "greater than 0")
     need("strength", settings.strength is None or 0 <= settings.strength < math.inf, "at least 0 and finite")
+    need("balance", settings.balance is None or 0 <= settings.balance < math.inf, "at least 0 and finite")
     need("seed", settings.seed >= 0, "at least 0")
     need("holdout", 0 <= settings.holdout < 1, "at least 0 and less than 1")
     need("patience", settings.patience is None or settings.patience >= 1, "at least 1")
@@ -350,6 +359,13 @@ def check_sense(settings: Settings) -> None:
         for name in (*ONLINE_ONLY, *(["eta"] if settings.solver == "newton" else [])):
             if name in given:
                 raise SettingsError(name, f"is not used by the solver {settings.solver!r}; leave it out")
+    if settings.balance and rule == "logistic":
+        if settings.traits.online:
+            raise SettingsError("balance", "is not used by the solver 'online'; leave it out")
+        if settings.penalty == "l1":
+            raise SettingsError("balance", "goes with the penalty 'l2', not with 'l1'; leave it out")
+        if not settings.bias:
+            raise SettingsError("balance", "is about what a bias does, and there is none; leave it out")
     if rule == "naive-bayes":
         if settings.k is not None and settings.alpha is not None:
             raise SettingsError("alpha", "takes the place of k; set one of them")

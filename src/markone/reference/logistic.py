@@ -20,26 +20,42 @@ def probabilities(w: Weights, x: Vector, classes: int) -> list[float]:
     return softmax([dot(w.get(k, {}), {**x, BIAS: 1}) for k in range(classes)])
 
 
+def mean_scores(w: Weights, examples: Examples) -> dict[int, float]:
+    """The mean of each class's scores, each counted by its importance."""
+    total = sum(h for _, _, h in examples)
+    return {k: sum(h * dot(vector, {**x, BIAS: 1}) for x, _, h in examples) / total for k, vector in w.items()}
+
+
 def logistic_objective(
-    w: Weights, examples: Examples, classes: int, strength: float = 0.0, penalty: str = "l2"
+    w: Weights,
+    examples: Examples,
+    classes: int,
+    strength: float = 0.0,
+    penalty: str = "l2",
+    balance: float = 0.0,
 ) -> float:
-    """The mean of -ln P(y | x, w), each counted by its importance, and the penalty, of which the bias is free."""
+    """The mean of -ln P(y | x, w), each counted by its importance, the penalty, of which the bias is free, and what
+    mean scores cost."""
     total = sum(h for _, _, h in examples)
     loss = sum(-h * math.log(probabilities(w, x, classes)[y]) for x, y, h in examples) / total
     weights = [value for vector in w.values() for feature, value in vector.items() if feature != BIAS]
-    return float(loss + strength * sum(abs(value) if penalty == "l1" else value * value / 2 for value in weights))
+    cost = strength * sum(abs(value) if penalty == "l1" else value * value / 2 for value in weights)
+    return float(loss + cost + balance * sum(mean**2 / 2 for mean in mean_scores(w, examples).values()))
 
 
-def logistic_gradient(w: Weights, examples: Examples, classes: int, strength: float = 0.0) -> Weights:
+def logistic_gradient(
+    w: Weights, examples: Examples, classes: int, strength: float = 0.0, balance: float = 0.0
+) -> Weights:
     """How the objective with the penalty l2 rises with each weight that is in w."""
     total = sum(h for _, _, h in examples)
     slope = {k: dict.fromkeys(vector, 0.0) for k, vector in w.items()}
+    means = mean_scores(w, examples)
     for x, y, h in examples:
         p = probabilities(w, x, classes)
         for k, vector in slope.items():
             for feature, value in {**x, BIAS: 1}.items():
                 if feature in vector:
-                    vector[feature] -= h / total * ((k == y) - p[k]) * value
+                    vector[feature] -= h / total * ((k == y) - p[k] - balance * means[k]) * value
     for k, vector in w.items():
         for feature, value in vector.items():
             slope[k][feature] += 0.0 if feature == BIAS else strength * value
@@ -53,25 +69,37 @@ def start_at_zero(examples: Examples, classes: int, bias: bool = True) -> Weight
 
 
 def ascend(
-    examples: Examples, classes: int, eta: float, steps: int, strength: float = 0.0, bias: bool = True
+    examples: Examples,
+    classes: int,
+    eta: float,
+    steps: int,
+    strength: float = 0.0,
+    bias: bool = True,
+    balance: float = 0.0,
 ) -> Weights:
     """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x / Σ h, less what the penalty l2 takes."""
     w = start_at_zero(examples, classes, bias)
     for _ in range(steps):
-        slope = logistic_gradient(w, examples, classes, strength)
+        slope = logistic_gradient(w, examples, classes, strength, balance)
         for k, vector in w.items():
             for feature in vector:
                 vector[feature] -= eta * slope[k][feature]
     return w
 
 
-def newton(examples: Examples, classes: int, strength: float, steps: int = 20, bias: bool = True) -> Weights:
+def newton(
+    examples: Examples, classes: int, strength: float, steps: int = 20, bias: bool = True, balance: float = 0.0
+) -> Weights:
     """Newton's method with the penalty l2: w -= (second derivatives)⁻¹ gradient, half as far until that is a fall."""
     w = start_at_zero(examples, classes, bias)
     total = sum(h for _, _, h in examples)
     names = [(k, feature) for k, vector in w.items() for feature in vector]
+    middle = {f: sum(h * {**x, BIAS: 1}.get(f, 0) for x, _, h in examples) / total for _, f in names}
     for _ in range(steps):
         hessian = [[strength * (a == b and a[1] != BIAS) for b in names] for a in names]
+        for i, (k, feature) in enumerate(names):
+            for j, (other, by) in enumerate(names):
+                hessian[i][j] += balance * (k == other) * middle[feature] * middle[by]
         for x, _, h in examples:
             p, full = probabilities(w, x, classes), {**x, BIAS: 1}
             for i, (k, feature) in enumerate(names):
@@ -80,14 +108,14 @@ def newton(examples: Examples, classes: int, strength: float, steps: int = 20, b
                     hessian[i][j] += h / total * bend * full.get(feature, 0) * full.get(by, 0)
         for i in range(len(names)):
             hessian[i][i] += 1e-12  # softmax is indifferent to what all classes gain alike
-        slope = logistic_gradient(w, examples, classes, strength)
+        slope = logistic_gradient(w, examples, classes, strength, balance)
         direction = solve(hessian, [slope[k][feature] for k, feature in names])
-        before, far = logistic_objective(w, examples, classes, strength), 1.0
+        before, far = logistic_objective(w, examples, classes, strength, balance=balance), 1.0
         while far > 1e-10:
             there: Weights = {k: dict(vector) for k, vector in w.items()}
             for (k, feature), step in zip(names, direction, strict=True):
                 there[k][feature] -= far * step
-            if logistic_objective(there, examples, classes, strength) <= before:
+            if logistic_objective(there, examples, classes, strength, balance=balance) <= before:
                 w = there
                 break
             far /= 2
