@@ -184,7 +184,7 @@ class hash_table {
 
     // Puts a slot where the search for its key, which is not in the table, ends. False if that search is too long.
     bool put(std::uint64_t key, const Slot& one) {
-        const std::size_t at = search(how.start(key), [](const Slot&) { return false; });
+        const std::size_t at = search(how.start(key), is_none);
         if constexpr (requires { how.steps(key, at); })
             if (how.steps(key, at) > most_steps) return false;
         slots[at] = one;
@@ -193,11 +193,7 @@ class hash_table {
 
     // Makes room for `count` keys.
     void reserve(std::size_t count) {
-        if (Spread::has_room(count, capacity())) return;
-        hash_table wider(Spread::capacity_for(count, capacity()), how);
-        for (const Slot& one : slots)
-            if (!one.is_free()) wider[wider.search(wider.how.start(one.key), [](const Slot&) { return false; })] = one;
-        *this = std::move(wider);
+        if (!Spread::has_room(count, capacity())) grow(count);
     }
 
     // Replaces the table by one that fill(table) fills; it returns false if some key did not get a place.
@@ -215,8 +211,17 @@ class hash_table {
     void clear() { std::fill(slots.begin(), slots.end(), Slot{}); }
 
   private:
+    static constexpr auto is_none = [](const Slot&) { return false; };
+
+    // Seldom called, and not inlined, so that the search around it is small.
+    [[gnu::noinline]] void grow(std::size_t count) {
+        hash_table wider(Spread::capacity_for(count, capacity()), how);
+        for (const Slot& one : slots)
+            if (!one.is_free()) wider[wider.search(wider.how.start(one.key), is_none)] = one;
+        *this = std::move(wider);
+    }
     // Finds other slots for all keys.
-    void spread_anew() {
+    [[gnu::noinline]] void spread_anew() {
         build(capacity(), random_factor(), [&](hash_table& made) {
             return std::ranges::all_of(slots, [&](const Slot& one) { return one.is_free() || made.put(one.key, one); });
         });
