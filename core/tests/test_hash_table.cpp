@@ -162,6 +162,17 @@ TEST(honest_keys_keep_their_factor) {
     CHECK(scaled_spread::has_room(count, table.capacity()));
 }
 
+TEST(a_search_goes_around_the_end) {
+    scaled_table table(100);
+    const auto key_at_the_end = [](std::uint64_t i) { return std::numeric_limits<std::uint64_t>::max() - i; };
+    for (std::uint64_t i = 0; i < 5; ++i) CHECK(table.put(key_at_the_end(i), {key_at_the_end(i), 0}));
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        const std::size_t at = table.search(key_at_the_end(i));
+        CHECK(at == (99 + i) % 100 && table.spread().steps(key_at_the_end(i), at) == i);
+    }
+    CHECK(table.find(key_at_the_end(5)).is_free());
+}
+
 TEST(put_refuses_keys_that_meet) {
     scaled_table table(4000);
     std::size_t there = 0;
