@@ -17,6 +17,7 @@ FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
+CORE_TESTS := --config-settings=cmake.define.MARKONE_TESTS=ON
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 # Tests that start a process, or are read by one for each core, should not compile everything anew.
@@ -79,7 +80,7 @@ clean: ## remove everything that can be made again
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) install --editable '.[dev]'
+	$(BIN)/python $(PIP) install --editable '.[dev]' $(CORE_TESTS)
 	touch $@
 
 $(PEERS): $(INSTALLED)
@@ -89,7 +90,7 @@ $(PEERS): $(INSTALLED)
 $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
 	.venv-sanitize/bin/python $(PIP) install '.[test]' --config-settings=cmake.define.MARKONE_SANITIZE=ON \
-		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false
+		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false $(CORE_TESTS)
 	touch $@
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)

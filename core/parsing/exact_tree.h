@@ -66,7 +66,7 @@ struct frozen_arcs {
     void expect(std::uint64_t key) const { numbers.expect(key); }
     float weight(std::uint64_t key) const {
         const std::uint32_t row = numbers.find(key);
-        return row == nobody ? 0 : w[row];
+        return row == npos ? 0 : w[row];
     }
 };
 
@@ -96,7 +96,7 @@ struct learned_arcs {
     void expect(std::uint64_t key) const { rows.expect(key); }
     float weight(std::uint64_t key) const {
         const std::uint32_t row = rows.find(key);
-        return row == nobody ? 0 : *rows.weights(row);
+        return row == npos ? 0 : *rows.weights(row);
     }
 };
 

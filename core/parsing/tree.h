@@ -292,13 +292,13 @@ class beam_learner {
             }
             beam.advance();
             std::swap(is_right, was_right);
-            std::size_t first = nobody;
+            std::size_t first = npos;
             for (std::size_t i = beam.items().size(); i-- > 0;) {
                 const step& made = beam.made(length - 1, i);
                 is_right[i] = was_right[made.from] && oracle.cost(beam.items_before()[made.from].state, made.how) == 0;
                 if (is_right[i]) first = i;
             }
-            if (!alone && first == nobody) leave(oracle, length - 1);
+            if (!alone && first == npos) leave(oracle, length - 1);
             const std::int64_t right = alone ? score_alone : beam.items()[first].score;
             if (first != 0 && beam.best().score - right > most) {
                 most = beam.best().score - right;
@@ -328,14 +328,14 @@ class beam_learner {
     }
     // The best right move from the items before, none of which is in the beam any more.
     void leave(const tree_oracle& oracle, std::size_t length) {
-        std::size_t from = nobody;
+        std::size_t from = npos;
         choice best{};
         for (std::size_t i = 0; i < beam.count_before(); ++i) {
             if (!was_right[i]) continue;
             const auto& one = beam.items_before()[i];
             choice next = best_right(oracle, one.state, one.next);
             next.score += one.score;
-            if (from != nobody && next.score <= best.score) continue;
+            if (from != npos && next.score <= best.score) continue;
             from = i;
             best = next;
         }

@@ -10,14 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "base/hash_table.h"
 #include "base/memory.h"
 #include "parsing/transitions.h"
-#include "text/vocabulary.h"
 
 namespace markone {
 
@@ -40,45 +39,26 @@ inline std::uint32_t part_of(std::uint64_t key) {
     return static_cast<std::uint32_t>(key >> 8);
 }
 
-// Where a key's search starts in a table of any size: the high part of a product. Keys are well mixed, and the factor
-// is 1, unless somebody wrote keys that meet in one place: then it is another one, which nobody can know beforehand.
-inline std::size_t start_of(std::uint64_t key, std::uint64_t factor, std::size_t size) {
-    __extension__ using twofold = unsigned __int128;
-    return static_cast<std::size_t>(static_cast<twofold>(key * factor) * size >> 64);
-}
-
-// So many full buckets or slots stand in a row by chance less than once in 10^19 tables.
+// By chance, so many full buckets stand in a row less than once in 10^19 tables.
 constexpr std::size_t most_full_buckets = 100;
-constexpr std::size_t most_full_slots = 1000;
 
-// Makes a table by build(size, factor), which says whether its keys found room without a long search. Whatever the keys
-// are, if they differ, they do with a random factor; the table takes at most four times the room that it should.
-template <class Build>
-void build_table(std::size_t size, std::uint64_t factor, Build build) {
-    constexpr std::size_t tries = 12, tries_of_size = 4;
-    for (std::size_t done = 0; done < tries; ++done) {
-        if (build(size << done / tries_of_size, factor)) return;
-        factor = random_factor();
-    }
-    throw std::invalid_argument("too many keys want one place");
-}
-
-// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: whether
-// it is there nobody has to guess. Half of a key is kept; one that is not there is taken for another one once in some
-// thousand million times.
+// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: there is
+// no branch to predict. Half of a key is kept; an absent key is taken for another one once in some thousand million
+// times. It is not a hash_table: with slots in place of buckets, scoring took two to four times as long.
 class move_table {
   public:
     static constexpr std::size_t room = 7;         // of a bucket
     static constexpr std::size_t most_keys = 128;  // that can be scored at once
 
     std::size_t size() const { return buckets.size(); }
-    std::uint64_t factor() const { return factor_of_keys; }
+    std::uint64_t factor() const { return spread.factor(); }
     void make(std::size_t count, std::uint64_t factor) {
         buckets.assign(count, bucket{});
-        factor_of_keys = factor;
+        spread = scaled_spread(factor);
+        spread.resize(count);
     }
-    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor_of_keys, buckets.size()); }
-    std::size_t after(std::size_t bucket) const { return bucket + 1 == buckets.size() ? 0 : bucket + 1; }
+    std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
+    std::size_t after(std::size_t bucket) const { return spread.after(bucket); }
     void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start(key)]); }
 
     // Adds up the weights of features. All places are asked for in memory before the first is looked at.
@@ -170,7 +150,7 @@ class move_table {
     }
 
     table<bucket> buckets;
-    std::uint64_t factor_of_keys = 1;
+    scaled_spread spread;
 };
 
 // A large array in blocks, which come when they are first used and can be given back one by one.
@@ -387,17 +367,15 @@ class learned_labels {
     explicit learned_labels(std::size_t labels) : count(labels) {}
     std::size_t labels() const { return count; }
     std::size_t size() const { return rows; }
-    void expect(std::uint64_t key) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[start_of(key, factor, slots.size())]);
-    }
+    void expect(std::uint64_t key) const { slots.expect(key); }
     void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
         std::ranges::fill(scores, 0);
         if (slots.empty()) return;
         std::array<const slot*, most_templates> found;
         std::size_t there = 0;
         for (const std::uint64_t key : keys) {
-            const slot& one = slots[place(key)];
-            if (one.key == 0) continue;
+            const slot& one = slots.find(key);
+            if (one.is_free()) continue;
             found[there++] = &one;
             __builtin_prefetch(&weights[one.begin]);
         }
@@ -419,11 +397,7 @@ class learned_labels {
         }
     }
     // Makes room for so many features, as there is when they have come one after the other.
-    void reserve(std::size_t features) {
-        std::size_t size = std::max(slots.size(), first_size);
-        while (!has_room(features, size)) size += size / 2;
-        if (size > slots.size()) grow(size);
-    }
+    void reserve(std::size_t features) { slots.reserve(features); }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
         const std::size_t at = entry_of(key, label);
         weights[at] = in_halves(std::clamp(w, -largest_weight, largest_weight), label);
@@ -435,7 +409,7 @@ class learned_labels {
         std::vector<const slot*> order;
         order.reserve(rows);
         for (const slot& one : slots)
-            if (one.key != 0) order.push_back(&one);
+            if (!one.is_free()) order.push_back(&one);
         std::ranges::sort(order, {}, [](const slot* one) { return one->key; });
         std::vector<entry> sorted;
         for (const slot* one : order) {
@@ -460,37 +434,15 @@ class learned_labels {
         std::uint64_t key = 0;
         std::uint32_t begin = 0;
         std::uint16_t count = 0, room = 0;
+        bool is_free() const { return key == 0; }
     };
 
-    static constexpr std::size_t first_size = std::size_t{1} << 16;
-    static bool has_room(std::size_t features, std::size_t size) { return 10 * features <= 7 * size; }
-
-    std::size_t place(std::uint64_t key) const { return place_in(slots, key, factor); }
-    static std::size_t place_in(const table<slot>& slots, std::uint64_t key, std::uint64_t factor) {
-        std::size_t at = start_of(key, factor, slots.size());
-        while (slots[at].key != key && slots[at].key != 0) at = at + 1 == slots.size() ? 0 : at + 1;
-        return at;
-    }
-    static bool is_far(const table<slot>& slots, std::uint64_t key, std::uint64_t factor, std::size_t at) {
-        const std::size_t start = start_of(key, factor, slots.size());
-        return (at >= start ? at - start : at + slots.size() - start) > most_full_slots;
-    }
     std::size_t entry_of(std::uint64_t key, std::uint16_t label) {
-        if (slots.empty()) grow(first_size);
-        std::size_t at = place(key);
-        if (slots[at].key == 0) {
-            if (!has_room(rows + 1, slots.size())) {
-                grow(slots.size() + slots.size() / 2);
-                at = place(key);
-            }
-            if (is_far(slots, key, factor, at)) {
-                spread();
-                at = place(key);
-            }
-            slots[at].key = key;
+        slot& one = slots.find_or_claim(key, rows);
+        if (one.is_free()) {
+            one.key = key;
             ++rows;
         }
-        slot& one = slots[at];
         for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
             if (weights[i] >> 16 == label) return i;
         if (one.count == one.room) make_room(one);
@@ -505,8 +457,7 @@ class learned_labels {
         std::uint32_t begin;
         std::vector<std::uint32_t>& free = empty_of(room);
         if (free.empty()) {
-            if (weights.size() + room > std::numeric_limits<std::uint32_t>::max())
-                throw std::length_error("too many features");
+            check_numbers(weights.size() + room, "too many features");
             begin = static_cast<std::uint32_t>(weights.size());
             weights.resize(weights.size() + room);
             u.resize(u.size() + room);
@@ -524,31 +475,9 @@ class learned_labels {
         if (empty.size() <= room) empty.resize(room + std::size_t{1});
         return empty[room];
     }
-    void grow(std::size_t size) {
-        table<slot> old(size);
-        old.swap(slots);
-        for (const slot& one : old)
-            if (one.key != 0) slots[place(one.key)] = one;
-    }
-    // Finds other places for all.
-    void spread() {
-        build_table(slots.size(), random_factor(), [&](std::size_t size, std::uint64_t other) {
-            table<slot> made(size);
-            for (const slot& one : slots) {
-                if (one.key == 0) continue;
-                const std::size_t at = place_in(made, one.key, other);
-                if (is_far(made, one.key, other, at)) return false;
-                made[at] = one;
-            }
-            slots.swap(made);
-            factor = other;
-            return true;
-        });
-    }
 
     std::size_t count, rows = 0;
-    std::uint64_t factor = 1;
-    table<slot> slots;
+    hash_table<slot, scaled_spread> slots;
     std::vector<std::uint32_t> weights;  // the weight in the lower half, its label in the upper one
     std::vector<std::int64_t> u;
     std::vector<std::vector<std::uint32_t>> empty;  // by how many entries there is room for
@@ -627,17 +556,17 @@ class frozen_labels {
             entries.push_back(starts[i + 1] - starts[i]);
             entries.insert(entries.end(), weights.begin() + starts[i], weights.begin() + starts[i + 1]);
         }
-        build_table(keys.size() + keys.size() / 2 + 8, 1, [&](std::size_t size, std::uint64_t new_factor) {
-            slots.assign(size, slot{});
-            factor = new_factor;
+        slots.build(keys.size() + keys.size() / 2 + 8, 1, [&](hash_table<slot, scaled_spread>& made) {
             for (std::size_t i = 0; i < keys.size(); ++i)
-                if ((i == 0 || keys[i] != keys[i - 1]) && !put(keys[i], places[i])) return false;
+                if ((i == 0 || keys[i] != keys[i - 1]) &&
+                    !made.put(keys[i] & kept_bits, {check_of(keys[i]), places[i]}))
+                    return false;
             return true;
         });
     }
 
     std::size_t labels() const { return count; }
-    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[start(key)]); }
+    void expect(std::uint64_t key) const { slots.expect(key & kept_bits); }
     void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
         std::ranges::fill(scores, 0);
         std::array<const std::uint32_t*, most_templates> found;
@@ -655,6 +584,7 @@ class frozen_labels {
     struct slot {
         std::uint32_t check = 0;
         std::uint32_t place = 0;
+        bool is_free() const { return check == 0; }
     };
     static std::uint32_t check_of(std::uint64_t key) {
         const std::uint32_t part = part_of(key);
@@ -662,25 +592,12 @@ class frozen_labels {
     }
     const std::uint32_t* find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);
-        for (std::size_t at = start(key); slots[at].check != 0; at = at + 1 == slots.size() ? 0 : at + 1)
-            if (slots[at].check == check) return &entries[slots[at].place];
-        return nullptr;
-    }
-    std::size_t start(std::uint64_t key) const { return start_of(key & kept_bits, factor, slots.size()); }
-    // False if there is no place near.
-    bool put(std::uint64_t key, std::uint32_t place) {
-        std::size_t at = start(key);
-        for (std::size_t full = 0; slots[at].check != 0; ++full) {
-            if (full > most_full_slots) return false;
-            at = at + 1 == slots.size() ? 0 : at + 1;
-        }
-        slots[at] = {check_of(key), place};
-        return true;
+        const slot& one = slots.find(key & kept_bits, [check](const slot& other) { return other.check == check; });
+        return one.is_free() ? nullptr : &entries[one.place];
     }
 
     std::size_t count = 0;
-    std::uint64_t factor = 1;
-    table<slot> slots{8};
+    hash_table<slot, scaled_spread> slots{8};
     std::vector<std::uint32_t> entries;  // of each feature, their number first
 };
 

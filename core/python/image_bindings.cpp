@@ -52,7 +52,7 @@ void bind_images(nb::module_& m) {
         .def(nb::init<>())
         .def(nb::init<const array<std::uint64_t, 1>&>(), "keys"_a.noconvert())
         .def("__len__", [](const shared_patterns& self) { return self.patterns.keys.size(); })
-        .def_prop_ro("keys", copy_of([](const pattern_table& them) { return them.keys.all(); }),
+        .def_prop_ro("keys", copy_of([](const pattern_table& them) { return them.keys.keys(); }),
                      nb::rv_policy::automatic)
         .def_prop_ro("counts", copy_of([](const pattern_table& them) { return them.counts; }), nb::rv_policy::automatic)
         .def(

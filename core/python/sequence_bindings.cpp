@@ -140,7 +140,7 @@ struct shared_learner {
         for (const std::int32_t tag : view(this->labels))
             if (tag < 0 || static_cast<std::size_t>(tag) >= tags)
                 throw std::invalid_argument("a token has no such tag");
-        if (batch.size() >= nobody || batch.tokens() >= nobody) throw std::length_error("too many tokens");
+        if (batch.size() >= npos || batch.tokens() >= npos) throw std::length_error("too many tokens");
         if (!(C > 0)) throw std::invalid_argument("C is not greater than 0");
         const token_features room{{this->features.data(), this->features.size()},
                                   {this->bases.data(), this->bases.size()}};

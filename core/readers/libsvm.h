@@ -21,13 +21,13 @@ namespace markone {
 // Indices by their value, numbered as they come: a word_table without words.
 class index_table : public key_table<std::uint32_t> {
   public:
-    // The index that the text is, or nobody.
+    // The index that the text is, or npos.
     static std::uint32_t index_of(std::string_view text) {
         constexpr std::uint32_t largest = 0x7fffffff;
         const char* const end = text.data() + text.size();
-        std::uint32_t index = nobody;
+        std::uint32_t index = npos;
         const auto [stop, error] = std::from_chars(text.data(), end, index);
-        return error == std::errc() && stop == end && index <= largest ? index : nobody;
+        return error == std::errc() && stop == end && index <= largest ? index : npos;
     }
 };
 
@@ -37,7 +37,7 @@ inline std::string name_of(const index_table& names, std::uint32_t number) {
 
 inline std::uint32_t add_name(index_table& names, std::string_view name) {
     const std::uint32_t index = index_table::index_of(name);
-    if (index == nobody) throw std::invalid_argument("the name " + quoted(name) + " is no index");
+    if (index == npos) throw std::invalid_argument("the name " + quoted(name) + " is no index");
     return names.find_or_add(index);
 }
 
@@ -101,7 +101,7 @@ class libsvm_reader : public row_reader<index_table> {
         const std::string_view before = whole.substr(0, colon), after = whole.substr(colon + 1);
         if (before == "qid" && is_whole(after)) return stop;
         const std::uint32_t index = index_table::index_of(before);
-        if (index == nobody) refuse(before, "the index ", " is not a whole number from 0 to 2147483647");
+        if (index == npos) refuse(before, "the index ", " is not a whole number from 0 to 2147483647");
         const double value = number(after, "the value ");
         if (!fits(value)) refuse(after, "the value ", " is too large");
         pieces.push_back({index, value});

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/vocabulary.h"
+#include "base/hash_table.h"
 
 namespace markone {
 
@@ -123,7 +123,7 @@ void find_patterns(const image_block& images, Reader reader, const pattern_table
     for (std::size_t i = 0; i < images.count; ++i) {
         reader.each(i, [&](std::uint64_t key) {
             const std::uint32_t number = patterns.find(key);
-            if (number != nobody) indices.push_back(number);
+            if (number != npos) indices.push_back(number);
         });
         indptr.push_back(static_cast<std::int64_t>(indices.size()));
     }

@@ -3,18 +3,13 @@
 // never took part in a mistake cost nothing.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
-#include "base/memory.h"
-#include "text/vocabulary.h"
+#include "base/hash_table.h"
 
 namespace markone {
 
@@ -24,57 +19,8 @@ constexpr std::uint64_t join(std::uint64_t key, std::uint64_t atom) {
     return key ^ (key >> 32);
 }
 
-// 64-bit keys, numbered as they come.
-class row_numbers {
-  public:
-    std::size_t size() const { return keys_in_order.size(); }
-    std::span<const std::uint64_t> keys() const { return keys_in_order; }
-
-    // Asks for the key's place in memory, for those who can wait.
-    void expect(std::uint64_t key) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[place_of_mixed(key, shift)]);
-    }
-    std::uint32_t find(std::uint64_t key) const { return slots.empty() ? nobody : slots[place(key)].row; }
-    std::uint32_t find_or_add(std::uint64_t key) {
-        if (2 * (size() + 1) > slots.size()) rehash(slots.empty() ? 1024 : 2 * slots.size());
-        slot& at = slots[place(key)];
-        if (at.row == nobody) {
-            if (size() >= nobody) throw std::length_error("too many features");
-            keys_in_order.push_back(key);
-            at = {key, static_cast<std::uint32_t>(size() - 1)};
-        }
-        return at.row;
-    }
-    // Makes room for so many keys at once.
-    void reserve(std::size_t count) {
-        if (const std::size_t wanted = std::bit_ceil(2 * count); wanted > slots.size()) rehash(wanted);
-        keys_in_order.reserve(count);
-    }
-
-  private:
-    struct slot {
-        std::uint64_t key = 0;
-        std::uint32_t row = nobody;
-    };
-
-    std::size_t place(std::uint64_t key) const {
-        const std::size_t mask = slots.size() - 1;
-        std::size_t at = place_of_mixed(key, shift);
-        while (slots[at].row != nobody && slots[at].key != key) at = (at + 1) & mask;
-        return at;
-    }
-    void rehash(std::size_t count) {
-        table<slot> old(count);
-        old.swap(slots);
-        shift = shift_for(count);
-        for (const slot& one : old)
-            if (one.row != nobody) slots[place(one.key)] = one;
-    }
-
-    std::vector<std::uint64_t> keys_in_order;
-    table<slot> slots;
-    unsigned shift = 0;
-};
+// Keys that are joined atoms, numbered as they come.
+using row_numbers = numbered_keys<std::uint64_t, multiplied_spread>;
 
 // Arrays of equal length that stay where they are when there are more of them.
 template <class T>

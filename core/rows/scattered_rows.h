@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 
 #include "base/memory.h"
 #include "rows/keyed_rows.h"
@@ -80,7 +79,7 @@ class scattered_rows {
                                                     // far fewer than there can be room for
 
     void make_room(std::size_t count) {
-        if (entries.size() + count >= nobody) throw std::length_error("too many weights");
+        check_numbers(entries.size() + count, "too many weights");
         entries.resize(entries.size() + count);
         u.resize(entries.size());
     }

@@ -10,22 +10,22 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/hash_table.h"
 #include "rows/row_builder.h"
 #include "rows/rows.h"
-#include "text/vocabulary.h"
 
 namespace markone {
 
 constexpr std::size_t values_ahead = 16;  // what belongs to a feature is asked for so many values before it is read
 
-// Feature i becomes numbers[i], or is left out where that is nobody; no numbers at all leave it as it is.
+// Feature i becomes numbers[i], or is left out where that is npos; without numbers it stays as it is.
 inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
                    growing_rows& rows) {
     rows.reserve(0, from.size());
     rows.indices.resize(from.stored());
     rows.values.resize(from.stored());
     const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
-    const std::size_t weighed = values.weights.empty() ? nobody : values.weights.size();
+    const std::size_t weighed = values.weights.empty() ? npos : values.weights.size();
     std::size_t count = 0;
     for (std::size_t row = 0; row < from.size(); ++row) {
         for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
@@ -35,11 +35,11 @@ inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t
                 if (i + values_ahead < end) __builtin_prefetch(numbers.data() + from.indices[i + values_ahead]);
                 number = numbers[number];
             }
-            if (number != nobody && number >= weighed) throw std::invalid_argument("a feature has no weight");
+            if (number != npos && number >= weighed) throw std::invalid_argument("a feature has no weight");
             // Written in any case, and written over next if it is to be left out: there is no telling ahead which are.
             rows.indices[count] = number;
-            rows.values[count] = values(number == nobody ? 0 : number, from.values[i]);
-            count += number != nobody;
+            rows.values[count] = values(number == npos ? 0 : number, from.values[i]);
+            count += number != npos;
         }
         rows.indptr.push_back(static_cast<std::int64_t>(count));
     }
@@ -57,7 +57,7 @@ inline void join(std::span<const sparse_rows<float>> parts, growing_rows& rows) 
         stored += part.stored();
         width += part.width();
     }
-    if (width >= nobody) throw std::length_error("too many features");
+    check_numbers(width, "too many features");
     rows.reserve(stored, count);
     for (std::size_t row = 0; row < count; ++row) {
         std::size_t start = 0;
@@ -84,7 +84,7 @@ inline void take(const sparse_rows<float>& from, std::span<const std::int64_t> w
 
 // Dense rows without their zeros.
 inline void thin(const dense_rows<float>& from, growing_rows& rows) {
-    if (from.width() >= nobody) throw std::length_error("too many features");
+    check_numbers(from.width(), "too many features");
     rows.indptr.reserve(from.size() + 1);
     for (std::size_t row = 0; row < from.size(); ++row) {
         const dense_row<float> x = from[row];
@@ -110,7 +110,7 @@ inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float
 // Some features, each with the classes that it is of interest to; those of one feature stand side by side.
 struct chosen_pairs {
     std::span<const std::uint32_t> features, classes;
-    std::span<const std::uint32_t> places;  // of a feature's first pair; nobody if it has none
+    std::span<const std::uint32_t> places;  // of a feature's first pair; npos if it has none
 };
 
 // In how many rows the feature of each pair is not 0: those of its class, and all. Rows without a class count nowhere.
@@ -129,7 +129,7 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
         for (std::size_t i = 0; i < x.size(); ++i) {
             if (i + values_ahead < x.size()) __builtin_prefetch(chosen.places.data() + x.feature(i + values_ahead));
             std::size_t pair = chosen.places[x.feature(i)];
-            if (pair == nobody || x.value(i) == 0) continue;
+            if (pair == npos || x.value(i) == 0) continue;
             for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
                 total[pair] += 1;
                 inside[pair] += chosen.classes[pair] == label;

@@ -128,7 +128,7 @@ class lexicon {
   private:
     std::size_t set_of(std::uint64_t word) const {
         const std::uint32_t number = numbers.find(word);
-        return number == nobody ? 0 : set_of_words[number];
+        return number == npos ? 0 : set_of_words[number];
     }
 
     row_numbers numbers;

@@ -81,7 +81,7 @@ class learner final : public tagger_learner {
         word_reader reader;
         for (const std::uint64_t key : keys) {
             const std::uint32_t row = rows.find(key);
-            if (row == nobody) throw std::out_of_range("no such feature");
+            if (row == npos) throw std::out_of_range("no such feature");
             const row_origin& origin = origins[row];
             const std::array<std::uint32_t, 2> before{origin.tag1, origin.tag2};
             found.write(
@@ -163,7 +163,7 @@ class learner final : public tagger_learner {
         };
         if (how.patterns[origin.pattern].tags.empty()) {
             const std::uint32_t row = seen.numbers[token * parts.local.size() + number_in(parts.local)];
-            return row != nobody && rows.keys()[row] == key;
+            return row != npos && rows.keys()[row] == key;
         }
         const std::uint64_t base = seen.bases[token * parts.looking_back.size() + number_in(parts.looking_back)];
         return base != 0 && with_tags(base, how.patterns[origin.pattern], {{origin.tag1, origin.tag2}}) == key;
@@ -208,10 +208,10 @@ class learner final : public tagger_learner {
                         use(at, counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])]);
             };
             each([&](std::size_t, std::int32_t& times) { --times; });
-            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = nobody; });
+            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = npos; });
             each([&](std::size_t at, std::int32_t&) {
                 std::uint32_t& set = set_of_word[word_of_token[at]];
-                if (set == nobody) {
+                if (set == npos) {
                     std::string name = lexicon::name_of(of_word(word_of_token[at]), what.tags);
                     set = set_numbers.find_or_add(lexicon::atom_of(name));
                     if (set == sets.size()) sets.push_back(std::move(name));
@@ -246,7 +246,7 @@ class learner final : public tagger_learner {
                 }
                 for (const std::size_t p : parts.looking_back) *next_base++ = reader.key(p, i);
             }
-            for (const std::uint64_t key : keys) *next++ = key == 0 ? nobody : rows.row_of(key);
+            for (const std::uint64_t key : keys) *next++ = key == 0 ? npos : rows.row_of(key);
         }
         count_of_features = rows.size();
     }
@@ -381,7 +381,7 @@ class learner final : public tagger_learner {
     // ---- scores
 
     void add_row(std::uint32_t row, float* scores) const {
-        if (row != nobody) rows.add(row, scores);
+        if (row != npos) rows.add(row, scores);
     }
     std::span<const std::uint32_t> features_of(std::size_t i) const {
         return seen.numbers.subspan((at.begin + i) * parts.local.size(), parts.local.size());
@@ -393,9 +393,9 @@ class learner final : public tagger_learner {
         const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
         extents.resize(features.size());
         for (const std::uint32_t row : features)
-            if (row != nobody) rows.expect(row);
+            if (row != npos) rows.expect(row);
         for (std::size_t i = 0; i < features.size(); ++i)
-            extents[i] = features[i] == nobody ? scattered_rows::extent() : rows.extent_of(features[i]);
+            extents[i] = features[i] == npos ? scattered_rows::extent() : rows.extent_of(features[i]);
         for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
     }
     // 0 where the pattern sees nothing.
@@ -459,7 +459,7 @@ class learner final : public tagger_learner {
         const auto features = features_of(i);
         for (std::size_t number = 0; number < features.size(); ++number) {
             const std::uint32_t row = features[number];
-            if (row == nobody) continue;
+            if (row == npos) continue;
             note(row, i, parts.local[number], history::before_all(count));
             noted.push_back(change_of(row, right, true));
             noted.push_back(change_of(row, wrong, false));
@@ -475,7 +475,7 @@ class learner final : public tagger_learner {
         }
     }
     // Whether a row has taken part in a mistake.
-    bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != nobody; }
+    bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != npos; }
     // Where it came up first.
     void note(std::uint32_t row, std::size_t i, std::size_t pattern, const history& said) {
         if (came_up(row)) return;
@@ -483,7 +483,7 @@ class learner final : public tagger_learner {
                           static_cast<std::uint32_t>(pattern), said.tags[0], said.tags[1]});
     }
     void note_origin(std::uint32_t row, const row_origin& origin) {
-        if (row >= origins.size()) origins.resize(rows.size(), {0, 0, nobody, 0, 0});
+        if (row >= origins.size()) origins.resize(rows.size(), {0, 0, npos, 0, 0});
         origins[row] = origin;
     }
 

@@ -1,5 +1,4 @@
 // What tags: weights laid out to be found fast. See sequence.h.
-#include <bit>
 #include <mutex>
 #include <utility>
 
@@ -19,28 +18,27 @@ class frozen_rows {
         const std::size_t size = from.keys.size();
         bool good = from.indptr.size() == size + 1 && from.indptr[0] == 0 &&
                     static_cast<std::size_t>(from.indptr[size]) == from.columns.size() &&
-                    from.weights.size() == from.columns.size() && from.columns.size() < nobody;
+                    from.weights.size() == from.columns.size() && from.columns.size() < npos;
         for (std::size_t row = 0; good && row < size; ++row)
             good = from.indptr[row] < from.indptr[row + 1] &&
                    static_cast<std::size_t>(from.indptr[row + 1]) <= from.columns.size();
         for (std::size_t at = 0; good && at < from.columns.size(); ++at)
             good = from.columns[at] < columns && std::isfinite(from.weights[at]);
         if (!good) throw std::invalid_argument("the weights do not fit together");
-        slots.resize(std::bit_ceil(2 * size + 2));
-        shift = shift_for(slots.size());
+        slots.reserve(size + 1);
         entries.resize(from.columns.size());
         for (std::size_t at = 0; at < entries.size(); ++at) entries[at] = {from.weights[at], from.columns[at]};
         for (std::size_t row = 0; row < size; ++row) {
-            slot& here = slots[place(from.keys[row])];
-            if (here.begin != here.end) throw std::invalid_argument("a feature stands twice");
+            slot& here = slots[slots.search(from.keys[row])];
+            if (!here.is_free()) throw std::invalid_argument("a feature stands twice");
             here = {from.keys[row], static_cast<std::uint32_t>(from.indptr[row]),
                     static_cast<std::uint32_t>(from.indptr[row + 1])};
         }
     }
 
-    void expect(std::uint64_t key) const { __builtin_prefetch(&slots[place_of_mixed(key, shift)]); }
+    void expect(std::uint64_t key) const { slots.expect(key); }
     void add(std::uint64_t key, float* scores) const {
-        const slot& here = slots[place(key)];
+        const slot& here = slots.find(key);
         for (std::uint32_t at = here.begin; at < here.end; ++at) scores[entries[at].column] += entries[at].weight;
     }
     // The same in two steps.
@@ -48,7 +46,7 @@ class frozen_rows {
         std::uint32_t begin, end;
     };
     run find(std::uint64_t key) const {
-        const slot& here = slots[place(key)];
+        const slot& here = slots.find(key);
         __builtin_prefetch(entries.data() + here.begin);
         return {here.begin, here.end};
     }
@@ -60,21 +58,15 @@ class frozen_rows {
     struct slot {
         std::uint64_t key = 0;
         std::uint32_t begin = 0, end = 0;
+        bool is_free() const { return begin == end; }
     };
     struct entry {
         float weight;
         std::uint32_t column;
     };
-    std::size_t place(std::uint64_t key) const {
-        const std::size_t mask = slots.size() - 1;
-        std::size_t at = place_of_mixed(key, shift);
-        while (slots[at].begin != slots[at].end && slots[at].key != key) at = (at + 1) & mask;
-        return at;
-    }
 
-    table<slot> slots;
+    hash_table<slot, multiplied_spread> slots;
     table<entry> entries;
-    unsigned shift = 0;
 };
 
 // Patterns of which all pieces are of the same column of one token: what they say of a word is summed once.

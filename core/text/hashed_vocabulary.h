@@ -203,11 +203,11 @@ class hashed_vocabulary {
         return numbers;
     }
 
-    // The place of an n-gram; nobody if it can be told that it is not known.
+    // The place of an n-gram; npos if it is certainly unknown.
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t place = hashing.place(hash);
-        return !places.empty() && places[place].knows(hash) ? place : nobody;
+        return !places.empty() && places[place].knows(hash) ? place : npos;
     }
 
     // Of how many words, or other tokens, what each place is named after consists; 1 where it has no name.
@@ -323,11 +323,11 @@ class compact_vocabulary {
         return found;
     }
 
-    // The feature that an n-gram is; nobody if it can be told that it is none.
+    // The feature that an n-gram is; npos if it is certainly none.
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t number = numbers.find(hashing.place(hash));
-        return number != nobody && owned[number].knows(hash) ? number : nobody;
+        return number != npos && owned[number].knows(hash) ? number : npos;
     }
 
     // A row of those of the places that are known.
@@ -339,7 +339,7 @@ class compact_vocabulary {
             for (std::size_t i = 0; i < count; ++i) numbers.expect(hashing.place(hashes[i]));
             for (std::size_t i = 0; i < count; ++i) {
                 const std::uint32_t number = numbers.find(hashing.place(hashes[i]));
-                if (number != nobody && owned[number].knows(hashes[i])) by.counter.count(number, rows);
+                if (number != npos && owned[number].knows(hashes[i])) by.counter.count(number, rows);
             }
         };
         const std::size_t size = ngram_hashing::each_length(text, how, by, look);

@@ -33,7 +33,7 @@ class ngram_vocabulary {
         std::vector<std::uint8_t> all(grams.size());
         for (std::size_t number = 0; number < all.size(); ++number) {
             const std::uint32_t first = grams[number].first;
-            all[number] = static_cast<std::uint8_t>(first == nobody ? 1 : all[first] + 1);
+            all[number] = static_cast<std::uint8_t>(first == npos ? 1 : all[first] + 1);
         }
         return all;
     }
@@ -65,13 +65,13 @@ class ngram_vocabulary {
     // Names as features, in their order. Those of words are taken apart at the spaces.
     std::uint32_t add_name(std::string_view name) {
         must_collect();
-        std::uint32_t number = nobody;
+        std::uint32_t number = npos;
         for (std::size_t at = 0; at <= name.size();) {
             const std::size_t space = how.tokens.longest_run > 0 ? name.npos : name.find(' ', at);
             const std::size_t end = std::min(space, name.size());
             const std::uint32_t word = words.find_or_add(name.substr(at, end - at));
             if (singles.size() < words.size()) singles.resize(words.size());
-            pairs.make_room(paired, 1);
+            pairs.reserve(paired + 1);
             number = add(number, word);
             at = end + 1;
         }
@@ -118,17 +118,17 @@ class ngram_vocabulary {
         if (how.shortest != other.how.shortest || how.longest != other.how.longest)
             throw std::invalid_argument("the other vocabulary has n-grams of other lengths");
         ngram_vocabulary both(*this);
-        std::vector<std::uint32_t> word_of(other.words.size()), number_of(other.grams.size(), nobody);
+        std::vector<std::uint32_t> word_of(other.words.size()), number_of(other.grams.size(), npos);
         for (std::uint32_t word = 0; word < word_of.size(); ++word)
             word_of[word] = both.words.find_or_add(other.words[word]);
         both.singles.resize(both.words.size());
-        both.pairs.make_room(both.paired, other.paired);
+        both.pairs.reserve(both.paired + other.paired);
         const auto take = [&](const auto& again, std::uint32_t number) -> std::uint32_t {
-            if (number != nobody && number_of[number] == nobody) {
+            if (number != npos && number_of[number] == npos) {
                 const auto [first, last] = other.grams[number];
                 number_of[number] = both.add(again(again, first), word_of[last]);
             }
-            return number == nobody ? nobody : number_of[number];
+            return number == npos ? npos : number_of[number];
         };
         std::vector<std::uint32_t> chosen(kept), numbers(other.kept);
         std::iota(chosen.begin(), chosen.end(), 0u);
@@ -161,20 +161,19 @@ class ngram_vocabulary {
                  std::size_t features) {
         if (!collecting || words.size() != 0) throw std::logic_error("the vocabulary is not empty");
         const std::size_t count = all_parts.size() / 2;
-        if (all_parts.size() % 2 != 0 || count >= nobody || all_words.size() >= nobody || features > count)
+        if (all_parts.size() % 2 != 0 || count >= npos || all_words.size() >= npos || features > count)
             throw std::invalid_argument("the n-grams are not as many as they must be");
         ngram_vocabulary whole(how);
         whole.add_words(all_words);
         std::vector<gram> parts(count);
         for (std::size_t i = 0; i < count; ++i) {
             parts[i] = {all_parts[2 * i], all_parts[2 * i + 1]};
-            if ((parts[i].first >= count && parts[i].first != nobody) || parts[i].last >= all_words.size())
+            if ((parts[i].first >= count && parts[i].first != npos) || parts[i].last >= all_words.size())
                 throw std::invalid_argument("an n-gram has a part that is not there");
         }
         for (std::size_t i = 0; i < count; ++i) {
             std::size_t length = 1;
-            for (std::uint32_t at = parts[i].first; at != nobody && length <= how.longest; at = parts[at].first)
-                ++length;
+            for (std::uint32_t at = parts[i].first; at != npos && length <= how.longest; at = parts[at].first) ++length;
             if (length > how.longest || (i < features && length < how.shortest))
                 throw std::invalid_argument("an n-gram is too short or too long");
         }
@@ -189,7 +188,7 @@ class ngram_vocabulary {
         all.offsets.reserve(features() + 1);
         std::vector<std::uint32_t> said;
         for (std::uint32_t number = 0; number < features(); ++number) {
-            for (std::uint32_t at = number; at != nobody; at = grams[at].first) said.push_back(grams[at].last);
+            for (std::uint32_t at = number; at != npos; at = grams[at].first) said.push_back(grams[at].last);
             for (; !said.empty(); said.pop_back()) {
                 all.write(words[said.back()]);
                 if (said.size() > 1) all.write(" ");
@@ -202,19 +201,19 @@ class ngram_vocabulary {
     std::string name(std::uint32_t number) const {
         if (number >= grams.size()) throw std::out_of_range("no such n-gram");
         const auto [first, last] = grams[number];
-        return first == nobody ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
+        return first == npos ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
     }
 
-    // The feature that an n-gram is; nobody if it is none.
+    // The feature that an n-gram is; npos if it is none.
     std::uint32_t find(std::span<const std::string> ngram) const {
-        std::uint32_t number = nobody;
+        std::uint32_t number = npos;
         for (const std::string& token : ngram) {
             const std::uint32_t word = words.find(token);
-            if (word == nobody) return nobody;
+            if (word == npos) return npos;
             number = &token == ngram.data() ? singles[word].number : pairs.find(number, word);
-            if (number == nobody) return nobody;
+            if (number == npos) return npos;
         }
-        return number < features() ? number : nobody;
+        return number < features() ? number : npos;
     }
 
     // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.
@@ -230,7 +229,7 @@ class ngram_vocabulary {
                 if (by.current[i] < features()) by.counter.count(by.current[i], rows);
         };
         for (std::size_t i = 0; i < size; ++i) {
-            by.current[i] = by.said[i] == nobody ? nobody : singles[by.said[i]].number;
+            by.current[i] = by.said[i] == npos ? npos : singles[by.said[i]].number;
             by.counter.expect(by.current[i]);
         }
         if (how.shortest == 1) count_all(size);
@@ -252,13 +251,13 @@ class ngram_vocabulary {
     static constexpr std::size_t slice = 4096;  // room for new pairs is made for so many places of a text at a time
     static constexpr std::size_t ahead = 16;    // places in memory are asked for so many n-grams before they are read
 
-    // All words but the last as an n-gram, nobody where there are none, and the last word.
+    // All words but the last as an n-gram, npos where there are none, and the last word.
     struct gram {
         std::uint32_t first, last;
     };
     // An n-gram of one word. The note is a row_counter's.
     struct single {
-        std::uint32_t number = nobody;
+        std::uint32_t number = npos;
         std::uint32_t note = 0;
     };
 
@@ -271,27 +270,27 @@ class ngram_vocabulary {
     }
 
     void choose(std::span<const std::uint32_t> chosen) {
-        std::vector<std::uint32_t> renumbered(grams.size(), nobody), order;
+        std::vector<std::uint32_t> renumbered(grams.size(), npos), order;
         const auto take = [&](std::uint32_t number) {
             renumbered[number] = static_cast<std::uint32_t>(order.size());
             order.push_back(number);
         };
         for (const std::uint32_t number : chosen) {
-            if (number >= grams.size() || renumbered[number] != nobody) throw std::invalid_argument("no such choice");
+            if (number >= grams.size() || renumbered[number] != npos) throw std::invalid_argument("no such choice");
             take(number);
         }
         for (std::size_t i = 0; i < order.size(); ++i) {
             const std::uint32_t first = grams[order[i]].first;
-            if (first != nobody && renumbered[first] == nobody) take(first);
+            if (first != npos && renumbered[first] == npos) take(first);
         }
         ngram_vocabulary slim(how);
-        std::vector<std::uint32_t> word_of(words.size(), nobody);
+        std::vector<std::uint32_t> word_of(words.size(), npos);
         std::vector<gram> parts;  // with their new numbers
         parts.reserve(order.size());
         for (const std::uint32_t number : order) {
             const auto [first, last] = grams[number];
-            if (word_of[last] == nobody) word_of[last] = slim.words.find_or_add(words[last]);
-            parts.push_back({first == nobody ? nobody : renumbered[first], word_of[last]});
+            if (word_of[last] == npos) word_of[last] = slim.words.find_or_add(words[last]);
+            parts.push_back({first == npos ? npos : renumbered[first], word_of[last]});
         }
         slim.add_all(parts);
         for (std::size_t i = 0; i < order.size(); ++i) slim.rows_with[i] = rows_with[order[i]];
@@ -305,20 +304,20 @@ class ngram_vocabulary {
         const std::size_t begin = rows.indices.size();
         current.resize(said.size());
         const auto meet = [&](std::size_t i, std::size_t length, std::uint32_t first, std::uint32_t last, auto& at) {
-            if (at.number == nobody) at.number = push({first, last});
+            if (at.number == npos) at.number = push({first, last});
             current[i] = at.number;
             if (length >= how.shortest) row_counter::count_at(at.note, at.number, begin, rows);
         };
         if (how.shortest == 1)
             count_singles(said, current, rows);
         else
-            for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, nobody, said[i], singles[said[i]]);
+            for (std::size_t i = 0; i < said.size(); ++i) meet(i, 1, npos, said[i], singles[said[i]]);
         for (std::size_t length = 2; length <= std::min(how.longest, said.size()); ++length) {
             const std::size_t count = said.size() - length + 1;
             for (std::size_t start = 0; start < count; start += slice) {
                 const std::size_t size = std::min(slice, count - start);
                 const std::span<const std::uint32_t> last = said.subspan(start + length - 1, size);
-                pairs.make_room(paired, size);
+                pairs.reserve(paired + size);
                 // What starts at i and has one word less stands at i until this one takes its place.
                 pairs.each({current.data() + start, size}, last, [&](std::size_t i, gram_table::slot& at) {
                     meet(start + i, length, current[start + i], last[i], at);
@@ -328,8 +327,8 @@ class ngram_vocabulary {
         rows.end_row();
     }
 
-    // Starts a row with its single words. Whether a word has come before in the text nobody can foretell, so that there
-    // is no branch for it: its count, or a new one behind the last, is written in any case.
+    // Starts a row with its single words. The processor cannot predict whether a word has come before in the text. So
+    // there is no branch: its count, or a new one behind the last, is written in any case.
     void count_singles(std::span<const std::uint32_t> said, std::span<std::uint32_t> current, growing_rows& rows) {
         const std::size_t begin = rows.indices.size();
         std::size_t end = begin;
@@ -339,7 +338,7 @@ class ngram_vocabulary {
         float* const values = rows.values.data();
         for (std::size_t i = 0; i < said.size(); ++i) {
             single& at = singles[said[i]];
-            if (at.number == nobody) at.number = push({nobody, said[i]});
+            if (at.number == npos) at.number = push({npos, said[i]});
             current[i] = at.number;
             const std::size_t noted = std::min<std::size_t>(at.note, end);
             const bool again = (noted >= begin) & (noted < end) & (indices[noted] == at.number);
@@ -371,9 +370,9 @@ class ngram_vocabulary {
 
     // All n-grams of a vocabulary that has only words, in the order of their numbers.
     void add_all(std::span<const gram> parts) {
-        const auto is_pair = [](const gram& one) { return one.first != nobody; };
+        const auto is_pair = [](const gram& one) { return one.first != npos; };
         singles.resize(words.size());
-        pairs.make_room(0, static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_pair)));
+        pairs.reserve(static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_pair)));
         grams.reserve(parts.size());
         rows_with.reserve(parts.size());
         for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -397,16 +396,16 @@ class ngram_vocabulary {
     // The number of an n-gram, which it gets now if it is new. There must be room.
     std::uint32_t add(std::uint32_t first, std::uint32_t last) {
         const auto next = static_cast<std::uint32_t>(grams.size());
-        if (first == nobody && singles[last].number == nobody) singles[last].number = next;
-        const std::uint32_t number = first == nobody ? singles[last].number : pairs.find_or_add(first, last, next);
+        if (first == npos && singles[last].number == npos) singles[last].number = next;
+        const std::uint32_t number = first == npos ? singles[last].number : pairs.find_or_add(first, last, next);
         return number == next ? push({first, last}) : number;
     }
     std::uint32_t push(const gram& one) {
-        if (grams.size() >= nobody) throw std::length_error("too many n-grams");
+        const std::uint32_t number = next_number(grams.size(), "too many n-grams");
         rows_with.resize(grams.size() + 1);
         grams.push_back(one);
-        paired += one.first != nobody;
-        return static_cast<std::uint32_t>(grams.size() - 1);
+        paired += one.first != npos;
+        return number;
     }
 
     word_table words;

@@ -30,7 +30,7 @@ inline void check(const ngram_settings& how) {
 
 // That a text of so many words can be added: places in rows are noted in 32 bits.
 inline void check_room(const growing_rows& rows, const ngram_settings& how, std::size_t words) {
-    if (rows.indices.size() + how.longest * words >= nobody) throw std::length_error("too many values");
+    check_numbers(rows.indices.size() + how.longest * words, "too many values");
 }
 
 // Some texts as words.
@@ -45,8 +45,7 @@ class ngram_collector {
     void add_row(std::string_view text) {
         const std::size_t before = said.size();
         tokens(text, [&](std::string_view token) { said.push_back(words.find_or_add(token)); });
-        if (said.size() - before >= nobody) throw std::length_error("a text has too many words");
-        lengths.push_back(static_cast<std::uint32_t>(said.size() - before));
+        lengths.push_back(next_number(said.size() - before, "a text has too many words"));
     }
 
     // Ready for other texts, with the room that it has.
@@ -90,12 +89,12 @@ occurrences find_occurrences(const Vocabulary& vocabulary, std::string_view text
         said.emplace_back(token);
         of.push_back({first, last});
     });
-    if (found.words.size() >= nobody) throw std::length_error("a text has too many words");
+    check_numbers(found.words.size(), "a text has too many words");
     for (std::size_t i = 0; i < said.size(); ++i)
         for (std::size_t length = vocabulary.how.shortest; length <= vocabulary.how.longest; ++length) {
             if (i + length > said.size()) break;
             const std::uint32_t feature = vocabulary.find({said.data() + i, length});
-            if (feature == nobody) continue;
+            if (feature == npos) continue;
             found.features.push_back(feature);
             found.first.push_back(static_cast<std::uint32_t>(of[i].first));
             found.last.push_back(static_cast<std::uint32_t>(of[i + length - 1].last));

@@ -1,0 +1,275 @@
+// The hash table of the core: open addressing with linear probing. Keys are never removed.
+//
+// A slot is a struct with a member `key` and a function is_free(). A `Spread` says where the search for a key starts
+// and how much room there is. Anybody may write the texts and files that keys come from, also so that all keys want one
+// slot; each Spread says what it does against that.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "base/memory.h"
+
+namespace markone {
+
+// Features, words and the like have 32-bit numbers. npos is what a search returns that finds nothing.
+constexpr std::uint32_t npos = 0xffffffff;
+
+// Every place where 32-bit numbers could run out calls this. Tests use a smaller limit.
+inline void check_numbers(std::size_t count, const char* problem, std::size_t limit = npos) {
+    if (count >= limit) throw std::length_error(problem);
+}
+// The number of the next of `count` things.
+inline std::uint32_t next_number(std::size_t count, const char* problem, std::size_t limit = npos) {
+    check_numbers(count, problem, limit);
+    return static_cast<std::uint32_t>(count);
+}
+
+inline std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93;
+    z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93;
+    return z ^ (z >> 32);
+}
+
+inline std::uint64_t random_seed() {
+    return std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+}
+// An odd number, so that different keys have different products.
+inline std::uint64_t random_factor() {
+    return random_seed() | 1;
+}
+inline const std::uint64_t table_seed = random_seed();
+inline const std::uint64_t table_factor = random_factor();
+
+// The capacity is a power of 2, and half of the slots stay free.
+struct power_of_two {
+    static bool has_room(std::size_t count, std::size_t capacity) { return 2 * count <= capacity; }
+    static std::size_t capacity_for(std::size_t count, std::size_t) {
+        constexpr std::size_t smallest = 64;
+        return std::max(smallest, std::bit_ceil(2 * count));
+    }
+};
+
+// For keys of any kind. Nobody can write keys that meet: they are mixed with a number that differs in each process.
+class seeded_spread : public power_of_two {
+  public:
+    void resize(std::size_t capacity) { mask = capacity - 1; }
+    std::size_t start(std::uint64_t key) const { return static_cast<std::size_t>(mix(key ^ table_seed)) & mask; }
+    std::size_t after(std::size_t at) const { return (at + 1) & mask; }
+
+  private:
+    std::size_t mask = 0;
+};
+
+// For keys that are hashes, and so well mixed: the highest bits of a product with a factor that differs in each
+// process.
+class multiplied_spread : public power_of_two {
+  public:
+    void resize(std::size_t capacity) {
+        mask = capacity - 1;
+        shift = 64 - static_cast<unsigned>(std::countr_zero(capacity));
+    }
+    std::size_t start(std::uint64_t key) const { return static_cast<std::size_t>(key * table_factor >> shift); }
+    std::size_t after(std::size_t at) const { return (at + 1) & mask; }
+
+  private:
+    std::size_t mask = 0;
+    unsigned shift = 0;
+};
+
+// For keys that are hashes, in large tables: any capacity will do, and 7 of 10 slots are used. The factor is 1, so that
+// a table looks the same in each process, until keys meet in one place. Then build_table takes a random one.
+class scaled_spread {
+  public:
+    explicit scaled_spread(std::uint64_t factor = 1) : multiplier(factor) {}
+    static bool has_room(std::size_t count, std::size_t capacity) { return 10 * count <= 7 * capacity; }
+    static std::size_t capacity_for(std::size_t count, std::size_t capacity) {
+        constexpr std::size_t smallest = std::size_t{1} << 16;
+        capacity = std::max(capacity, smallest);
+        while (!has_room(count, capacity)) capacity += capacity / 2;
+        return capacity;
+    }
+    void resize(std::size_t capacity) { size = capacity; }
+    std::uint64_t factor() const { return multiplier; }
+    std::size_t start(std::uint64_t key) const {
+        __extension__ using twofold = unsigned __int128;
+        return static_cast<std::size_t>(static_cast<twofold>(key * multiplier) * size >> 64);
+    }
+    std::size_t after(std::size_t at) const { return at + 1 == size ? 0 : at + 1; }
+    // How many steps from its start on a search has come to a slot.
+    std::size_t steps(std::uint64_t key, std::size_t at) const {
+        const std::size_t first = start(key);
+        return at >= first ? at - first : at + size - first;
+    }
+
+  private:
+    std::uint64_t multiplier;
+    std::size_t size = 0;
+};
+
+// Makes a table by build(capacity, factor), which returns false if some key needed a long search. Different keys find
+// room with a random factor, whatever they are; the table is at most four times as large as it should be.
+template <class Build>
+void build_table(std::size_t capacity, std::uint64_t factor, Build build) {
+    constexpr std::size_t tries = 12, tries_of_size = 4;
+    for (std::size_t done = 0; done < tries; ++done) {
+        if (build(capacity << done / tries_of_size, factor)) return;
+        factor = random_factor();
+    }
+    throw std::invalid_argument("too many keys want one place");
+}
+
+template <class Slot, class Spread>
+class hash_table {
+  public:
+    // By chance, so many full slots stand in a row less than once in 10^19 tables.
+    static constexpr std::size_t most_steps = 1000;
+
+    hash_table() = default;
+    explicit hash_table(std::size_t capacity, Spread how = Spread()) : how(how), slots(capacity) {
+        this->how.resize(capacity);
+    }
+
+    // Searches need a table that is not empty: one that has slots.
+    bool empty() const { return slots.empty(); }
+    std::size_t capacity() const { return slots.size(); }
+    const Spread& spread() const { return how; }
+    Slot& operator[](std::size_t at) { return slots[at]; }
+    const Slot& operator[](std::size_t at) const { return slots[at]; }
+    auto begin() const { return slots.begin(); }
+    auto end() const { return slots.end(); }
+
+    // Prefetches the slot where the search for a key starts.
+    void expect(std::uint64_t key) const {
+        if (!slots.empty()) __builtin_prefetch(&slots[how.start(key)]);
+    }
+
+    // The slot for which `same` holds, or the free slot that ends the search.
+    template <class Same>
+    std::size_t search(std::size_t at, Same same) const {
+        while (!slots[at].is_free() && !same(slots[at])) at = how.after(at);
+        return at;
+    }
+    std::size_t search(std::uint64_t key) const { return search(how.start(key), same_key(key)); }
+    static auto same_key(std::uint64_t key) {
+        return [key](const Slot& one) { return one.key == key; };
+    }
+
+    // The same, as a slot: it is free if there is no such key.
+    const Slot& find(std::uint64_t key) const { return slots[search(key)]; }
+    template <class Same>
+    const Slot& find(std::uint64_t key, Same same) const {
+        return slots[search(how.start(key), same)];
+    }
+
+    // The slot of a key, in a table of `count` keys. If it is free, the caller fills it.
+    Slot& find_or_claim(std::uint64_t key, std::size_t count) { return find_or_claim(key, count, same_key(key)); }
+    template <class Same>
+    Slot& find_or_claim(std::uint64_t key, std::size_t count, Same same) {
+        reserve(count + 1);
+        std::size_t at = search(how.start(key), same);
+        if constexpr (requires { how.steps(key, at); })
+            if (slots[at].is_free() && how.steps(key, at) > most_steps) {
+                spread_anew();
+                at = search(how.start(key), same);
+            }
+        return slots[at];
+    }
+
+    // Puts a slot where the search for its key, which is not in the table, ends. False if that search is too long.
+    bool put(std::uint64_t key, const Slot& one) {
+        const std::size_t at = search(how.start(key), is_none);
+        if constexpr (requires { how.steps(key, at); })
+            if (how.steps(key, at) > most_steps) return false;
+        slots[at] = one;
+        return true;
+    }
+
+    // Makes room for `count` keys.
+    void reserve(std::size_t count) {
+        if (!Spread::has_room(count, capacity())) grow(count);
+    }
+
+    // Replaces the table by one that fill(table) fills; it returns false if some key did not get a place.
+    template <class Fill>
+    void build(std::size_t capacity, std::uint64_t factor, Fill fill) {
+        build_table(capacity, factor, [&](std::size_t size, std::uint64_t other) {
+            hash_table made(size, Spread(other));
+            if (!fill(made)) return false;
+            *this = std::move(made);
+            return true;
+        });
+    }
+
+    // Forgets all keys, and keeps the memory.
+    void clear() { std::fill(slots.begin(), slots.end(), Slot{}); }
+
+  private:
+    static constexpr auto is_none = [](const Slot&) { return false; };
+
+    // Seldom called, and not inlined, so that the search around it is small.
+    [[gnu::noinline]] void grow(std::size_t count) {
+        hash_table wider(Spread::capacity_for(count, capacity()), how);
+        for (const Slot& one : slots)
+            if (!one.is_free()) wider[wider.search(wider.how.start(one.key), is_none)] = one;
+        *this = std::move(wider);
+    }
+    // Finds other slots for all keys.
+    [[gnu::noinline]] void spread_anew() {
+        build(capacity(), random_factor(), [&](hash_table& made) {
+            return std::ranges::all_of(slots, [&](const Slot& one) { return one.is_free() || made.put(one.key, one); });
+        });
+    }
+
+    Spread how;
+    table<Slot> slots;
+};
+
+// Keys that are whole numbers, numbered as they come.
+template <class Key, class Spread, std::uint32_t limit = npos>
+class numbered_keys {
+  public:
+    std::size_t size() const { return keys_in_order.size(); }
+    Key operator[](std::size_t number) const { return keys_in_order[number]; }
+    const std::vector<Key>& keys() const { return keys_in_order; }
+
+    // Prefetches the slot of a key.
+    void expect(Key key) const { slots.expect(key); }
+    std::uint32_t find(Key key) const { return slots.empty() ? npos : slots.find(key).number; }
+    std::uint32_t find_or_add(Key key) {
+        slot& at = slots.find_or_claim(key, size());
+        if (at.is_free()) {
+            const std::uint32_t number = next_number(size(), "too many features", limit);
+            keys_in_order.push_back(key);
+            at = {key, number};
+        }
+        return at.number;
+    }
+    // Makes room for `count` keys.
+    void reserve(std::size_t count) {
+        slots.reserve(count);
+        keys_in_order.reserve(count);
+    }
+
+  private:
+    struct slot {
+        Key key = 0;
+        std::uint32_t number = npos;
+        bool is_free() const { return number == npos; }
+    };
+
+    std::vector<Key> keys_in_order;
+    hash_table<slot, Spread> slots;
+};
+
+// Keys of any kind.
+template <class Key>
+using key_table = numbered_keys<Key, seeded_spread>;
+
+}  // namespace markone
