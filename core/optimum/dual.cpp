@@ -678,27 +678,18 @@ class many_classes final : public common_dual {
 };
 
 template <class Rows>
-std::unique_ptr<dual> make(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
-                           std::size_t classes) {
+std::unique_ptr<dual> make_dual(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
+                                std::size_t classes) {
     if (classes > 2) return std::make_unique<many_classes<Rows>>(how, rows, which, features, classes);
     return std::make_unique<two_classes<Rows>>(how, rows, which, features);
 }
-
-std::unique_ptr<dual> make_dual(const dual_settings& how, const sparse_rows<float>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const sparse_rows<double>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const dense_rows<float>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const dense_rows<double>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
+template std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<float>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<double>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<float>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<double>&, const visits&, std::size_t,
+                                         std::size_t);
 
 }  // namespace markone::MARKONE_LEVEL

@@ -116,8 +116,10 @@ constexpr bool is_sparse = false;
 template <class T>
 constexpr bool is_sparse<sparse_rows<T>> = true;
 
-template <class T, class Rows>
+template <class Rows>
 class rows_objective final : public objective {
+    using T = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
+
   public:
     rows_objective(const Rows& from, const visits& which, std::size_t classes)
         : objective(from.width(), classes), all(from) {
@@ -615,17 +617,13 @@ class rows_objective final : public objective {
 }  // namespace
 
 // `which` names the rows that are learned from.
-std::unique_ptr<objective> make_objective(const sparse_rows<float>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<float, sparse_rows<float>>>(rows, which, classes);
+template <class Rows>
+std::unique_ptr<objective> make_objective(const Rows& rows, const visits& which, std::size_t classes) {
+    return std::make_unique<rows_objective<Rows>>(rows, which, classes);
 }
-std::unique_ptr<objective> make_objective(const sparse_rows<double>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<double, sparse_rows<double>>>(rows, which, classes);
-}
-std::unique_ptr<objective> make_objective(const dense_rows<float>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<float, dense_rows<float>>>(rows, which, classes);
-}
-std::unique_ptr<objective> make_objective(const dense_rows<double>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<double, dense_rows<double>>>(rows, which, classes);
-}
+template std::unique_ptr<objective> make_objective(const sparse_rows<float>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const sparse_rows<double>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const dense_rows<float>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const dense_rows<double>&, const visits&, std::size_t);
 
 }  // namespace markone::MARKONE_LEVEL
