@@ -12,7 +12,15 @@ import pytest
 from markone import _core
 
 V3 = "x86-64-v3"
-NEEDED = {"avx2": "avx2", "bmi1": "bmi1", "bmi2": "bmi2", "f16c": "f16c", "fma": "fma", "abm": "lzcnt", "movbe": "movbe"}
+NEEDED = {
+    "avx2": "avx2",
+    "bmi1": "bmi1",
+    "bmi2": "bmi2",
+    "f16c": "f16c",
+    "fma": "fma",
+    "abm": "lzcnt",
+    "movbe": "movbe",
+}
 """What Linux calls the features of x86-64-v3, and what we call them."""
 
 

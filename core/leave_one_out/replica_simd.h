@@ -133,7 +133,7 @@ struct some_sums {
 
 // All eight. These loops are not inlined, as `dots` is not.
 template <class T>
-[[gnu::noinline]] void eight_sums(panel<T> x, const line<T>* table, line<T>* out) {
+MARKONE_NOINLINE void eight_sums(panel<T> x, const line<T>* table, line<T>* out) {
     for (std::size_t first = 0; first < 8; first += some_sums<T>::many)
         some_sums<T>(x, first, table).store(out + first);
 }
@@ -148,7 +148,7 @@ MARKONE_INLINE void fold_lines(line<T>* sums) {
 
 // A panel times a table, with eight partial sums.
 template <class T>
-[[gnu::noinline]] void dot_lines(panel<T> x, const line<T>* table, line<T>& out) {
+MARKONE_NOINLINE void dot_lines(panel<T> x, const line<T>* table, line<T>& out) {
     line<T> sums[8];
     for (std::size_t first = 8; first > 0; first -= some_sums<T>::many)
         some_sums<T>(x, first - some_sums<T>::many, table).store(sums + first - some_sums<T>::many);
@@ -175,7 +175,7 @@ MARKONE_INLINE void sum_columns(panel<T> x, const line<T>* table, std::size_t co
 }
 
 template <class T>
-[[gnu::noinline]] void all_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
+MARKONE_NOINLINE void all_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
     std::size_t k = 0;
     for (; k + 2 <= columns; k += 2) sum_columns<2>(x, table + k, columns, out + k);
     if (k < columns) sum_columns<1>(x, table + k, columns, out + k);
@@ -184,8 +184,8 @@ template <class T>
 // One column moves by a factor times the row, for each run by its own. `squares` is what the weights of the row's
 // features then have for the sum of their squares.
 template <class T>
-[[gnu::noinline]] void move_column(panel<T> x, const line<T>& factor, line<T>* table, std::size_t columns,
-                                   line<T>& squares) {
+MARKONE_NOINLINE void move_column(panel<T> x, const line<T>& factor, line<T>* table, std::size_t columns,
+                                  line<T>& squares) {
     typename line<T>::pack by[line<T>::registers], sum[line<T>::registers];
     for (std::size_t r = 0; r < line<T>::registers; ++r) {
         by[r] = factor.part[r];

@@ -79,7 +79,7 @@ class common_replicas : public replicas<T> {
     MARKONE_INLINE void prefetch(std::size_t row) const {
         const panel<T> x = of_all.prepared.of(row);
         prefetch_lines(x.data(), x.size());
-        __builtin_prefetch(&of_all.facts[row]);
+        markone::prefetch(&of_all.facts[row]);
     }
 
     // Sets the pulls of replicas that are done with this row to 0, and counts the others as steps.

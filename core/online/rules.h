@@ -166,8 +166,8 @@ template <class T, class Use>
 auto with_rule(const settings& how, Use use) {
     return [&]<class... Rule>(std::type_identity<std::tuple<Rule...>>) {
         std::optional<decltype(use(std::get<0>(std::declval<all_of<T>>())))> result;
-        ((how.rule == Rule::name && (result = use(Rule(how)), true)) || ...);
-        if (!result) throw std::invalid_argument("there is no such rule");
+        const bool found = ((how.rule == Rule::name && (result = use(Rule(how)), true)) || ...);
+        if (!found) throw std::invalid_argument("there is no such rule");
         return *result;
     }(std::type_identity<all_of<T>>());
 }

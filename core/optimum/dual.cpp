@@ -109,8 +109,8 @@ class common_dual : public dual {
             if (at + rows_ahead < order.size()) {
                 const std::size_t soon = order[at + rows_ahead];
                 rows[numbers[soon]].prefetch();
-                __builtin_prefetch(&examples[soon]);
-                __builtin_prefetch(&alpha[soon * stride]);
+                prefetch(&examples[soon]);
+                prefetch(&alpha[soon * stride]);
             }
             visit(order[at], sums);
         }
@@ -622,7 +622,7 @@ class many_classes final : public common_dual {
         }
     }
     template <std::size_t count>
-    [[gnu::noinline]] void score_each(sparse_row<scalar> x) {
+    MARKONE_NOINLINE void score_each(sparse_row<scalar> x) {
         std::array<const double*, count> column;
         std::array<double, count> even{}, odd{};
         for (std::size_t j = 0; j < count; ++j) column[j] = w.data() + some[j];

@@ -95,18 +95,18 @@ MARKONE_INLINE void in_packs(std::size_t stride, Use use) {
     for (; first + wide * most_packs <= stride; first += wide * most_packs) use.template operator()<most_packs>(first);
     [&]<std::size_t... packs>(std::index_sequence<packs...>) {
         const std::size_t left = (stride - first) / wide;
-        ((left == packs + 1 && (use.template operator()<packs + 1>(first), true)) || ...);
+        static_cast<void>(((left == packs + 1 && (use.template operator()<packs + 1>(first), true)) || ...));
     }(std::make_index_sequence<most_packs - 1>());
 }
 
 template <class T>
-[[gnu::noinline]] void wide_dots(sparse_row<T> x, const double* w, std::size_t stride, double* out) {
+MARKONE_NOINLINE void wide_dots(sparse_row<T> x, const double* w, std::size_t stride, double* out) {
     in_packs(stride,
              [&]<std::size_t packs>(std::size_t first) { dots_of_packs<packs>(x, w + first, stride, out + first); });
 }
 
 template <class T>
-[[gnu::noinline]] void add_outer(sparse_row<T> x, const double* factors, std::size_t stride, double* to) {
+MARKONE_NOINLINE void add_outer(sparse_row<T> x, const double* factors, std::size_t stride, double* to) {
     in_packs(stride,
              [&]<std::size_t packs>(std::size_t first) { add_packs<packs>(x, factors + first, stride, to + first); });
 }
