@@ -17,14 +17,14 @@ FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
-CORE_TESTS := --config-settings=cmake.define.MARKONE_TESTS=ON
+BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake.define.MARKONE_WERROR=ON
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 # Tests that start a process, or are read by one for each core, should not compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs bench sanitize fuzz fuzz-ci oldest all-checks wheel clean
+.PHONY: help demo test test-slow check format docs bench sanitize fuzz fuzz-ci cross oldest all-checks wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,7 @@ check: $(INSTALLED) docs ## style, types, the order of the rooms, and the docs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
+	ls core/*/*.cpp | xargs -P $$(nproc) -n 1 $(BIN)/clang-tidy --quiet -p build
 	$(BIN)/lint-imports
 
 format: $(INSTALLED) ## put the code into the house's form
@@ -67,6 +68,9 @@ fuzz: $(SANITIZED) ## damaged and hostile input and 100,000 model files with rig
 fuzz-ci: $(INSTALLED) ## such files for five minutes, on the core as it is used
 	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES)
 
+cross: $(INSTALLED) ## compile the core for other systems: Linux and macOS on ARM, Windows, and by Clang
+	.ci/cross
+
 oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
 
@@ -80,7 +84,8 @@ clean: ## remove everything that can be made again
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) install --editable '.[dev]' $(CORE_TESTS)
+	$(BIN)/python $(PIP) install --editable '.[dev]' $(BUILD)
+	ln -sf "$$(cd build && ls -t cp*/compile_commands.json | head -1)" build/compile_commands.json
 	touch $@
 
 $(PEERS): $(INSTALLED)
@@ -90,7 +95,7 @@ $(PEERS): $(INSTALLED)
 $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
 	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
 	.venv-sanitize/bin/python $(PIP) install '.[test]' --config-settings=cmake.define.MARKONE_SANITIZE=ON \
-		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false $(CORE_TESTS)
+		--config-settings=build-dir=build/sanitize --config-settings=install.strip=false $(BUILD)
 	touch $@
 
 .venv-oldest/installed: pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)

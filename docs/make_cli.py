@@ -27,8 +27,10 @@ INTRODUCTION = """\
 {commands}
 
 Each is a call of the library with the library's names: `--skip-bad` is `skip_bad=True`. `markone --help` and
-`markone COMMAND --help` say what stands here, `markone --version` which version it is. Options may stand anywhere,
-and be written `--epochs 5` or `--epochs=5`.
+`markone COMMAND --help` say what stands here, `markone --version` which version it is. `markone --version --verbose`
+adds the versions of Python, NumPy and the compiler, the kinds of processors that the core was compiled for, and the
+one that is used; the variable `MARKONE_CPU` may name another of them. Options may stand anywhere, and be written
+`--epochs 5` or `--epochs=5`.
 
 Results go to standard output, and what is to be said about them to standard error: progress where that is a terminal,
 bad lines that were passed over, and mistakes, each in a sentence.

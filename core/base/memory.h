@@ -3,14 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "base/portable.h"
 
 namespace markone {
 
@@ -29,14 +26,11 @@ struct table_allocator {
         if (count > std::numeric_limits<std::size_t>::max() / (2 * sizeof(T)) - huge_page) throw std::bad_alloc();
         const std::size_t alignment = count * sizeof(T) >= huge_page / 4 ? huge_page : cache_line;
         const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
-        void* memory = std::aligned_alloc(alignment, bytes);
-        if (memory == nullptr) throw std::bad_alloc();
-#if defined(__linux__)
-        if (alignment == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: failing it costs only speed
-#endif
+        void* const memory = allocate_aligned(alignment, bytes);
+        if (alignment == huge_page) ask_for_huge_pages(memory, bytes);
         return static_cast<T*>(memory);
     }
-    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    void deallocate(T* memory, std::size_t) { free_aligned(memory); }
 
     template <class U>
     bool operator==(const table_allocator<U>&) const {

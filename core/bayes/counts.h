@@ -309,7 +309,7 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
         importance += h;
         to.rows[y] += h;
         reader.read(
-            rows[row], [&](std::size_t feature) { __builtin_prefetch(counts + feature * classes + y, 1); },
+            rows[row], [&](std::size_t feature) { prefetch_to_write(counts + feature * classes + y); },
             [&](const event_group& group, std::size_t feature, T value) {
                 counts[feature * classes + y] += h * times_in(group, static_cast<double>(value));
             });
@@ -365,7 +365,7 @@ struct event_logs {
 };
 
 // Sums of logarithms in units of 2⁻⁶⁴, which do not depend on their order: what was added can be taken away.
-__extension__ typedef __int128 fixed;
+using fixed = int128;
 MARKONE_INLINE fixed to_fixed(double x) {
     return static_cast<fixed>(x * 0x1p64);
 }
@@ -607,7 +607,7 @@ class event_tables {
         for (std::size_t row = 0; row < rows.size(); ++row, out += odds ? 1 : classes) {
             scores.clear();
             reader.read(
-                rows[row], [&](std::size_t feature) { __builtin_prefetch(logs.data() + feature * stride); },
+                rows[row], [&](std::size_t feature) { prefetch(logs.data() + feature * stride); },
                 [&](const event_group& group, std::size_t feature, T value) {
                     scores.add(logs.data() + feature * stride, times_in(group, static_cast<double>(value)));
                     if (impossible.empty()) return;

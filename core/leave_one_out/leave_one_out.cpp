@@ -99,7 +99,7 @@ class left_out_of final : public left_out<T> {
             whole = whole && importance == std::floor(importance);
             most = std::max(most, importance);
             longest = std::max(longest, entries(i));
-            facts.push_back({importance, columns == 1 ? length2(rows[i]) + bias : 2 * (length2(packed(rows[i])) + bias),
+            facts.push_back({importance, (columns == 1 ? length2(rows[i]) : length2(packed(rows[i]))) + bias,
                              run.which.labels[i], absolute, twice ? absolute : std::sqrt(squares)});
         }
         // By these rules steps are then whole numbers, too. Values that stand for one feature can be larger together.

@@ -9,52 +9,105 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/exponential.h"
 #include "base/memory.h"
 #include "leave_one_out/replica_rows.h"
+#include "online/rules.h"
 #include "rows/arithmetic.h"
 
 namespace markone::MARKONE_LEVEL {
-
-// A number for each run. Together they fill a line of the cache, so that the weights of a feature are fetched at once.
-template <class T>
-struct line {
-    static constexpr std::size_t lanes = table_allocator<T>::cache_line / sizeof(T);
-    static constexpr std::size_t width = register_bytes / sizeof(T), registers = lanes / width;
-    using pack = typename pack_of<T, width>::type;
-
-    alignas(table_allocator<T>::cache_line) pack part[registers];
-
-    MARKONE_INLINE static line all(T value) {
-        line result;
-        for (pack& part : result.part) part = pack{} + value;
-        return result;
-    }
-    T operator[](std::size_t lane) const { return part[lane / width][lane % width]; }
-    void set(std::size_t lane, T value) { part[lane / width][lane % width] = value; }
-};
 
 // A whole number for each run, or an answer: yes is -1, as processors compare.
 template <class T>
 using whole_like = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 template <class T>
+struct line;
+template <class T>
 using whole_line = line<whole_like<T>>;
 
-template <class Whole>
-MARKONE_INLINE bool any_of(const line<Whole>& answers) {
-    auto some = answers.part[0];
-    for (std::size_t r = 1; r < line<Whole>::registers; ++r) some |= answers.part[r];
-    std::uint64_t words[register_bytes / 8], found = 0;
-    std::memcpy(words, &some, sizeof words);
-    for (const std::uint64_t word : words) found |= word;
-    return found != 0;
-}
+// A number for each run, which computes as one number does (rules.h). Together they fill a line of the cache, so that
+// the weights of a feature are fetched at once.
+template <class T>
+struct line {
+    static constexpr std::size_t lanes = table_allocator<T>::cache_line / sizeof(T);
+    static constexpr std::size_t width = register_bytes / sizeof(T), registers = lanes / width;
+    using pack = typename pack_of<T, width>::type;
+    using answer = whole_line<T>;
 
-template <class Pack>
-MARKONE_INLINE Pack larger(Pack one, Pack other) {
-    return one > other ? one : other;
-}
-template <class Pack>
-MARKONE_INLINE Pack size_of(Pack number) {
+    alignas(table_allocator<T>::cache_line) pack part[registers];
+
+    line() = default;
+    MARKONE_INLINE line(T value) {
+        for (pack& one : part) one = value - pack{};  // which is value, even where that is -0
+    }
+    T operator[](std::size_t lane) const { return part[lane / width][lane % width]; }
+    void set(std::size_t lane, T value) { part[lane / width][lane % width] = value; }
+
+    MARKONE_INLINE friend line operator+(const line& a, const line& b) {
+        return each([&](std::size_t r) { return a.part[r] + b.part[r]; });
+    }
+    MARKONE_INLINE friend line operator-(const line& a, const line& b) {
+        return each([&](std::size_t r) { return a.part[r] - b.part[r]; });
+    }
+    MARKONE_INLINE friend line operator*(const line& a, const line& b) {
+        return each([&](std::size_t r) { return a.part[r] * b.part[r]; });
+    }
+    MARKONE_INLINE friend line operator/(const line& a, const line& b) {
+        return each([&](std::size_t r) { return a.part[r] / b.part[r]; });
+    }
+    MARKONE_INLINE friend line operator&(const line& a, const line& b) {
+        return each([&](std::size_t r) { return a.part[r] & b.part[r]; });
+    }
+    MARKONE_INLINE friend line operator-(const line& a) {
+        return each([&](std::size_t r) { return -a.part[r]; });
+    }
+    MARKONE_INLINE friend line operator!(const line& a) {
+        return each([&](std::size_t r) { return ~a.part[r]; });
+    }
+    MARKONE_INLINE friend answer operator<(const line& a, const line& b) {
+        return answer::each([&](std::size_t r) { return a.part[r] < b.part[r]; });
+    }
+    MARKONE_INLINE friend answer operator>(const line& a, const line& b) { return b < a; }
+    MARKONE_INLINE friend answer operator>=(const line& a, const line& b) {
+        return answer::each([&](std::size_t r) { return a.part[r] >= b.part[r]; });
+    }
+    MARKONE_INLINE friend answer operator==(const line& a, const line& b) {
+        return answer::each([&](std::size_t r) { return a.part[r] == b.part[r]; });
+    }
+    MARKONE_INLINE friend answer operator!=(const line& a, const line& b) {
+        return answer::each([&](std::size_t r) { return a.part[r] != b.part[r]; });
+    }
+    MARKONE_INLINE friend line choose(const answer& which, const line& one, const line& other) {
+        return each([&](std::size_t r) { return which.part[r] ? one.part[r] : other.part[r]; });
+    }
+    // Whether any answer is yes.
+    MARKONE_INLINE friend bool any(const line& answers) {
+        pack some = answers.part[0];
+        for (std::size_t r = 1; r < registers; ++r) some |= answers.part[r];
+        std::uint64_t words[register_bytes / 8], found = 0;
+        std::memcpy(words, &some, sizeof words);
+        for (const std::uint64_t word : words) found |= word;
+        return found != 0;
+    }
+    MARKONE_INLINE friend line exponential(const line& x) {
+        T numbers[lanes];
+        std::memcpy(numbers, x.part, sizeof numbers);
+        for (T& one : numbers) one = markone::exponential(one);
+        line result;
+        std::memcpy(result.part, numbers, sizeof numbers);
+        return result;
+    }
+
+    template <class Make>
+    MARKONE_INLINE static line each(Make make) {
+        line result;
+        for (std::size_t r = 0; r < registers; ++r) result.part[r] = make(r);
+        return result;
+    }
+};
+
+template <class T>
+MARKONE_INLINE line<T> size_of(const line<T>& number) {
     return larger(number, -number);
 }
 
@@ -80,7 +133,7 @@ struct some_sums {
 
 // All eight. These loops are not inlined, as `dots` is not.
 template <class T>
-[[gnu::noinline]] void eight_sums(panel<T> x, const line<T>* table, line<T>* out) {
+MARKONE_NOINLINE void eight_sums(panel<T> x, const line<T>* table, line<T>* out) {
     for (std::size_t first = 0; first < 8; first += some_sums<T>::many)
         some_sums<T>(x, first, table).store(out + first);
 }
@@ -95,7 +148,7 @@ MARKONE_INLINE void fold_lines(line<T>* sums) {
 
 // A panel times a table, with eight partial sums.
 template <class T>
-[[gnu::noinline]] void dot_lines(panel<T> x, const line<T>* table, line<T>& out) {
+MARKONE_NOINLINE void dot_lines(panel<T> x, const line<T>* table, line<T>& out) {
     line<T> sums[8];
     for (std::size_t first = 8; first > 0; first -= some_sums<T>::many)
         some_sums<T>(x, first - some_sums<T>::many, table).store(sums + first - some_sums<T>::many);
@@ -122,7 +175,7 @@ MARKONE_INLINE void sum_columns(panel<T> x, const line<T>* table, std::size_t co
 }
 
 template <class T>
-[[gnu::noinline]] void all_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
+MARKONE_NOINLINE void all_columns(panel<T> x, const line<T>* table, std::size_t columns, line<T>* out) {
     std::size_t k = 0;
     for (; k + 2 <= columns; k += 2) sum_columns<2>(x, table + k, columns, out + k);
     if (k < columns) sum_columns<1>(x, table + k, columns, out + k);
@@ -131,8 +184,8 @@ template <class T>
 // One column moves by a factor times the row, for each run by its own. `squares` is what the weights of the row's
 // features then have for the sum of their squares.
 template <class T>
-[[gnu::noinline]] void move_column(panel<T> x, const line<T>& factor, line<T>* table, std::size_t columns,
-                                   line<T>& squares) {
+MARKONE_NOINLINE void move_column(panel<T> x, const line<T>& factor, line<T>* table, std::size_t columns,
+                                  line<T>& squares) {
     typename line<T>::pack by[line<T>::registers], sum[line<T>::registers];
     for (std::size_t r = 0; r < line<T>::registers; ++r) {
         by[r] = factor.part[r];

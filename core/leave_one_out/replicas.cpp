@@ -7,34 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "base/exponential.h"
 #include "leave_one_out/replica_simd.h"
 #include "online/rules.h"
+#include "online/step.h"
 
 namespace markone::MARKONE_LEVEL {
-
-// Rules (rules.h) at many margins at once.
-template <class T, class Pack, class Mask>
-MARKONE_INLINE Pack pulls(const rules::perceptron<T>& rule, Pack margin, Mask wrong, T importance, T) {
-    const Pack step = margin == 0 ? Pack{} + importance * rule.at_a_tie : Pack{} + importance * rule.far;
-    return wrong ? step : Pack{};
-}
-template <class T, class Pack, class Mask>
-MARKONE_INLINE Pack pulls(const rules::mira<T>& rule, Pack margin, Mask, T importance, T norm2) {
-    const Pack left = 1 - margin, missing = left < 0 ? Pack{} : left;
-    const Pack longest = Pack{} + importance * rule.C, whole = missing / norm2;
-    return norm2 > 0 ? (missing == 0 ? Pack{} : whole < longest ? whole : longest) : Pack{};
-}
-template <class T, class Pack, class Mask>
-MARKONE_INLINE Pack pulls(const rules::hinge<T>&, Pack margin, Mask, T importance, T) {
-    return margin < 1 ? Pack{} + importance : Pack{};
-}
-template <class Rule, class T, class Pack, class Mask>
-MARKONE_INLINE Pack pulls(const Rule& rule, Pack margin, Mask wrong, T importance, T norm2) {
-    for (std::size_t i = 0; i < line<T>::width; ++i)
-        margin[i] = rule.pull(margin[i], wrong[i] != 0, importance, [&] { return norm2; });
-    return margin;
-}
 
 // What they are, and how they move; whether they do is the rule's.
 template <class T>
@@ -54,11 +31,11 @@ class common_replicas : public replicas<T> {
         const std::size_t columns = of_all.columns;
         for (std::size_t f = 1; f < of_all.prepared.features(); ++f)
             for (std::size_t k = 0; k < columns; ++k)
-                weights[f * columns + k] = line<T>::all(at.weight.v[of_all.prepared.old[f] * at.stride() + k]);
-        const line<T> none = line<T>::all(0);
-        for (std::size_t k = 0; k < columns; ++k) column_of[k] = {line<T>::all(at.bias.v[k]), none, none, none, {}};
+                weights[f * columns + k] = line<T>(at.weight.v[of_all.prepared.old[f] * at.stride() + k]);
+        const line<T> none = line<T>(0);
+        for (std::size_t k = 0; k < columns; ++k) column_of[k] = {line<T>(at.bias.v[k]), none, none, none, {}};
         highest = none;
-        steps_here = whole_line<T>::all(stepped ? -1 : 0);
+        steps_here = whole_line<T>(stepped ? -1 : 0);
         steps.fill(0);
         missed.fill(0);
         end.fill(0);
@@ -87,10 +64,8 @@ class common_replicas : public replicas<T> {
     T bias(std::size_t lane, std::size_t k) const override { return column_of[k].bias[lane]; }
 
   protected:
-    static constexpr std::size_t lanes = line<T>::lanes, registers = line<T>::registers, rows_ahead = 4;
+    static constexpr std::size_t lanes = line<T>::lanes, rows_ahead = 4;
     static_assert(lanes == replicas<T>::most);
-    using pack = typename line<T>::pack;
-    using number = whole_like<T>;
     using doubles = std::array<double, lanes>;
 
     // What a column is, beside its weights; the last three are those of an outcome.
@@ -104,17 +79,15 @@ class common_replicas : public replicas<T> {
     MARKONE_INLINE void prefetch(std::size_t row) const {
         const panel<T> x = of_all.prepared.of(row);
         prefetch_lines(x.data(), x.size());
-        __builtin_prefetch(&of_all.facts[row]);
+        markone::prefetch(&of_all.facts[row]);
     }
 
-    // Takes away the pulls of replicas that are done with this row, and counts the others'.
+    // Sets the pulls of replicas that are done with this row to 0, and counts the others as steps.
     MARKONE_INLINE bool settle(line<T>& pull, whole_line<T>& still) {
-        for (std::size_t r = 0; r < registers; ++r) {
-            still.part[r] &= pull.part[r] != 0;
-            pull.part[r] = still.part[r] ? pull.part[r] : pack{};
-        }
-        if (!any_of(still)) return false;
-        for (std::size_t r = 0; r < registers; ++r) steps_here.part[r] += still.part[r];
+        still = still & (pull != 0);
+        pull = choose(still, pull, line<T>(0));
+        if (!any(still)) return false;
+        steps_here = steps_here + still;
         return true;
     }
 
@@ -128,29 +101,28 @@ class common_replicas : public replicas<T> {
         const panel<T> x = of_all.prepared.of(row);
         line<T> squares;
         move_column(x, of.factor, weights.data() + k, of_all.columns, squares);
-        if (how.bias)
-            for (std::size_t r = 0; r < registers; ++r) of.bias.part[r] += of.factor.part[r];
+        if (how.bias) of.bias = of.bias + of.factor;
         if (!how.average) return;
-        const T one = static_cast<T>(how.bias);
         const T length = static_cast<T>(of_all.facts[row].length) * static_cast<T>(x.size() + 8);
-        alignas(table_allocator<T>::cache_line) T changes[lanes];  // of the scores of the rows that are left out
-        for (std::size_t r = 0; r < registers; ++r) {
-            const pack by = of.factor.part[r], change = by * (product.part[r] + one);
-            std::memcpy(changes + r * line<T>::width, &change, sizeof change);
-            const pack moved = squares.part[r] + of.bias.part[r] * of.bias.part[r];
-            const pack counted = by != 0 ? moved : pack{};
-            of.squares.part[r] += counted;
-            of.way.part[r] += size_of(by) * length;
-            highest.part[r] = larger(highest.part[r], counted);
-        }
+        const line<T> counted = choose(of.factor != 0, squares + of.bias * of.bias, line<T>(0));
+        of.squares = of.squares + counted;
+        of.way = of.way + size_of(of.factor) * length;
+        highest = larger(counted, highest);
+        note_change(of.factor * (product + static_cast<T>(how.bias)), now, of.noted);
+    }
+
+    // What averaging notes of a change of the scores of the rows that are left out, at this time.
+    MARKONE_INLINE void note_change(const line<T>& change_of_scores, double now, doubles& noted_so_far) const {
+        alignas(table_allocator<T>::cache_line) T changes[lanes];
+        std::memcpy(changes, change_of_scores.part, sizeof changes);
         constexpr std::size_t wide = register_bytes / sizeof(double);
         for (std::size_t lane = 0; lane < lanes; lane += wide) {
             typename pack_of<double, wide>::type change, time, noted;
             load<wide>(changes + lane, change);
             load<wide>(missed.data() + lane, time);
-            load<wide>(of.noted.data() + lane, noted);
+            load<wide>(noted_so_far.data() + lane, noted);
             noted += (now - time) * change;
-            std::memcpy(of.noted.data() + lane, &noted, sizeof noted);
+            std::memcpy(noted_so_far.data() + lane, &noted, sizeof noted);
         }
     }
 
@@ -174,7 +146,7 @@ class common_replicas : public replicas<T> {
     void forget() {
         for (const std::size_t row : rows) {
             lane_of[row] = -1;
-            if (how.average) of_all.prepared.each(row, [&](std::size_t feature, T) { own[feature] = line<T>::all(0); });
+            if (how.average) of_all.prepared.each(row, [&](std::size_t feature, T) { own[feature] = line<T>(0); });
         }
         rows.clear();
     }
@@ -183,11 +155,10 @@ class common_replicas : public replicas<T> {
 template <class T, class Rule>
 class replicas_by final : public common_replicas<T> {
     using base = common_replicas<T>;
-    using base::move, base::multiply_own, base::prefetch, base::settle;
+    using base::multiply_own, base::prefetch, base::settle;
     using base::of_all, base::how, base::weights, base::column_of, base::lane_of, base::rows, base::sums,
         base::steps_here;
-    using base::steps, base::missed, base::end, base::clock, base::lanes, base::registers, base::rows_ahead;
-    using typename base::column, typename base::number, typename base::pack;
+    using base::steps, base::missed, base::end, base::clock, base::rows_ahead;
 
   public:
     explicit replicas_by(const common_course<T>& course) : base(course), rule(course.how) {}
@@ -206,7 +177,7 @@ class replicas_by final : public common_replicas<T> {
                 if (of_all.rests && steps_here[lane] == 0) running &= ~(std::uint32_t{1} << lane);
                 steps[lane] -= steps_here[lane];
             }
-            steps_here = whole_line<T>::all(0);
+            steps_here = whole_line<T>(0);
         }
     }
 
@@ -214,118 +185,77 @@ class replicas_by final : public common_replicas<T> {
     MARKONE_INLINE void visit_row(std::size_t row) {
         const row_facts<T>& of = of_all.facts[row];
         if (of.importance == 0) return;
-        whole_line<T> still = whole_line<T>::all(-1);
+        whole_line<T> still = whole_line<T>(-1);
         const std::int32_t lane = lane_of[row];
         if (lane >= 0) still.set(static_cast<std::size_t>(lane), 0);
-        const double whole = Rule::repeats ? 1 : of.importance;
         double now = clock;
-        for (double left = of.importance; left > 0; left -= whole) {
-            const double part = std::min(whole, left);
-            if (!(of_all.columns == 1 ? step_binary(row, part, now, still) : step_multiclass(row, part, now, still)))
-                break;
+        each_visit<Rule>(of.importance, [&](double part, double) {
+            const visit one{row, static_cast<std::size_t>(of.y), part, how.eta};
+            run some{*this, row, now, still};
             now += part;
-        }
+            return of_all.columns == 1 ? step_binary(rule, some, one, how.ties)
+                                       : step_multiclass(rule, some, one, how.ties);
+        });
         clock += of.importance;
         if (lane >= 0) missed[static_cast<std::size_t>(lane)] += of.importance;
     }
 
-    // A visit to those replicas that are still at it: which of them moved, and whether any did.
-    MARKONE_INLINE bool step_binary(std::size_t row, double importance, double now, whole_line<T>& still) {
-        const row_facts<T>& of = of_all.facts[row];
-        if (of_all.prepared.sums == 8) {
-            dot_lines(of_all.prepared.of(row), weights.data(), sums[0]);
-        } else {
-            for (std::size_t i = 0; i < 4; ++i)
-                eight_sums(of_all.prepared.of(row, i), weights.data(), sums.data() + 8 * i);
-            fold_lines<32>(sums.data());
-        }
-        const T sign = static_cast<T>(2 * of.y - 1), much = static_cast<T>(importance);
-        const bool loses = how.ties == tie::error || (how.ties == tie::negative) == (of.y == 1);
-        const whole_line<T> lost = whole_line<T>::all(-static_cast<number>(loses));
-        column& one = column_of[0];
-        line<T> pull;
-        for (std::size_t r = 0; r < registers; ++r) {
-            const pack margin = sign * (sums[0].part[r] + one.bias.part[r]);
-            pull.part[r] = pulls(rule, margin, is_mistake(margin, lost.part[r]), much, of.norm2);
-        }
-        if (!settle(pull, still)) return false;
-        const T far = sign * static_cast<T>(how.eta);
-        for (std::size_t r = 0; r < registers; ++r) one.factor.part[r] = far * pull.part[r];
-        multiply_own(row);
-        move(row, 0, now);
-        return true;
-    }
+    // What step.h asks of a run, here of all replicas that are still at this row.
+    struct run {
+        using number = line<T>;
+        using answer = whole_line<T>;
+        using place = whole_line<T>;
+        static constexpr bool counts_loss = false;
 
-    MARKONE_INLINE bool step_multiclass(std::size_t row, double importance, double now, whole_line<T>& still) {
-        const row_facts<T>& of = of_all.facts[row];
-        const std::size_t columns = of_all.columns;
-        all_columns(of_all.prepared.of(row), weights.data(), columns, sums.data());
-        for (std::size_t k = 0; k < columns; ++k)
-            for (std::size_t r = 0; r < registers; ++r) sums[k].part[r] += column_of[k].bias.part[r];
-        const auto y = static_cast<std::size_t>(of.y);
-        const std::size_t first = y == 0 ? 1 : 0;
-        line<T> best = sums[first], pull;
-        whole_line<T> rival = whole_line<T>::all(static_cast<number>(first));
-        for (std::size_t k = first + 1; k < columns; ++k) {
-            if (k == y) continue;
-            const whole_line<T> this_one = whole_line<T>::all(static_cast<number>(k));
-            for (std::size_t r = 0; r < registers; ++r) {
-                const pack s = sums[k].part[r];
-                const auto better = how.ties == tie::positive ? s >= best.part[r] : s > best.part[r];
-                best.part[r] = better ? s : best.part[r];
-                rival.part[r] = better ? this_one.part[r] : rival.part[r];
-            }
-        }
-        const T much = static_cast<T>(importance);
-        if constexpr (Rule::target == rules::moves::pair) {
-            for (std::size_t r = 0; r < registers; ++r) {
-                const pack margin = sums[y].part[r] - best.part[r];
-                const auto rival_comes_first = rival.part[r] < static_cast<number>(y);
-                const auto lost = how.ties == tie::error      ? rival_comes_first | ~rival_comes_first
-                                  : how.ties == tie::negative ? rival_comes_first
-                                                              : ~rival_comes_first;
-                pull.part[r] = pulls(rule, margin, is_mistake(margin, lost), much, of.norm2);
-            }
-            if (!settle(pull, still)) return false;
-            multiply_own(row);
-            const T far = static_cast<T>(how.eta);
-            const line<T>& up = column_of[y].factor;
-            for (std::size_t r = 0; r < registers; ++r) column_of[y].factor.part[r] = far * pull.part[r];
-            move(row, y, now);
-            for (std::size_t k = 0; k < columns; ++k) {
-                if (k == y) continue;
-                whole_line<T> its;
-                for (std::size_t r = 0; r < registers; ++r) {
-                    its.part[r] = still.part[r] & (rival.part[r] == static_cast<number>(k));
-                    column_of[k].factor.part[r] = its.part[r] ? -up.part[r] : pack{};
-                }
-                if (any_of(its)) move(row, k, now);
-            }
-        } else {
-            pull = line<T>::all(1);
-            if (!settle(pull, still)) return false;
-            multiply_own(row);
-            const T far = static_cast<T>(how.eta * importance);
-            for (std::size_t lane = 0; lane < lanes; ++lane) {
-                const T top = std::max(sums[y][lane], best[lane]);
-                T total = 0;
-                for (std::size_t k = 0; k < columns; ++k) {
-                    sums[k].set(lane, exponential(sums[k][lane] - top));
-                    total += sums[k][lane];
-                }
-                for (std::size_t k = 0; k < columns; ++k)
-                    column_of[k].factor.set(lane,
-                                            pull[lane] * (far * (static_cast<T>(k == y) - sums[k][lane] / total)));
-            }
-            for (std::size_t k = 0; k < columns; ++k) move(row, k, now);
-        }
-        return true;
-    }
+        replicas_by& by;
+        const std::size_t row;
+        const double now;
+        whole_line<T>& still;
 
-    template <class Mask>
-    MARKONE_INLINE static auto is_mistake(pack margin, Mask tie_is_lost) {
-        return ~(margin > 0) & (tie_is_lost | (margin != 0));
-    }
+        MARKONE_INLINE line<T> score() const {
+            const panels<T>& prepared = by.of_all.prepared;
+            line<T>* const sums = by.sums.data();
+            if (prepared.sums == 8) {
+                dot_lines(prepared.of(row), by.weights.data(), sums[0]);
+            } else {
+                for (std::size_t i = 0; i < 4; ++i) eight_sums(prepared.of(row, i), by.weights.data(), sums + 8 * i);
+                fold_lines<32>(sums);
+            }
+            return sums[0] + by.column_of[0].bias;
+        }
+        MARKONE_INLINE std::span<line<T>> scores() const {
+            const std::size_t columns = by.of_all.columns;
+            all_columns(by.of_all.prepared.of(row), by.weights.data(), columns, by.sums.data());
+            for (std::size_t k = 0; k < columns; ++k) by.sums[k] = by.sums[k] + by.column_of[k].bias;
+            return {by.sums.data(), columns};
+        }
+        MARKONE_INLINE T norm2() const { return by.of_all.facts[row].norm2; }
+        MARKONE_INLINE static answer always(bool yes) { return answer(yes ? -1 : 0); }
+        MARKONE_INLINE static place place_of(std::size_t k) { return place(static_cast<whole_like<T>>(k)); }
+        MARKONE_INLINE static void note(const answer&, const line<T>&) {}
+        MARKONE_INLINE bool keep(line<T>& pull) const {
+            if (!by.settle(pull, still)) return false;
+            by.multiply_own(row);
+            return true;
+        }
+        MARKONE_INLINE void move(const line<T>& factor) const { move_column(0, factor); }
+        MARKONE_INLINE void move_pair(std::size_t y, const place& rival, const line<T>& factor) const {
+            move_column(y, factor);
+            for (std::size_t k = 0; k < by.of_all.columns; ++k) {
+                const answer loses = still & (rival == place_of(k));
+                if (k != y && any(loses)) move_column(k, choose(loses, -factor, line<T>(0)));
+            }
+        }
+        MARKONE_INLINE void move_all() const {
+            for (std::size_t k = 0; k < by.of_all.columns; ++k) move_column(k, choose(still, by.sums[k], line<T>(0)));
+        }
+
+      private:
+        MARKONE_INLINE void move_column(std::size_t k, const line<T>& factor) const {
+            by.column_of[k].factor = factor;
+            by.base::move(row, k, now);
+        }
+    };
 
     const Rule rule;
 };

@@ -18,7 +18,7 @@ namespace markone {
 template <class T>
 struct row_facts {
     double importance;
-    T norm2;  // as the rules ask for it
+    T norm2;  // the squared length of the row, with the bias's 1, as a learner rounds it
     std::int32_t y;
     double absolute;  // the sum of the sizes of its values, and of the bias's 1
     double length;    // the root of the sum of their squares, or more where they stand for one feature

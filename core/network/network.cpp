@@ -55,11 +55,11 @@ class without_subnormals {
     without_subnormals& operator=(const without_subnormals&) = delete;
 
   private:
-    static constexpr unsigned flush_results = 0x8000, flush_operands = 0x0040;
-    static constexpr std::uint64_t flush_to_zero = std::uint64_t{1} << 24;
 #if defined(__SSE2__)
+    static constexpr unsigned flush_results = 0x8000, flush_operands = 0x0040;
     unsigned before;
 #elif defined(__aarch64__)
+    static constexpr std::uint64_t flush_to_zero = std::uint64_t{1} << 24;
     std::uint64_t before;
 #endif
 };

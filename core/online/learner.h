@@ -1,4 +1,4 @@
-// The loop: score, step, average. Every online rule, two classes or many, sparse rows or dense.
+// The loop: score, step (step.h), average. Every online rule, two classes or many, sparse rows or dense.
 //
 //   for each example x of class y, importance h:
 //       s      = scores of x                          score
@@ -9,8 +9,6 @@
 // No weight is touched whose feature is not in x.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,6 +18,7 @@
 #include "online/loops.h"
 #include "online/rules.h"
 #include "online/state.h"
+#include "online/step.h"
 #include "rows/arithmetic.h"
 
 namespace markone::MARKONE_LEVEL {
@@ -64,7 +63,7 @@ struct change_all {
 template <class T, class Rule>
 class learner {
   public:
-    learner(state<T>& now, Rule rule) : at(now), how(now.how), rule(rule), scores(now.stride()) {}
+    learner(state<T>& now, Rule rule) : at(now), how(now.how), rule(rule), all_scores(now.stride()) {}
 
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
@@ -86,93 +85,68 @@ class learner {
   private:
     static constexpr std::size_t rows_ahead = 4;  // soon enough for short rows, not too soon for long ones
 
-    struct example {
-        std::size_t row, y;
-        double importance;
-        double rate;
-    };
-
     template <class Row>
     MARKONE_INLINE void visit(Row x, std::size_t row, std::size_t y, double importance) {
         sums.visits += 1;
         sums.importance += importance;
         if (at.classes < 2) return at.pass_time(importance, at.rate());
-        const double whole = Rule::repeats ? 1 : importance;
-        for (double left = importance; left > 0; left -= whole) {
+        each_visit<Rule>(importance, [&](double part, double left) {
             if (at.settles())
                 for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
-            const example now{row, y, std::min(whole, left), at.rate()};
+            const markone::visit now{row, y, part, at.rate()};
             const bool moved = step(x, now);
             sums.updates += moved;
-            if (Rule::repeats && !moved && how.penalty == penalty::none) return at.pass_time(left, now.rate);
-            at.pass_time(now.importance, now.rate);
-        }
+            const bool rests = Rule::repeats && !moved && how.penalty == penalty::none;
+            at.pass_time(rests ? left : part, now.rate);
+            return !rests;
+        });
     }
 
     template <class Row>
-    MARKONE_INLINE bool step(Row x, const example& now) {
+    MARKONE_INLINE bool step(Row x, const markone::visit& now) {
+        run<Row> one{*this, x, now};
         if constexpr (std::is_same_v<Row, sparse_row<T>>)
-            if (at.stride() > 1) return step_multiclass(x, now);
-        return step_binary(x, now);
+            if (at.stride() > 1) return step_multiclass(rule, one, now, how.ties);
+        return step_binary(rule, one, now, how.ties);
     }
 
-    // One weight vector, for the second class when positive and for the first when negative.
+    // What step.h asks of a run.
     template <class Row>
-    MARKONE_INLINE bool step_binary(Row x, const example& now) {
-        const bool positive = now.y == 1;
-        const T sign = positive ? 1 : -1;
-        const T margin = sign * (static_cast<T>(at.scale) * dot(x, at.weight.v.data()) + at.bias.v[0]);
-        const bool wrong = is_mistake(margin, positive);
-        sums.mistakes += wrong;
-        if (wrong) note(now, margin);
-        sums.loss += now.importance * static_cast<double>(rule.loss(margin));
-        const T pull = rule.pull(margin, wrong, static_cast<T>(now.importance),
-                                 [&] { return length2(x) + static_cast<T>(how.bias); });
-        if (pull == 0) return false;
-        add(x, change_one<T>{sign * static_cast<T>(now.rate) * pull});
-        return true;
-    }
+    struct run {
+        using number = T;
+        using answer = bool;
+        using place = std::size_t;
+        static constexpr bool counts_loss = true;
 
-    // A weight vector for each class; the rival is the best of the wrong ones.
-    MARKONE_INLINE bool step_multiclass(sparse_row<T> x, const example& now) {
-        const std::size_t y = now.y, classes = at.classes;
-        T* s = scores.data();
-        dots(x, at.weight.v.data(), at.stride(), s);
-        for (std::size_t k = 0; k < classes; ++k) s[k] = static_cast<T>(at.scale) * s[k] + at.bias.v[k];
-        std::size_t rival = y == 0 ? 1 : 0;
-        for (std::size_t k = rival + 1; k < classes; ++k)
-            if (k != y && (how.ties == tie::positive ? s[k] >= s[rival] : s[k] > s[rival])) rival = k;
-        const T margin = s[y] - s[rival];
-        const bool wrong = is_mistake(margin, rival < y);
-        sums.mistakes += wrong;
-        if (wrong) note(now, margin);
+        learner& by;
+        const Row x;
+        const markone::visit& now;
 
-        if constexpr (Rule::target == rules::moves::pair) {
-            sums.loss += now.importance * static_cast<double>(rule.loss(margin));
-            const T pull = rule.pull(margin, wrong, static_cast<T>(now.importance),
-                                     [&] { return 2 * (length2(x) + static_cast<T>(how.bias)); });
-            if (pull == 0) return false;
-            add(x, change_pair<T>{y, rival, static_cast<T>(now.rate) * pull});
-        } else {
-            const T top = std::max(s[y], s[rival]), right = s[y];
-            T total = 0;
-            for (std::size_t k = 0; k < classes; ++k) total += s[k] = exponential(s[k] - top);
-            sums.loss += now.importance * (logarithm_of_any(double{total}) + static_cast<double>(top - right));
-            const T step = static_cast<T>(now.rate * now.importance);
-            for (std::size_t k = 0; k < classes; ++k) s[k] = step * (static_cast<T>(k == y) - s[k] / total);
-            add(x, change_all<T>{s, classes});
+        MARKONE_INLINE T score() const {
+            return static_cast<T>(by.at.scale) * dot(x, by.at.weight.v.data()) + by.at.bias.v[0];
         }
-        return true;
-    }
-
-    MARKONE_INLINE void note(const example& now, T margin) {
-        if (noted != nullptr) noted->push_back({static_cast<std::int64_t>(now.row), static_cast<double>(margin)});
-    }
-
-    MARKONE_INLINE bool is_mistake(T margin, bool rival_comes_first) const {
-        if (margin != 0) return !(margin > 0);
-        return how.ties == tie::error || (how.ties == tie::negative) == rival_comes_first;
-    }
+        MARKONE_INLINE std::span<T> scores() const {
+            T* const s = by.all_scores.data();
+            dots(x, by.at.weight.v.data(), by.at.stride(), s);
+            for (std::size_t k = 0; k < by.at.classes; ++k) s[k] = static_cast<T>(by.at.scale) * s[k] + by.at.bias.v[k];
+            return {s, by.at.classes};
+        }
+        MARKONE_INLINE T norm2() const { return length2(x) + static_cast<T>(by.how.bias); }
+        MARKONE_INLINE static bool always(bool yes) { return yes; }
+        MARKONE_INLINE static std::size_t place_of(std::size_t k) { return k; }
+        MARKONE_INLINE void note(bool wrong, T margin) const {
+            by.sums.mistakes += wrong;
+            if (wrong && by.noted != nullptr)
+                by.noted->push_back({static_cast<std::int64_t>(now.row), static_cast<double>(margin)});
+        }
+        MARKONE_INLINE void add_loss(double loss) const { by.sums.loss += now.importance * loss; }
+        MARKONE_INLINE static bool keep(T pull) { return pull != 0; }
+        MARKONE_INLINE void move(T factor) const { by.add(x, change_one<T>{factor}); }
+        MARKONE_INLINE void move_pair(std::size_t y, std::size_t rival, T factor) const {
+            by.add(x, change_pair<T>{y, rival, factor});
+        }
+        MARKONE_INLINE void move_all() const { by.add(x, change_all<T>{by.all_scores.data(), by.at.classes}); }
+    };
 
     template <class Change, class Row>
     MARKONE_INLINE void add(Row x, Change change) {
@@ -221,7 +195,7 @@ class learner {
     const settings how;
     const Rule rule;
     packer<T> packed;
-    std::vector<T> scores;  // of the current example, with room for the padding
+    std::vector<T> all_scores;  // of the current example, then their pulls; with room for the padding
     tally sums;
     std::vector<mistake>* noted = nullptr;
 };

@@ -105,7 +105,6 @@ struct loops {
 
 template <class T>
 const loops<T>& fastest_loops();
-bool has_v3();
 
 // What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite.
 template <class T>

@@ -9,12 +9,14 @@
 //
 // `importance` says how often the example counts, `wrong` whether it is misclassified (ties included, as the learner's
 // convention has it), and `norm2()` is the squared length of the change that a pull of 1 makes: |x|^2 for one weight
-// vector, 2 |x|^2 for two.
+// vector, 2 |x|^2 for two. Where more than two classes all move, the softmax takes the place of the rule.
+//
+// A margin is a number of type T, or anything that computes like one: many numbers side by side (replica_simd.h).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -25,7 +27,26 @@
 #include "base/logarithm.h"
 #include "online/settings.h"
 
-namespace markone::rules {
+namespace markone {
+
+// What a choice is where there is one number. Numbers side by side have their own.
+template <class Number>
+MARKONE_INLINE Number choose(bool which, const Number& one, const Number& other) {
+    return which ? one : other;
+}
+MARKONE_INLINE bool any(bool answer) {
+    return answer;
+}
+template <class Number>
+MARKONE_INLINE Number larger(const Number& one, const Number& other) {
+    return choose(one < other, other, one);
+}
+template <class Number>
+MARKONE_INLINE Number smaller(const Number& one, const Number& other) {
+    return choose(other < one, other, one);
+}
+
+namespace rules {
 
 // Which classes a step moves: the right one and its best rival, or all of them.
 enum class moves { pair, all };
@@ -35,6 +56,7 @@ enum class moves { pair, all };
 //   c = |y - f(x)|     in the form w += eta (y - f(x)) x: twice as far, unless f(x) = 0 at a tie
 template <class T>
 struct perceptron {
+    using scalar = T;
     static constexpr std::string_view name = "perceptron";
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = true;  // an importance of k is k visits in place, each with its own prediction
@@ -44,11 +66,11 @@ struct perceptron {
     explicit perceptron(const settings& how)
         : far(how.difference ? 2 : 1), at_a_tie(how.ties == tie::error ? 1 : far) {}
 
-    MARKONE_INLINE T loss(T margin) const { return std::max(-margin, T{0}); }
-    template <class Norm2>
-    MARKONE_INLINE T pull(T margin, bool wrong, T importance, Norm2) const {
-        if (!wrong) return 0;
-        return importance * (margin == 0 ? at_a_tie : far);
+    MARKONE_INLINE T loss(T margin) const { return larger(-margin, T{0}); }
+    template <class Number, class Answer, class Norm2>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer& wrong, T importance, Norm2) const {
+        const Number step = choose(margin == 0, Number(importance * at_a_tie), Number(importance * far));
+        return choose(wrong, step, Number(0));
     }
 };
 
@@ -56,6 +78,7 @@ struct perceptron {
 //   c = min(C, (1 - margin) / norm2)
 template <class T>
 struct mira {
+    using scalar = T;
     static constexpr std::string_view name = "mira";
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = false;
@@ -63,13 +86,17 @@ struct mira {
 
     explicit mira(const settings& how) : C(static_cast<T>(how.C)) {}
 
-    MARKONE_INLINE T loss(T margin) const { return std::max(1 - margin, T{0}); }
-    template <class Norm2>
-    MARKONE_INLINE T pull(T margin, bool, T importance, Norm2 norm2) const {
-        const T missing = loss(margin);
-        if (missing == 0) return 0;
+    template <class Number>
+    MARKONE_INLINE Number loss(const Number& margin) const {
+        return larger(1 - margin, Number(0));
+    }
+    template <class Number, class Answer, class Norm2>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2 norm2) const {
+        const Number missing = loss(margin);
+        if (!any(missing != 0)) return 0;
         const T length2 = norm2();
-        return length2 > 0 ? std::min(importance * C, missing / length2) : 0;
+        if (!(length2 > 0)) return 0;
+        return choose(missing == 0, Number(0), smaller(Number(importance * C), missing / length2));
     }
 };
 
@@ -77,24 +104,26 @@ struct mira {
 //   loss = max(0, 1 - margin),  c = [margin < 1]
 template <class T>
 struct hinge {
+    using scalar = T;
     static constexpr std::string_view name = "hinge";
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = false;
 
     explicit hinge(const settings&) {}
 
-    MARKONE_INLINE T loss(T margin) const { return std::max(1 - margin, T{0}); }
-    template <class Norm2>
-    MARKONE_INLINE T pull(T margin, bool, T importance, Norm2) const {
-        return margin < 1 ? importance : T{0};
+    MARKONE_INLINE T loss(T margin) const { return larger(1 - margin, T{0}); }
+    template <class Number, class Answer, class Norm2>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2) const {
+        return choose(margin < 1, Number(importance), Number(0));
     }
 };
 
 // Logistic regression: cross-entropy. For two classes
 //   loss = ln(1 + e^-margin),  c = 1 / (1 + e^margin)
-// and for more the softmax, whose loss and pulls the learner computes from all scores: c_k = [k is right] - p_k.
+// and for more than two the softmax, below.
 template <class T>
 struct logistic {
+    using scalar = T;
     static constexpr std::string_view name = "logistic";
     static constexpr moves target = moves::all;
     static constexpr bool repeats = false;
@@ -102,12 +131,31 @@ struct logistic {
     explicit logistic(const settings&) {}
 
     MARKONE_INLINE T loss(T margin) const {
-        return static_cast<T>(logarithm_of_one_and(exponential(-std::abs(margin)))) + std::max(-margin, T{0});
+        return static_cast<T>(logarithm_of_one_and(exponential(-std::abs(margin)))) + larger(-margin, T{0});
     }
-    template <class Norm2>
-    MARKONE_INLINE T pull(T margin, bool, T importance, Norm2) const {
+    template <class Number, class Answer, class Norm2>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2) const {
         return importance / (1 + exponential(margin));
     }
+};
+
+// Softmax: logistic regression for more than two classes. With top the highest score and e_k = e^(s_k - top),
+//   p_k = e_k / (e_1 + e_2 + ...),  loss = -ln p_right,  c_k = [k is right] - p_k
+template <class Number>
+struct softmax {
+    Number top, total;
+
+    // The scores become e_k.
+    MARKONE_INLINE softmax(std::span<Number> s, const Number& top) : top(top), total(0) {
+        for (Number& one : s) {
+            one = exponential(one - top);
+            total = total + one;
+        }
+    }
+    MARKONE_INLINE double loss(const Number& right) const {
+        return logarithm_of_any(double{total}) + static_cast<double>(top - right);
+    }
+    MARKONE_INLINE Number pull(const Number& e, bool is_right) const { return (is_right ? 1 : 0) - e / total; }
 };
 
 template <class T>
@@ -118,10 +166,11 @@ template <class T, class Use>
 auto with_rule(const settings& how, Use use) {
     return [&]<class... Rule>(std::type_identity<std::tuple<Rule...>>) {
         std::optional<decltype(use(std::get<0>(std::declval<all_of<T>>())))> result;
-        ((how.rule == Rule::name && (result = use(Rule(how)), true)) || ...);
-        if (!result) throw std::invalid_argument("there is no such rule");
+        const bool found = ((how.rule == Rule::name && (result = use(Rule(how)), true)) || ...);
+        if (!found) throw std::invalid_argument("there is no such rule");
         return *result;
     }(std::type_identity<all_of<T>>());
 }
 
-}  // namespace markone::rules
+}  // namespace rules
+}  // namespace markone

@@ -138,6 +138,26 @@ class state {
   private:
     static constexpr double smallest_scale = 1e-6;
 
+    // How tables change when a learner grows.
+    struct column_move {
+        std::size_t from, to;
+        double factor;
+    };
+    struct layout {
+        std::size_t stride;
+        bool is_old;  // the columns stay where they are
+        const std::vector<column_move>& moves;
+    };
+    std::vector<column_move> moves_to(std::size_t new_classes, std::span<const std::size_t> places);
+    template <class Number>
+    table<Number> laid_out(table<Number>& numbers, std::size_t new_rows, const layout& to, bool has_sign) const;
+    layers laid_out(layers& from, std::size_t new_rows, const layout& to) const;
+    void put(layers& into, layers& laid, std::size_t new_rows, const layout& to) const;
+    template <class Numbers>
+    static void make_room(Numbers& numbers, std::size_t size) {
+        if (size > numbers.capacity()) numbers.reserve(std::max(size, 2 * numbers.size()));
+    }
+
     paid debt(std::size_t at, std::size_t from) const {
         const double v = weight.v[at];
         const double own = adagrad() ? own_rate(weight.squares[at]) : 1;
@@ -163,64 +183,68 @@ template <class T>
 void state<T>::grow(std::size_t new_features, std::size_t new_classes, std::span<const std::size_t> places) {
     if (new_features < features || new_classes < classes) throw std::invalid_argument("a learner cannot shrink");
     if (new_features > most_features) throw std::invalid_argument("too many features");
-    struct column_move {
-        std::size_t from, to;
-        double factor;
-    };
-    std::vector<column_move> moves;
-    if (new_classes == classes || new_classes <= 2) {
-        for (std::size_t k = 0; k < columns(); ++k) moves.push_back({k, k, 1});
-    } else {
-        if (places.size() != classes) throw std::invalid_argument("every old class needs a place");
-        std::vector<bool> taken(new_classes);
-        for (const std::size_t place : places) {
-            if (place >= new_classes || taken[place]) throw std::invalid_argument("a class has no place of its own");
-            taken[place] = true;
-        }
-        settle_all();  // a vector that is split must not owe anything
-        if (classes == 2) moves = {{0, places[0], -0.5}, {0, places[1], 0.5}};
-        if (classes > 2)
-            for (std::size_t k = 0; k < classes; ++k) moves.push_back({k, places[k], 1});
-    }
+    const std::vector<column_move> moves = moves_to(new_classes, places);
+    const layout to{stride_of(new_classes), new_classes == classes && stride_of(new_classes) == stride(), moves};
 
     // First all room is made, so that a learner for which there is too little memory stays what it was.
-    const std::size_t old_stride = stride(), new_stride = stride_of(new_classes);
-    const bool same_layout = new_stride == old_stride && new_classes == classes;
-    const auto make_room = [](auto& numbers, std::size_t size) {
-        if (size > numbers.capacity()) numbers.reserve(std::max(size, 2 * numbers.size()));
-    };
-    const auto lay_out = [&]<class Number>(table<Number>& numbers, std::size_t new_rows, bool has_sign) {
-        if (same_layout) {
-            make_room(numbers, new_rows * new_stride);
-            return table<Number>();
-        }
-        table<Number> laid(new_rows * new_stride);
-        for (std::size_t row = 0; row < numbers.size() / old_stride; ++row)
-            for (const auto& [from, to, factor] : moves)
-                laid[row * new_stride + to] =
-                    static_cast<Number>(has_sign ? factor : 1) * numbers[row * old_stride + from];
-        return laid;
-    };
-    const auto lay_out_layers = [&](layers& from, std::size_t new_rows) {
-        layers laid{lay_out(from.v, new_rows, true), {}, {}};
-        if (how.average) laid.u = lay_out(from.u, new_rows, true);
-        if (adagrad()) laid.squares = lay_out(from.squares, new_rows, false);
-        return laid;
-    };
-    layers new_weight = lay_out_layers(weight, new_features), new_bias = lay_out_layers(bias, 1);
+    layers new_weight = laid_out(weight, new_features, to), new_bias = laid_out(bias, 1, to);
     if (settles()) make_room(settled, new_features);
-
-    const auto put = [&](layers& to, layers& laid, std::size_t new_rows) {
-        if (!same_layout) return std::swap(to, laid);
-        to.v.resize(new_rows * new_stride);
-        if (how.average) to.u.resize(new_rows * new_stride);
-        if (adagrad()) to.squares.resize(new_rows * new_stride);
-    };
-    put(weight, new_weight, new_features);
-    put(bias, new_bias, 1);
+    put(weight, new_weight, new_features, to);
+    put(bias, new_bias, 1, to);
     if (settles()) settled.resize(new_features, static_cast<std::uint32_t>(owed.now()));
     features = new_features;
     classes = new_classes;
+}
+
+// Where the columns go. A vector that is split must not owe anything, and so all debts are paid first.
+template <class T>
+auto state<T>::moves_to(std::size_t new_classes, std::span<const std::size_t> places) -> std::vector<column_move> {
+    std::vector<column_move> moves;
+    if (new_classes == classes || new_classes <= 2) {
+        for (std::size_t k = 0; k < columns(); ++k) moves.push_back({k, k, 1});
+        return moves;
+    }
+    if (places.size() != classes) throw std::invalid_argument("every old class needs a place");
+    std::vector<bool> taken(new_classes);
+    for (const std::size_t place : places) {
+        if (place >= new_classes || taken[place]) throw std::invalid_argument("a class has no place of its own");
+        taken[place] = true;
+    }
+    settle_all();
+    if (classes == 2) moves = {{0, places[0], -0.5}, {0, places[1], 0.5}};
+    if (classes > 2)
+        for (std::size_t k = 0; k < classes; ++k) moves.push_back({k, places[k], 1});
+    return moves;
+}
+
+// A table in the new layout; an empty one where the layout stays, and the old table has room for more.
+template <class T>
+template <class Number>
+table<Number> state<T>::laid_out(table<Number>& numbers, std::size_t new_rows, const layout& to, bool has_sign) const {
+    if (to.is_old) {
+        make_room(numbers, new_rows * to.stride);
+        return {};
+    }
+    table<Number> laid(new_rows * to.stride);
+    for (std::size_t row = 0; row < numbers.size() / stride(); ++row)
+        for (const auto& [from, place, factor] : to.moves)
+            laid[row * to.stride + place] = static_cast<Number>(has_sign ? factor : 1) * numbers[row * stride() + from];
+    return laid;
+}
+template <class T>
+auto state<T>::laid_out(layers& from, std::size_t new_rows, const layout& to) const -> layers {
+    layers laid{laid_out(from.v, new_rows, to, true), {}, {}};
+    if (how.average) laid.u = laid_out(from.u, new_rows, to, true);
+    if (adagrad()) laid.squares = laid_out(from.squares, new_rows, to, false);
+    return laid;
+}
+
+template <class T>
+void state<T>::put(layers& into, layers& laid, std::size_t new_rows, const layout& to) const {
+    if (!to.is_old) return std::swap(into, laid);
+    into.v.resize(new_rows * to.stride);
+    if (how.average) into.u.resize(new_rows * to.stride);
+    if (adagrad()) into.squares.resize(new_rows * to.stride);
 }
 
 }  // namespace markone

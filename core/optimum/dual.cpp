@@ -109,8 +109,8 @@ class common_dual : public dual {
             if (at + rows_ahead < order.size()) {
                 const std::size_t soon = order[at + rows_ahead];
                 rows[numbers[soon]].prefetch();
-                __builtin_prefetch(&examples[soon]);
-                __builtin_prefetch(&alpha[soon * stride]);
+                prefetch(&examples[soon]);
+                prefetch(&alpha[soon * stride]);
             }
             visit(order[at], sums);
         }
@@ -622,7 +622,7 @@ class many_classes final : public common_dual {
         }
     }
     template <std::size_t count>
-    [[gnu::noinline]] void score_each(sparse_row<scalar> x) {
+    MARKONE_NOINLINE void score_each(sparse_row<scalar> x) {
         std::array<const double*, count> column;
         std::array<double, count> even{}, odd{};
         for (std::size_t j = 0; j < count; ++j) column[j] = w.data() + some[j];
@@ -678,27 +678,18 @@ class many_classes final : public common_dual {
 };
 
 template <class Rows>
-std::unique_ptr<dual> make(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
-                           std::size_t classes) {
+std::unique_ptr<dual> make_dual(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
+                                std::size_t classes) {
     if (classes > 2) return std::make_unique<many_classes<Rows>>(how, rows, which, features, classes);
     return std::make_unique<two_classes<Rows>>(how, rows, which, features);
 }
-
-std::unique_ptr<dual> make_dual(const dual_settings& how, const sparse_rows<float>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const sparse_rows<double>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const dense_rows<float>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
-std::unique_ptr<dual> make_dual(const dual_settings& how, const dense_rows<double>& rows, const visits& which,
-                                std::size_t features, std::size_t classes) {
-    return make(how, rows, which, features, classes);
-}
+template std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<float>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<double>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<float>&, const visits&, std::size_t,
+                                         std::size_t);
+template std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<double>&, const visits&, std::size_t,
+                                         std::size_t);
 
 }  // namespace markone::MARKONE_LEVEL

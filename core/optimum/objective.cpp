@@ -95,18 +95,18 @@ MARKONE_INLINE void in_packs(std::size_t stride, Use use) {
     for (; first + wide * most_packs <= stride; first += wide * most_packs) use.template operator()<most_packs>(first);
     [&]<std::size_t... packs>(std::index_sequence<packs...>) {
         const std::size_t left = (stride - first) / wide;
-        ((left == packs + 1 && (use.template operator()<packs + 1>(first), true)) || ...);
+        static_cast<void>(((left == packs + 1 && (use.template operator()<packs + 1>(first), true)) || ...));
     }(std::make_index_sequence<most_packs - 1>());
 }
 
 template <class T>
-[[gnu::noinline]] void wide_dots(sparse_row<T> x, const double* w, std::size_t stride, double* out) {
+MARKONE_NOINLINE void wide_dots(sparse_row<T> x, const double* w, std::size_t stride, double* out) {
     in_packs(stride,
              [&]<std::size_t packs>(std::size_t first) { dots_of_packs<packs>(x, w + first, stride, out + first); });
 }
 
 template <class T>
-[[gnu::noinline]] void add_outer(sparse_row<T> x, const double* factors, std::size_t stride, double* to) {
+MARKONE_NOINLINE void add_outer(sparse_row<T> x, const double* factors, std::size_t stride, double* to) {
     in_packs(stride,
              [&]<std::size_t packs>(std::size_t first) { add_packs<packs>(x, factors + first, stride, to + first); });
 }
@@ -116,8 +116,10 @@ constexpr bool is_sparse = false;
 template <class T>
 constexpr bool is_sparse<sparse_rows<T>> = true;
 
-template <class T, class Rows>
+template <class Rows>
 class rows_objective final : public objective {
+    using T = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
+
   public:
     rows_objective(const Rows& from, const visits& which, std::size_t classes)
         : objective(from.width(), classes), all(from) {
@@ -617,17 +619,13 @@ class rows_objective final : public objective {
 }  // namespace
 
 // `which` names the rows that are learned from.
-std::unique_ptr<objective> make_objective(const sparse_rows<float>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<float, sparse_rows<float>>>(rows, which, classes);
+template <class Rows>
+std::unique_ptr<objective> make_objective(const Rows& rows, const visits& which, std::size_t classes) {
+    return std::make_unique<rows_objective<Rows>>(rows, which, classes);
 }
-std::unique_ptr<objective> make_objective(const sparse_rows<double>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<double, sparse_rows<double>>>(rows, which, classes);
-}
-std::unique_ptr<objective> make_objective(const dense_rows<float>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<float, dense_rows<float>>>(rows, which, classes);
-}
-std::unique_ptr<objective> make_objective(const dense_rows<double>& rows, const visits& which, std::size_t classes) {
-    return std::make_unique<rows_objective<double, dense_rows<double>>>(rows, which, classes);
-}
+template std::unique_ptr<objective> make_objective(const sparse_rows<float>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const sparse_rows<double>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const dense_rows<float>&, const visits&, std::size_t);
+template std::unique_ptr<objective> make_objective(const dense_rows<double>&, const visits&, std::size_t);
 
 }  // namespace markone::MARKONE_LEVEL

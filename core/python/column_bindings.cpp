@@ -92,9 +92,7 @@ std::span<const std::int32_t> look_at(const std::optional<array<std::int32_t, 1>
     return view(*heads);
 }
 
-}  // namespace
-
-void bind_columns(nb::module_& m) {
+void bind_readers(nb::module_& m) {
     nb::class_<read_in_python>(m, "SentencesRead")
         .def_ro("starts", &read_in_python::starts)
         .def_ro("ends", &read_in_python::ends)
@@ -129,6 +127,9 @@ void bind_columns(nb::module_& m) {
             return {{found->word, found->what}};
         },
         "starts"_a.noconvert(), "heads"_a.noconvert());
+}
+
+void bind_writers(nb::module_& m) {
     m.def(
         "rewrite_conllu",
         [](const bytes& chunk, const places& where, const columns_given& columns,
@@ -170,6 +171,13 @@ void bind_columns(nb::module_& m) {
             return own(std::move(out));
         },
         "starts"_a.noconvert(), "columns"_a, "heads"_a.none());
+}
+
+}  // namespace
+
+void bind_columns(nb::module_& m) {
+    bind_readers(m);
+    bind_writers(m);
 }
 
 }  // namespace markone

@@ -61,7 +61,7 @@ visits visits_of(const array<std::int32_t, 1>& labels, const std::optional<doubl
 }
 
 template <class T, class Block>
-void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class_<event_tables>& tables_class) {
+void bind_uses(nb::class_<event_groups>& groups_class, nb::class_<event_tables>& tables_class) {
     groups_class
         .def(
             "count",
@@ -103,6 +103,10 @@ void bind_uses(nb::module_& m, nb::class_<event_groups>& groups_class, nb::class
             return own<double>(std::move(memory), {rows, columns});
         },
         "block"_a);
+}
+
+template <class T, class Block>
+void bind_scores_without_one(nb::module_& m) {
     m.def(
         "leave_one_out",
         [](const event_groups& groups, const doubles& rows, const matrix& counts, const planes& numbers,
@@ -210,10 +214,14 @@ void bind_counts(nb::module_& m) {
                 std::copy(self.totals.begin(), self.totals.end(), memory.get());
                 return own<double>(std::move(memory), {self.groups.groups.size(), self.classes});
             });
-    bind_uses<float, sparse_block<float>>(m, groups_class, tables_class);
-    bind_uses<float, dense_block<float>>(m, groups_class, tables_class);
-    bind_uses<double, sparse_block<double>>(m, groups_class, tables_class);
-    bind_uses<double, dense_block<double>>(m, groups_class, tables_class);
+    bind_uses<float, sparse_block<float>>(groups_class, tables_class);
+    bind_scores_without_one<float, sparse_block<float>>(m);
+    bind_uses<float, dense_block<float>>(groups_class, tables_class);
+    bind_scores_without_one<float, dense_block<float>>(m);
+    bind_uses<double, sparse_block<double>>(groups_class, tables_class);
+    bind_scores_without_one<double, sparse_block<double>>(m);
+    bind_uses<double, dense_block<double>>(groups_class, tables_class);
+    bind_scores_without_one<double, dense_block<double>>(m);
 }
 
 }  // namespace markone

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/state_checks.h"
+#include "levels/levels.h"
 #include "optimum/dual.h"
 #include "python/numpy.h"
 #include "rows/blocks.h"
@@ -27,31 +28,7 @@ namespace markone {
 
 void bind_dual(nb::module_& m);
 
-#define MARKONE_DUALS(level)                                                                                      \
-    namespace level {                                                                                             \
-    std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<float>&, const visits&, std::size_t,  \
-                                    std::size_t);                                                                 \
-    std::unique_ptr<dual> make_dual(const dual_settings&, const sparse_rows<double>&, const visits&, std::size_t, \
-                                    std::size_t);                                                                 \
-    std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<float>&, const visits&, std::size_t,   \
-                                    std::size_t);                                                                 \
-    std::unique_ptr<dual> make_dual(const dual_settings&, const dense_rows<double>&, const visits&, std::size_t,  \
-                                    std::size_t);                                                                 \
-    }
-MARKONE_DUALS(baseline)
-MARKONE_DUALS(v3)
-#undef MARKONE_DUALS
-
 namespace {
-
-template <class Rows>
-std::unique_ptr<dual> make_fastest(const dual_settings& how, const Rows& rows, const visits& which,
-                                   std::size_t features, std::size_t classes) {
-#if defined(MARKONE_HAS_V3)
-    if (has_v3()) return v3::make_dual(how, rows, which, features, classes);
-#endif
-    return baseline::make_dual(how, rows, which, features, classes);
-}
 
 // One thread at a time is inside.
 struct shared_dual {
@@ -73,7 +50,8 @@ void bind_making(nb::class_<shared_dual>& dual_class) {
             visits which{view(labels), {}, {}};
             if (importance) which.importance = view(*importance);
             if (order) which.order = view(*order);
-            new (self) shared_dual(make_fastest({C, squared, bias}, block.rows, which, features, classes));
+            const auto& makers = best_optimum_makers<decltype(block.rows)>();
+            new (self) shared_dual(makers.make_dual({C, squared, bias}, block.rows, which, features, classes));
         },
         nb::keep_alive<1, 2>(), "rows"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none(),
         "order"_a.noconvert().none(), nb::kw_only(), "features"_a, "classes"_a, "C"_a, "squared"_a, "bias"_a);
@@ -218,14 +196,7 @@ void set_state(shared_dual& self, const nb::dict& state) {
     of.now = {n[8], n[9], n[10]};
 }
 
-}  // namespace
-
-void bind_dual(nb::module_& m) {
-    auto dual_class = nb::class_<shared_dual>(m, "Dual");
-    bind_making<sparse_block<float>>(dual_class);
-    bind_making<sparse_block<double>>(dual_class);
-    bind_making<dense_block<float>>(dual_class);
-    bind_making<dense_block<double>>(dual_class);
+void bind_learning(nb::class_<shared_dual>& dual_class) {
     dual_class.def("__len__", [](const shared_dual& self) { return self.of->size(); })
         .def(
             "begin_pass",
@@ -251,12 +222,15 @@ void bind_dual(nb::module_& m) {
                 return self.of->learn(most);
             },
             "most"_a)
-        .def("measure",
-             [](shared_dual& self) {
-                 nb::gil_scoped_release unlocked;
-                 const std::lock_guard guard(self.busy);
-                 self.of->measure();
-             })
+        .def("measure", [](shared_dual& self) {
+            nb::gil_scoped_release unlocked;
+            const std::lock_guard guard(self.busy);
+            self.of->measure();
+        });
+}
+
+void bind_starting(nb::class_<shared_dual>& dual_class) {
+    dual_class
         .def(
             "start_at",
             [](shared_dual& self, const array<double, 2>& alpha) {
@@ -296,8 +270,11 @@ void bind_dual(nb::module_& m) {
                 self.of->write(i, memory.get());
                 return own<double>(std::move(memory), {self.of->features + 1});
             },
-            "i"_a)
-        .def_prop_ro("C", [](const shared_dual& self) { return self.of->how.C; })
+            "i"_a);
+}
+
+void bind_results(nb::class_<shared_dual>& dual_class) {
+    dual_class.def_prop_ro("C", [](const shared_dual& self) { return self.of->how.C; })
         .def_prop_ro("primal", [](const shared_dual& self) { return self.of->primal; })
         .def_prop_ro("own", [](const shared_dual& self) { return self.of->own; })
         .def_prop_ro("bound", [](const shared_dual& self) { return self.of->bound; })
@@ -328,6 +305,19 @@ void bind_dual(nb::module_& m) {
             },
             "state"_a)
         .def("set_state", &set_state, "state"_a);
+}
+
+}  // namespace
+
+void bind_dual(nb::module_& m) {
+    auto dual_class = nb::class_<shared_dual>(m, "Dual");
+    bind_making<sparse_block<float>>(dual_class);
+    bind_making<sparse_block<double>>(dual_class);
+    bind_making<dense_block<float>>(dual_class);
+    bind_making<dense_block<double>>(dual_class);
+    bind_learning(dual_class);
+    bind_starting(dual_class);
+    bind_results(dual_class);
 }
 
 }  // namespace markone

@@ -42,6 +42,7 @@ void bind_dual(nb::module_& m);           // dual_bindings.cpp
 void bind_sequences(nb::module_& m);      // sequence_bindings.cpp
 void bind_columns(nb::module_& m);        // column_bindings.cpp
 void bind_trees(nb::module_& m);          // tree_bindings.cpp
+void bind_levels(nb::module_& m);         // level_bindings.cpp
 
 namespace {
 
@@ -272,7 +273,7 @@ numpy<T> score_few(const shared_state<T>& self, const sparse_block<T>& block, bo
 }
 
 template <class T>
-void bind_arithmetic(nb::module_& m, const std::string& bits) {
+void bind_blocks(nb::module_& m, const std::string& bits) {
     auto sparse_class = nb::class_<sparse_block<T>>(m, ("SparseRows" + bits).c_str());
     const auto bind_init = [&]<class Start, class Index>(Start, Index) {
         sparse_class.def(nb::init<array<Start, 1>, array<Index, 1>, array<T, 1>, std::size_t>(), "indptr"_a.noconvert(),
@@ -307,99 +308,111 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const dense_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const dense_block<T>& self) { return self.rows.stored(); });
+}
 
-    auto weights_class =
-        nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
-            .def(
-                "__init__",
-                [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
-                    if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
-                        throw std::invalid_argument("the weights have the wrong shape");
-                    const auto kept = std::make_shared<array<T, 2>>(matrix);
-                    new (self) weights<T>({kept, kept->data()}, kept->shape(0), view(bias), classes);
-                },
-                "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a)
-            .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
-            .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
-            .def("matrix",
-                 [](const weights<T>& self) {
-                     return columns_to_numpy(self.data(), self.features, self.columns(), self.stride());
-                 })
-            .def("view",
-                 [](nb::pointer_and_handle<weights<T>> self) {
-                     const weights<T>& from = *self.p;
-                     return nb::ndarray<nb::numpy, const T>(from.data(), {from.features, from.columns()}, self.h,
-                                                            {static_cast<std::int64_t>(from.stride()), 1});
-                 })
-            .def(
-                "of",
-                [](const weights<T>& self, const array<std::uint32_t, 1>& features) {
-                    const std::size_t columns = self.columns();
-                    auto memory = std::make_unique_for_overwrite<T[]>(features.size() * columns);
-                    for (std::size_t i = 0; i < features.size(); ++i) {
-                        const std::size_t feature = features.data()[i];
-                        if (feature >= self.features) throw std::out_of_range("no such feature");
-                        std::copy_n(self.data() + feature * self.stride(), columns, memory.get() + i * columns);
-                    }
-                    return own<T>(std::move(memory), {features.size(), columns});
-                },
-                "features"_a.noconvert())
-            .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
+template <class T>
+nb::class_<weights<T>> bind_weights(nb::module_& m, const std::string& bits) {
+    return nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
+        .def(
+            "__init__",
+            [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
+                if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
+                    throw std::invalid_argument("the weights have the wrong shape");
+                const auto kept = std::make_shared<array<T, 2>>(matrix);
+                new (self) weights<T>({kept, kept->data()}, kept->shape(0), view(bias), classes);
+            },
+            "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a)
+        .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
+        .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
+        .def("matrix",
+             [](const weights<T>& self) {
+                 return columns_to_numpy(self.data(), self.features, self.columns(), self.stride());
+             })
+        .def("view",
+             [](nb::pointer_and_handle<weights<T>> self) {
+                 const weights<T>& from = *self.p;
+                 return nb::ndarray<nb::numpy, const T>(from.data(), {from.features, from.columns()}, self.h,
+                                                        {static_cast<std::int64_t>(from.stride()), 1});
+             })
+        .def(
+            "of",
+            [](const weights<T>& self, const array<std::uint32_t, 1>& features) {
+                const std::size_t columns = self.columns();
+                auto memory = std::make_unique_for_overwrite<T[]>(features.size() * columns);
+                for (std::size_t i = 0; i < features.size(); ++i) {
+                    const std::size_t feature = features.data()[i];
+                    if (feature >= self.features) throw std::out_of_range("no such feature");
+                    std::copy_n(self.data() + feature * self.stride(), columns, memory.get() + i * columns);
+                }
+                return own<T>(std::move(memory), {features.size(), columns});
+            },
+            "features"_a.noconvert())
+        .def("bias", [](const weights<T>& self) { return to_numpy(self.bias.data(), self.columns()); });
+}
 
+template <class T>
+nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits) {
     using state_type = shared_state<T>;
-    auto learner_class =
-        nb::class_<state_type>(m, ("Learner" + bits).c_str())
-            .def(nb::init<const settings&, std::size_t, std::size_t>(), "settings"_a, "features"_a, "classes"_a)
-            .def_prop_ro("features", [](const state_type& self) { return self.features; })
-            .def_prop_ro("classes", [](const state_type& self) { return self.classes; })
-            .def_prop_ro("time", [](const state_type& self) { return self.time; })
-            .def(
-                "grow",
-                [](state_type& self, std::size_t features, std::size_t classes,
-                   const std::vector<std::size_t>& places) {
-                    const auto guard = self.enter();
-                    self.grow(features, classes, places);
-                },
-                "features"_a, "classes"_a, "places"_a)
-            .def(
-                "start_at",
-                [](state_type& self, const array<T, 2>& matrix, const array<T, 2>& bias) {
-                    const auto guard = self.enter();
-                    if (self.time > 0) throw std::invalid_argument("a learner that has begun cannot start again");
-                    need(matrix.shape(0) == self.features && matrix.shape(1) == self.columns() && bias.shape(0) == 1 &&
-                             bias.shape(1) == self.columns(),
-                         "the first weights have the wrong shape");
-                    need_finite(entries_of(matrix));
-                    need_finite(entries_of(bias));
-                    columns_from_numpy(matrix, self.weight.v, self.columns(), self.stride());
-                    columns_from_numpy(bias, self.bias.v, self.columns(), self.stride());
-                },
-                "matrix"_a.noconvert(), "bias"_a.noconvert())
-            .def(
-                "snapshot",
-                [](const state_type& self, bool averaged) {
-                    nb::gil_scoped_release unlocked;
-                    const std::lock_guard guard(self.busy);
-                    if (averaged && !self.how.average) throw std::invalid_argument("this learner does not average");
-                    return self.snapshot(averaged);
-                },
-                "averaged"_a)
-            .def("scores", &score_few<T>, "rows"_a, "averaged"_a)
-            .def("norm2",
-                 [](const state_type& self) {
-                     nb::gil_scoped_release unlocked;
-                     const std::lock_guard guard(self.busy);
-                     return self.norm2();
-                 })
-            .def("get_state", &get_state<T>)
-            .def(
-                "check_state",
-                [](const state_type& self, const nb::dict& state) {
-                    const auto guard = self.enter();
-                    checked_state<T>(self, state);
-                },
-                "state"_a)
-            .def("set_state", &set_state<T>, "state"_a);
+    return nb::class_<state_type>(m, ("Learner" + bits).c_str())
+        .def(nb::init<const settings&, std::size_t, std::size_t>(), "settings"_a, "features"_a, "classes"_a)
+        .def_prop_ro("features", [](const state_type& self) { return self.features; })
+        .def_prop_ro("classes", [](const state_type& self) { return self.classes; })
+        .def_prop_ro("time", [](const state_type& self) { return self.time; })
+        .def(
+            "grow",
+            [](state_type& self, std::size_t features, std::size_t classes, const std::vector<std::size_t>& places) {
+                const auto guard = self.enter();
+                self.grow(features, classes, places);
+            },
+            "features"_a, "classes"_a, "places"_a)
+        .def(
+            "start_at",
+            [](state_type& self, const array<T, 2>& matrix, const array<T, 2>& bias) {
+                const auto guard = self.enter();
+                if (self.time > 0) throw std::invalid_argument("a learner that has begun cannot start again");
+                need(matrix.shape(0) == self.features && matrix.shape(1) == self.columns() && bias.shape(0) == 1 &&
+                         bias.shape(1) == self.columns(),
+                     "the first weights have the wrong shape");
+                need_finite(entries_of(matrix));
+                need_finite(entries_of(bias));
+                columns_from_numpy(matrix, self.weight.v, self.columns(), self.stride());
+                columns_from_numpy(bias, self.bias.v, self.columns(), self.stride());
+            },
+            "matrix"_a.noconvert(), "bias"_a.noconvert())
+        .def(
+            "snapshot",
+            [](const state_type& self, bool averaged) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                if (averaged && !self.how.average) throw std::invalid_argument("this learner does not average");
+                return self.snapshot(averaged);
+            },
+            "averaged"_a)
+        .def("scores", &score_few<T>, "rows"_a, "averaged"_a)
+        .def("norm2",
+             [](const state_type& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 return self.norm2();
+             })
+        .def("get_state", &get_state<T>)
+        .def(
+            "check_state",
+            [](const state_type& self, const nb::dict& state) {
+                const auto guard = self.enter();
+                checked_state<T>(self, state);
+            },
+            "state"_a)
+        .def("set_state", &set_state<T>, "state"_a);
+}
+
+template <class T>
+void bind_arithmetic(nb::module_& m, const std::string& bits) {
+    bind_blocks<T>(m, bits);
+    auto weights_class = bind_weights<T>(m, bits);
+    auto learner_class = bind_learner<T>(m, bits);
+    bind_uses<T, sparse_block<T>>(learner_class, weights_class);
+    bind_uses<T, dense_block<T>>(learner_class, weights_class);
     m.def(
         "winners",
         [](const array<T, 2>& scores, tie ties) {
@@ -410,8 +423,6 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
             return own<std::int64_t>(std::move(memory), {rows});
         },
         "scores"_a.noconvert(), "ties"_a);
-    bind_uses<T, sparse_block<T>>(learner_class, weights_class);
-    bind_uses<T, dense_block<T>>(learner_class, weights_class);
 }
 
 }  // namespace
@@ -469,5 +480,5 @@ NB_MODULE(_core, m) {
             shuffle(std::span(order.data(), order.size()), seed);
         },
         "order"_a.noconvert(), "seed"_a);
-    m.def("cpu_level", [] { return has_v3() ? "x86-64-v3" : "baseline"; });
+    bind_levels(m);
 }

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/state_checks.h"
+#include "levels/levels.h"
 #include "optimum/objective.h"
 #include "python/numpy.h"
 #include "rows/blocks.h"
@@ -25,29 +26,10 @@ namespace markone {
 
 void bind_objective(nb::module_& m);
 
-#define MARKONE_OBJECTIVES(level)                                                                      \
-    namespace level {                                                                                  \
-    std::unique_ptr<objective> make_objective(const sparse_rows<float>&, const visits&, std::size_t);  \
-    std::unique_ptr<objective> make_objective(const sparse_rows<double>&, const visits&, std::size_t); \
-    std::unique_ptr<objective> make_objective(const dense_rows<float>&, const visits&, std::size_t);   \
-    std::unique_ptr<objective> make_objective(const dense_rows<double>&, const visits&, std::size_t);  \
-    }
-MARKONE_OBJECTIVES(baseline)
-MARKONE_OBJECTIVES(v3)
-#undef MARKONE_OBJECTIVES
-
 namespace {
 
 using weights_in = array<double, 2>;
 using weights_out = changeable<double, 2>;
-
-template <class Rows>
-std::unique_ptr<objective> make_fastest(const Rows& rows, const visits& which, std::size_t classes) {
-#if defined(MARKONE_HAS_V3)
-    if (has_v3()) return v3::make_objective(rows, which, classes);
-#endif
-    return baseline::make_objective(rows, which, classes);
-}
 
 // One thread at a time is inside: what is judged is noted for later.
 struct shared_objective {
@@ -86,7 +68,7 @@ void bind_making(nb::class_<shared_objective>& objective_class) {
             std::unique_ptr<objective> made;
             {
                 nb::gil_scoped_release unlocked;
-                made = make_fastest(block.rows, which, classes);
+                made = best_optimum_makers<decltype(block.rows)>().make_objective(block.rows, which, classes);
             }
             new (self) shared_objective(std::move(made));
         },
@@ -94,28 +76,24 @@ void bind_making(nb::class_<shared_objective>& objective_class) {
         "importance"_a.noconvert().none() = nb::none(), "order"_a.noconvert().none() = nb::none());
 }
 
-}  // namespace
+void bind_facts(nb::class_<shared_objective>& objective_class) {
+    objective_class.def_prop_ro("rows", [](const shared_objective& self) { return self.of->rows(); })
+        .def_prop_ro("features", [](const shared_objective& self) { return self.of->features; })
+        .def_prop_ro("classes", [](const shared_objective& self) { return self.of->classes; })
+        .def_prop_ro("stride", [](const shared_objective& self) { return self.of->stride(); })
+        .def_prop_ro("importance", [](const shared_objective& self) { return self.of->importance; })
+        .def("stored", [](const shared_objective& self) {
+            nb::gil_scoped_release unlocked;
+            return self.of->stored();
+        });
+}
 
-void bind_objective(nb::module_& m) {
-    using self_type = shared_objective;
-    auto objective_class = nb::class_<self_type>(m, "Objective");
-    bind_making<sparse_block<float>>(objective_class);
-    bind_making<sparse_block<double>>(objective_class);
-    bind_making<dense_block<float>>(objective_class);
-    bind_making<dense_block<double>>(objective_class);
-    objective_class.def_prop_ro("rows", [](const self_type& self) { return self.of->rows(); })
-        .def_prop_ro("features", [](const self_type& self) { return self.of->features; })
-        .def_prop_ro("classes", [](const self_type& self) { return self.of->classes; })
-        .def_prop_ro("stride", [](const self_type& self) { return self.of->stride(); })
-        .def_prop_ro("importance", [](const self_type& self) { return self.of->importance; })
-        .def("stored",
-             [](const self_type& self) {
-                 nb::gil_scoped_release unlocked;
-                 return self.of->stored();
-             })
+// What is computed from the scores of all rows.
+void bind_rows_of_scores(nb::class_<shared_objective>& objective_class) {
+    objective_class
         .def(
             "judge",
-            [](self_type& self, const weights_in& scores, const weights_out& pulls) {
+            [](shared_objective& self, const weights_in& scores, const weights_out& pulls) {
                 self.need_rows(scores);
                 self.need_rows(pulls);
                 nb::gil_scoped_release unlocked;
@@ -126,7 +104,7 @@ void bind_objective(nb::module_& m) {
             "scores"_a.noconvert(), "pulls"_a.noconvert())
         .def(
             "along",
-            [](const self_type& self, const weights_in& scores, const weights_in& steps, double t) {
+            [](const shared_objective& self, const weights_in& scores, const weights_in& steps, double t) {
                 self.need_rows(scores);
                 self.need_rows(steps);
                 nb::gil_scoped_release unlocked;
@@ -137,7 +115,7 @@ void bind_objective(nb::module_& m) {
             "scores"_a.noconvert(), "steps"_a.noconvert(), "t"_a)
         .def(
             "bend",
-            [](const self_type& self, const weights_in& steps, const weights_out& out) {
+            [](const shared_objective& self, const weights_in& steps, const weights_out& out) {
                 self.need_rows(steps);
                 self.need_rows(out);
                 nb::gil_scoped_release unlocked;
@@ -154,7 +132,7 @@ void bind_objective(nb::module_& m) {
              })
         .def(
             "sums",
-            [](const self_type& self, const weights_in& pulls) {
+            [](const shared_objective& self, const weights_in& pulls) {
                 self.need_rows(pulls);
                 auto memory = std::make_unique_for_overwrite<double[]>(self.of->stride());
                 {
@@ -166,15 +144,20 @@ void bind_objective(nb::module_& m) {
             "pulls"_a.noconvert())
         .def(
             "inner",
-            [](const self_type& self, const weights_in& a, const weights_in& b) {
-                self_type::need(a.size() == b.size());
+            [](const shared_objective& self, const weights_in& a, const weights_in& b) {
+                shared_objective::need(a.size() == b.size());
                 nb::gil_scoped_release unlocked;
                 return self.of->inner({a.data(), a.size()}, {b.data(), b.size()});
             },
-            "a"_a.noconvert(), "b"_a.noconvert())
+            "a"_a.noconvert(), "b"_a.noconvert());
+}
+
+// Between weights and rows.
+void bind_products(nb::class_<shared_objective>& objective_class) {
+    objective_class
         .def(
             "score",
-            [](const self_type& self, const weights_in& w, const weights_out& scores) {
+            [](const shared_objective& self, const weights_in& w, const weights_out& scores) {
                 self.need_features(w);
                 self.need_rows(scores);
                 nb::gil_scoped_release unlocked;
@@ -184,7 +167,7 @@ void bind_objective(nb::module_& m) {
             "w"_a.noconvert(), "scores"_a.noconvert())
         .def(
             "gather",
-            [](const self_type& self, const weights_in& pulls, const weights_out& out) {
+            [](const shared_objective& self, const weights_in& pulls, const weights_out& out) {
                 self.need_rows(pulls);
                 self.need_features(out);
                 nb::gil_scoped_release unlocked;
@@ -194,7 +177,7 @@ void bind_objective(nb::module_& m) {
             "pulls"_a.noconvert(), "out"_a.noconvert())
         .def(
             "product",
-            [](const self_type& self, const weights_in& v, const weights_out& steps, const weights_out& out) {
+            [](const shared_objective& self, const weights_in& v, const weights_out& steps, const weights_out& out) {
                 self.need_features(v);
                 self.need_rows(steps);
                 self.need_features(out);
@@ -202,10 +185,15 @@ void bind_objective(nb::module_& m) {
                 const std::lock_guard guard(self.busy);
                 return self.of->product(v.data(), steps.data(), out.data());
             },
-            "v"_a.noconvert(), "steps"_a.noconvert(), "out"_a.noconvert())
+            "v"_a.noconvert(), "steps"_a.noconvert(), "out"_a.noconvert());
+}
+
+// What needs the rows by columns.
+void bind_kernel(nb::class_<shared_objective>& objective_class) {
+    objective_class
         .def(
             "turn",
-            [](self_type& self, bool apart) {
+            [](shared_objective& self, bool apart) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
                 self.turned = self.apart = false;  // what is there already is overwritten
@@ -216,7 +204,7 @@ void bind_objective(nb::module_& m) {
             "apart"_a)
         .def(
             "kernel",
-            [](const self_type& self, const weights_in& c, const weights_out& out) {
+            [](const shared_objective& self, const weights_in& c, const weights_out& out) {
                 self.need_rows(c);
                 self.need_rows(out);
                 nb::gil_scoped_release unlocked;
@@ -227,7 +215,7 @@ void bind_objective(nb::module_& m) {
             "c"_a.noconvert(), "out"_a.noconvert())
         .def(
             "combine",
-            [](const self_type& self, const weights_in& c, const weights_out& w) {
+            [](const shared_objective& self, const weights_in& c, const weights_out& w) {
                 self.need_rows(c);
                 self.need_features(w);
                 nb::gil_scoped_release unlocked;
@@ -235,10 +223,15 @@ void bind_objective(nb::module_& m) {
                 if (!self.turned) throw std::invalid_argument("the rows are not laid out by columns");
                 self.of->combine(c.data(), w.data());
             },
-            "c"_a.noconvert(), "w"_a.noconvert())
+            "c"_a.noconvert(), "w"_a.noconvert());
+}
+
+// Coordinate descent over pairs of a feature and a column.
+void bind_descent(nb::class_<shared_objective>& objective_class) {
+    objective_class
         .def(
             "diagonal",
-            [](const self_type& self, const array<std::uint32_t, 1>& pairs) {
+            [](const shared_objective& self, const array<std::uint32_t, 1>& pairs) {
                 auto memory = std::make_unique_for_overwrite<double[]>(pairs.size());
                 {
                     nb::gil_scoped_release unlocked;
@@ -251,13 +244,13 @@ void bind_objective(nb::module_& m) {
             "pairs"_a.noconvert())
         .def(
             "sweep",
-            [](const self_type& self, const array<std::uint32_t, 1>& pairs, const weights_in& gradient,
+            [](const shared_objective& self, const array<std::uint32_t, 1>& pairs, const weights_in& gradient,
                const array<double, 1>& diagonal, const weights_out& target, const weights_out& steps,
                const changeable<double, 1>& means, double strength) {
                 self.need_features(gradient);
                 self.need_features(target);
                 self.need_rows(steps);
-                self_type::need(diagonal.size() == pairs.size() && means.size() == self.of->rows());
+                shared_objective::need(diagonal.size() == pairs.size() && means.size() == self.of->rows());
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
                 self.need_pairs(view(pairs));
@@ -265,10 +258,14 @@ void bind_objective(nb::module_& m) {
                                                     means.data(), strength});
             },
             "pairs"_a.noconvert(), "gradient"_a.noconvert(), "diagonal"_a.noconvert(), "target"_a.noconvert(),
-            "steps"_a.noconvert(), "means"_a.noconvert(), "strength"_a)
+            "steps"_a.noconvert(), "means"_a.noconvert(), "strength"_a);
+}
+
+void bind_preconditioner(nb::class_<shared_objective>& objective_class) {
+    objective_class
         .def(
             "curvatures",
-            [](const self_type& self, const weights_out& out) {
+            [](const shared_objective& self, const weights_out& out) {
                 self.need_features(out);
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
@@ -277,7 +274,7 @@ void bind_objective(nb::module_& m) {
             "out"_a.noconvert())
         .def(
             "factorise",
-            [](self_type& self, std::size_t every, double strength) {
+            [](shared_objective& self, std::size_t every, double strength) {
                 if (every == 0) throw std::invalid_argument("every 0th row is none");
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
@@ -287,7 +284,7 @@ void bind_objective(nb::module_& m) {
             "every"_a, "strength"_a)
         .def(
             "precondition",
-            [](const self_type& self, const weights_in& r, const weights_out& out) {
+            [](const shared_objective& self, const weights_in& r, const weights_out& out) {
                 self.need_features(r);
                 self.need_features(out);
                 nb::gil_scoped_release unlocked;
@@ -296,6 +293,22 @@ void bind_objective(nb::module_& m) {
                 self.of->precondition(r.data(), out.data());
             },
             "r"_a.noconvert(), "out"_a.noconvert());
+}
+
+}  // namespace
+
+void bind_objective(nb::module_& m) {
+    auto objective_class = nb::class_<shared_objective>(m, "Objective");
+    bind_making<sparse_block<float>>(objective_class);
+    bind_making<sparse_block<double>>(objective_class);
+    bind_making<dense_block<float>>(objective_class);
+    bind_making<dense_block<double>>(objective_class);
+    bind_facts(objective_class);
+    bind_rows_of_scores(objective_class);
+    bind_products(objective_class);
+    bind_kernel(objective_class);
+    bind_descent(objective_class);
+    bind_preconditioner(objective_class);
 }
 
 }  // namespace markone

@@ -58,9 +58,7 @@ nb::object table_of(const shared_counts& self, const features& wanted) {
     return nb::cast(own<std::uint32_t>(std::move(memory), {classes, wanted.size()}));
 }
 
-}  // namespace
-
-void bind_rows(nb::module_& m) {
+void bind_valuation(nb::module_& m) {
     nb::enum_<counted_as>(m, "CountedAs")
         .value("count", counted_as::count)
         .value("binary", counted_as::binary)
@@ -94,6 +92,9 @@ void bind_rows(nb::module_& m) {
             to_unit_length(begins, {values.data(), values.size()});
         },
         "indptr"_a.noconvert(), "values"_a.noconvert());
+}
+
+void bind_arrangement(nb::module_& m) {
     m.def(
         "join_rows",
         [](const std::vector<std::tuple<starts, features, floats, std::size_t>>& parts) {
@@ -131,6 +132,9 @@ void bind_rows(nb::module_& m) {
             return own(std::move(rows));
         },
         "dense"_a.noconvert());
+}
+
+void bind_class_counts(nb::module_& m) {
     nb::class_<shared_counts>(m, "ClassCounts")
         .def(nb::init<>())
         .def(
@@ -144,6 +148,14 @@ void bind_rows(nb::module_& m) {
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a, "labels"_a.noconvert(),
             "presence"_a)
         .def("table", &table_of, "features"_a.noconvert());
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    bind_valuation(m);
+    bind_arrangement(m);
+    bind_class_counts(m);
 }
 
 }  // namespace markone

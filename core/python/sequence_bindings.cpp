@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "levels/levels.h"
 #include "online/loops.h"
 #include "python/numpy.h"
 #include "tagging/sequence.h"
@@ -27,34 +28,7 @@ namespace markone {
 
 void bind_sequences(nb::module_& m);
 
-#define MARKONE_SEQUENCES(level)                                                                           \
-    namespace level {                                                                                      \
-    std::unique_ptr<tagger_learner> make_tagger_learner(const templates&, const tag_settings&,             \
-                                                        const sequence_settings&, const tagged_sentences&, \
-                                                        const token_features&);                            \
-    std::unique_ptr<tagging> make_tagging(const templates&, const tag_settings&, const lexicon&,           \
-                                          const sparse_weights&);                                          \
-    }
-MARKONE_SEQUENCES(baseline)
-MARKONE_SEQUENCES(v3)
-#undef MARKONE_SEQUENCES
-
 namespace {
-
-template <class... Arguments>
-std::unique_ptr<tagger_learner> make_learner(const Arguments&... arguments) {
-#if defined(MARKONE_HAS_V3)
-    if (has_v3()) return v3::make_tagger_learner(arguments...);
-#endif
-    return baseline::make_tagger_learner(arguments...);
-}
-template <class... Arguments>
-std::unique_ptr<tagging> make_frozen(const Arguments&... arguments) {
-#if defined(MARKONE_HAS_V3)
-    if (has_v3()) return v3::make_tagging(arguments...);
-#endif
-    return baseline::make_tagging(arguments...);
-}
 
 // ---- from Python
 
@@ -145,8 +119,8 @@ struct shared_learner {
         const token_features room{{this->features.data(), this->features.size()},
                                   {this->bases.data(), this->bases.size()}};
         nb::gil_scoped_release unlocked;
-        of = make_learner(how, what, sequence_settings{mira, C, folds}, tagged_sentences{batch, view(this->labels)},
-                          room);
+        of = at_best_level().make_tagger_learner(how, what, sequence_settings{mira, C, folds},
+                                                 tagged_sentences{batch, view(this->labels)}, room);
     }
 
     template <class Use>
@@ -198,7 +172,7 @@ struct shared_tagging {
                    const row_arrays_of_keys& rows)
         : columns(how.columns), tags(what.count()) {
         nb::gil_scoped_release unlocked;
-        of = make_frozen(how, what, words_of(words), weights_of(rows));
+        of = at_best_level().make_tagging(how, what, words_of(words), weights_of(rows));
     }
 
     sentence_batch one(const array<std::int64_t, 1>& starts, const std::vector<text_arrays>& texts) const {
@@ -238,9 +212,7 @@ templates templates_of(std::size_t columns, const atoms_from_python& atoms, cons
     return how;
 }
 
-}  // namespace
-
-void bind_sequences(nb::module_& m) {
+void bind_settings(nb::module_& m) {
     m.def(
         "word_shape",
         [](const nb::bytes& word) {
@@ -272,6 +244,9 @@ void bind_sequences(nb::module_& m) {
                 new (self) tag_settings(std::move(what));
             },
             nb::kw_only(), "tags"_a, "allowed"_a.noconvert(), "decode"_a, "width"_a);
+}
+
+void bind_learner(nb::module_& m) {
     nb::class_<sequence_tally>(m, "SequenceTally")
         .def_ro("sentences", &sequence_tally::sentences)
         .def_ro("mistakes", &sequence_tally::mistakes)
@@ -326,6 +301,33 @@ void bind_sequences(nb::module_& m) {
              })
         .def("get_state", &get_state)
         .def("set_state", &set_state, "state"_a);
+}
+
+// The features of a token after some tags: of each its pattern, its name and its weights.
+using features_for_python = std::tuple<numpy<std::uint32_t>, numpy<std::int64_t>, numpy<std::uint8_t>, numpy<float>>;
+features_for_python features_of_token(const shared_tagging& self, const array<std::int64_t, 1>& starts,
+                                      const std::vector<text_arrays>& columns, const array<std::int32_t, 1>& tags,
+                                      std::size_t token) {
+    const sentence_batch batch = self.one(starts, columns);
+    if (tags.size() != batch.tokens() || token >= batch.tokens()) throw std::out_of_range("there is no such token");
+    for (const std::int32_t tag : view(tags))
+        if (tag < 0 || static_cast<std::size_t>(tag) >= self.tags)
+            throw std::invalid_argument("a token has no such tag");
+    std::vector<seen_feature> found = self.of->features(batch, view(tags), token);
+    std::vector<std::uint32_t> patterns;
+    std::vector<float> weights;
+    name_list names;
+    for (const seen_feature& one : found) {
+        patterns.push_back(static_cast<std::uint32_t>(one.pattern));
+        names.write(one.text);
+        names.end_name();
+        weights.insert(weights.end(), one.weights.begin(), one.weights.end());
+    }
+    return {own(std::move(patterns)), own(std::move(names.offsets)), own(std::move(names.bytes)),
+            own(std::move(weights))};
+}
+
+void bind_tagging(nb::module_& m) {
     nb::class_<shared_tagging>(m, "Tagging")
         .def(nb::init<const templates&, const tag_settings&, const word_arrays&, const row_arrays_of_keys&>(),
              "templates"_a, "settings"_a, "words"_a.noconvert(), "rows"_a.noconvert())
@@ -370,30 +372,16 @@ void bind_sequences(nb::module_& m) {
                 return all;
             },
             "starts"_a.noconvert(), "columns"_a.noconvert(), "count"_a)
-        .def(
-            "features",
-            [](const shared_tagging& self, const array<std::int64_t, 1>& starts,
-               const std::vector<text_arrays>& columns, const array<std::int32_t, 1>& tags, std::size_t token) {
-                const sentence_batch batch = self.one(starts, columns);
-                if (tags.size() != batch.tokens() || token >= batch.tokens())
-                    throw std::out_of_range("there is no such token");
-                for (const std::int32_t tag : view(tags))
-                    if (tag < 0 || static_cast<std::size_t>(tag) >= self.tags)
-                        throw std::invalid_argument("a token has no such tag");
-                std::vector<seen_feature> found = self.of->features(batch, view(tags), token);
-                std::vector<std::uint32_t> patterns;
-                std::vector<float> weights;
-                name_list names;
-                for (const seen_feature& one : found) {
-                    patterns.push_back(static_cast<std::uint32_t>(one.pattern));
-                    names.write(one.text);
-                    names.end_name();
-                    weights.insert(weights.end(), one.weights.begin(), one.weights.end());
-                }
-                return std::tuple(own(std::move(patterns)), own(std::move(names.offsets)), own(std::move(names.bytes)),
-                                  own(std::move(weights)));
-            },
-            "starts"_a.noconvert(), "columns"_a.noconvert(), "tags"_a.noconvert(), "token"_a);
+        .def("features", &features_of_token, "starts"_a.noconvert(), "columns"_a.noconvert(), "tags"_a.noconvert(),
+             "token"_a);
+}
+
+}  // namespace
+
+void bind_sequences(nb::module_& m) {
+    bind_settings(m);
+    bind_learner(m);
+    bind_tagging(m);
 }
 
 }  // namespace markone

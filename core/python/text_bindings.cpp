@@ -231,9 +231,7 @@ ngram_settings settings_of(bool fold, bool signs, bool negation, token_choice ch
     return {{{fold, signs}, negation, choice, shortest, longest}, 1, 1};
 }
 
-}  // namespace
-
-void bind_text(nb::module_& m) {
+void bind_tokens(nb::module_& m) {
     nb::enum_<token_choice>(m, "TokenChoice")
         .value("all", token_choice::all)
         .value("lower", token_choice::lower)
@@ -255,7 +253,9 @@ void bind_text(nb::module_& m) {
         },
         "settings"_a, "text"_a);
     nb::class_<ngram_batch>(m, "NgramBatch");
+}
 
+void bind_exact(nb::module_& m) {
     using exact = shared_vocabulary<ngram_vocabulary>;
     auto exact_class =
         nb::class_<exact>(m, "NgramVocabulary")
@@ -313,7 +313,9 @@ void bind_text(nb::module_& m) {
                 "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "features"_a);
     bind_collecting(exact_class);
     bind_reading(exact_class);
+}
 
+void bind_hashed(nb::module_& m) {
     using hashed = shared_vocabulary<hashed_vocabulary>;
     auto hashed_class =
         nb::class_<hashed>(m, "HashedVocabulary")
@@ -331,7 +333,9 @@ void bind_text(nb::module_& m) {
             .def("add", &add_names<hashed>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
     bind_collecting(hashed_class);
     bind_reading(hashed_class);
+}
 
+void bind_compact(nb::module_& m) {
     using compact = shared_vocabulary<compact_vocabulary>;
     auto compact_class =
         nb::class_<compact>(m, "CompactVocabulary")
@@ -340,6 +344,15 @@ void bind_text(nb::module_& m) {
             .def("add", &add_names<compact>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
     bind_reading(compact_class);
     m.attr("UNICODE_VERSION") = unicode::version;
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    bind_tokens(m);
+    bind_exact(m);
+    bind_hashed(m);
+    bind_compact(m);
 }
 
 }  // namespace markone

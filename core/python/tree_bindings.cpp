@@ -239,6 +239,95 @@ nb::dict get_state(tree_learner& self) {
 constexpr std::int64_t most_steps = std::int64_t{1} << 44;  // times any weight is no more than there is room for
 constexpr double largest_arc = 1e30;
 
+bool is_ascending(std::span<const std::uint64_t> keys) {
+    return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
+}
+void check_weight(std::int32_t w) {
+    need(w >= -largest_weight && w <= largest_weight, "a weight is too large");
+}
+// A sum has changes of a weight, each times the steps before it: it is that many times the weight at the end, without
+// what the weight was before.
+void check_sums(std::span<const std::int64_t> sums, std::int64_t steps) {
+    for (const std::int64_t u : sums)
+        need(u >= -2 * largest_weight * steps && u <= 2 * largest_weight * steps, "a sum is too large");
+}
+
+// The parts of a saved state. Each is checked as a whole before any of it is taken over.
+struct saved_moves {
+    std::span<const std::uint64_t> keys;
+    std::span<const std::uint32_t> weights;
+    std::span<const std::int64_t> sums;
+
+    void check(std::int64_t steps) const {
+        need(weights.size() == keys.size() && sums.size() == 2 * keys.size(), "weights are missing");
+        need(is_ascending(keys), "keys are not in order");
+        need(std::ranges::adjacent_find(keys, {}, [](std::uint64_t key) { return key & kept_bits; }) == keys.end(),
+             "a key is there twice");
+        for (const std::uint32_t both : weights) {
+            check_weight(lower_half(both));
+            check_weight(lower_half(both >> 16));
+        }
+        check_sums(sums, steps);
+    }
+    void put_into(learned_weights& to) const {
+        to.moves.reserve(keys.size());
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            to.moves.put(keys[i], {lower_half(weights[i]), lower_half(weights[i] >> 16)},
+                         {sums[2 * i], sums[2 * i + 1]});
+    }
+};
+
+struct saved_labels {
+    std::span<const std::uint64_t> keys;
+    std::span<const std::int64_t> starts;
+    std::span<const std::uint32_t> ids;
+    std::span<const std::int32_t> weights;
+    std::span<const std::int64_t> sums;
+
+    void check(std::int64_t steps, std::size_t labels) const {
+        need(ids.size() == weights.size() && ids.size() == sums.size() && starts.size() == keys.size() + 1,
+             "weights are missing");
+        check_places(starts, ids.size());
+        need(is_ascending(keys), "keys are not in order");
+        std::ranges::for_each(weights, check_weight);
+        check_sums(sums, steps);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const auto begin = static_cast<std::size_t>(starts[i]), end = static_cast<std::size_t>(starts[i + 1]);
+            const auto own = ids.subspan(begin, end - begin);
+            need(!own.empty() && std::ranges::adjacent_find(own, std::greater_equal{}) == own.end() &&
+                     own.back() < labels,
+                 "no such label");
+        }
+    }
+    void put_into(learned_weights& to) const {
+        to.labels.reserve(keys.size());
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            for (auto j = static_cast<std::size_t>(starts[i]); j < static_cast<std::size_t>(starts[i + 1]); ++j)
+                to.labels.put(keys[i], static_cast<std::uint16_t>(ids[j]), weights[j], sums[j]);
+    }
+};
+
+struct saved_arcs {
+    std::span<const std::uint64_t> keys;
+    std::span<const float> weights;
+    std::span<const double> sums;
+
+    void check(std::int64_t steps) const {
+        need(weights.size() == keys.size() && sums.size() == keys.size(), "weights are missing");
+        std::vector<std::uint64_t> sorted(keys.begin(), keys.end());
+        std::ranges::sort(sorted);
+        need(is_ascending(sorted), "keys are not in order");
+        const auto is_below = [](double number, double most) { return std::abs(number) <= most; };  // and is a number
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            need(is_below(double{weights[i]}, largest_arc) &&
+                     is_below(sums[i], largest_arc * static_cast<double>(steps)),
+                 "a weight is too large");
+    }
+    void put_into(learned_arcs& to) const {
+        for (std::size_t i = 0; i < keys.size(); ++i) to.rows.put(to.rows.row_of(keys[i]), 0, weights[i], sums[i]);
+    }
+};
+
 void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t, 1>& move_keys,
                const array<std::uint32_t, 1>& move_weights, const array<std::int64_t, 1>& move_sums,
                const array<std::uint64_t, 1>& label_keys, const array<std::int64_t, 1>& label_starts,
@@ -248,65 +337,22 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
     nb::gil_scoped_release unlocked;
     const std::lock_guard guard(self.busy);
     learned_weights& w = self.weights;
+    const saved_moves moves{view(move_keys), view(move_weights), view(move_sums)};
+    const saved_labels labels{view(label_keys), view(label_starts), view(label_ids), view(label_weights),
+                              view(label_sums)};
+    const saved_arcs arcs{view(arc_keys), view(arc_weights), view(arc_sums)};
     need(w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
          "it has learned something already");
-    need(steps >= 0 && steps <= most_steps, "the number of steps is none");
-    need(steps > 0 || move_keys.size() + label_keys.size() + arc_keys.size() == 0, "it has learned without a step");
-    need(self.is_exact() ? move_keys.size() == 0 : arc_keys.size() == 0, "it has learned something else");
-    need(arc_weights.size() == arc_keys.size() && arc_sums.size() == arc_keys.size(), "weights are missing");
-    need(move_weights.size() == move_keys.size() && move_sums.size() == 2 * move_keys.size(), "weights are missing");
-    need(label_ids.size() == label_weights.size() && label_ids.size() == label_sums.size() &&
-             label_starts.size() == label_keys.size() + 1,
-         "weights are missing");
-    check_places(view(label_starts), label_ids.size());
-    const auto ascending = [](std::span<const std::uint64_t> keys) {
-        return std::ranges::adjacent_find(keys, std::greater_equal{}) == keys.end() && (keys.empty() || keys[0] != 0);
-    };
-    std::vector<std::uint64_t> arcs(arc_keys.data(), arc_keys.data() + arc_keys.size());
-    std::ranges::sort(arcs);
-    need(ascending(view(move_keys)) && ascending(view(label_keys)) && ascending(arcs), "keys are not in order");
-    const std::span<const std::uint64_t> moves = view(move_keys);
-    need(std::ranges::adjacent_find(moves, {}, [](std::uint64_t key) { return key & kept_bits; }) == moves.end(),
-         "a key is there twice");
-    // A sum has changes of a weight, each times the steps before it: it is that many times the weight at the end,
-    // without what the weight was before.
-    const auto is_weight = [](std::int32_t w) { return w >= -largest_weight && w <= largest_weight; };
-    const auto is_sum = [&](std::int64_t u) {
-        return u >= -2 * largest_weight * steps && u <= 2 * largest_weight * steps;
-    };
-    for (const std::uint32_t both : view(move_weights))
-        need(is_weight(lower_half(both)) && is_weight(lower_half(both >> 16)), "a weight is too large");
-    need(std::ranges::all_of(view(label_weights), is_weight), "a weight is too large");
-    need(std::ranges::all_of(view(move_sums), is_sum) && std::ranges::all_of(view(label_sums), is_sum),
-         "a sum is too large");
-    const auto is_below = [](double number, double most) { return std::abs(number) <= most; };  // and is a number
-    for (std::size_t i = 0; i < arc_keys.size(); ++i)
-        need(is_below(double{arc_weights.data()[i]}, largest_arc) &&
-                 is_below(arc_sums.data()[i], largest_arc * static_cast<double>(steps)),
-             "a weight is too large");
-    for (std::size_t i = 0; i < label_keys.size(); ++i) {
-        const auto begin = static_cast<std::size_t>(label_starts.data()[i]);
-        const auto end = static_cast<std::size_t>(label_starts.data()[i + 1]);
-        const auto labels = view(label_ids).subspan(begin, end - begin);
-        need(!labels.empty() && std::ranges::adjacent_find(labels, std::greater_equal{}) == labels.end() &&
-                 labels.back() < w.uses.size(),
-             "no such label");
-    }
-    // Nothing was wrong, so that all can be taken over.
+    need(steps >= 0 && steps <= most_steps, "the number of steps is negative or too large");
+    need(steps > 0 || moves.keys.size() + labels.keys.size() + arcs.keys.size() == 0, "it has learned without a step");
+    need(self.is_exact() ? moves.keys.empty() : arcs.keys.empty(), "it has learned something else");
+    moves.check(steps);
+    labels.check(steps, w.uses.size());
+    arcs.check(steps);
     w.steps = steps;
-    w.moves.reserve(move_keys.size());
-    w.labels.reserve(label_keys.size());
-    for (std::size_t i = 0; i < move_keys.size(); ++i) {
-        const std::uint32_t both = move_weights.data()[i];
-        w.moves.put(move_keys.data()[i], {lower_half(both), lower_half(both >> 16)},
-                    {move_sums.data()[2 * i], move_sums.data()[2 * i + 1]});
-    }
-    for (std::size_t i = 0; i < label_keys.size(); ++i)
-        for (auto j = label_starts.data()[i]; j < label_starts.data()[i + 1]; ++j)
-            w.labels.put(label_keys.data()[i], static_cast<std::uint16_t>(label_ids.data()[j]), label_weights.data()[j],
-                         label_sums.data()[j]);
-    for (std::size_t i = 0; i < arc_keys.size(); ++i)
-        self.arcs.rows.put(self.arcs.rows.row_of(arc_keys.data()[i]), 0, arc_weights.data()[i], arc_sums.data()[i]);
+    moves.put_into(w);
+    labels.put_into(w);
+    arcs.put_into(self.arcs);
 }
 
 nb::dict get_average(tree_learner& self, std::size_t most, double smallest) {
@@ -566,9 +612,7 @@ std::vector<std::vector<std::string>> names_of(const Templates& templates) {
     return all;
 }
 
-}  // namespace
-
-void bind_trees(nb::module_& m) {
+void bind_learner(nb::module_& m) {
     nb::class_<tree_bank>(m, "TreeBank")
         .def("__init__", &make_bank, "starts"_a.noconvert(), "form_bytes"_a.noconvert(), "form_offsets"_a.noconvert(),
              "tag_bytes"_a.noconvert(), "tag_offsets"_a.noconvert(), "atoms"_a.noconvert())
@@ -612,6 +656,9 @@ void bind_trees(nb::module_& m) {
              "move_sums"_a.noconvert(), "label_keys"_a.noconvert(), "label_starts"_a.noconvert(),
              "label_ids"_a.noconvert(), "label_weights"_a.noconvert(), "label_sums"_a.noconvert(),
              "arc_keys"_a.noconvert(), "arc_weights"_a.noconvert(), "arc_sums"_a.noconvert());
+}
+
+void bind_parser(nb::module_& m) {
     nb::class_<tree_parser>(m, "TreeParser")
         .def(
             "__init__",
@@ -634,6 +681,9 @@ void bind_trees(nb::module_& m) {
         .def("look_at_moves", &look_at_moves, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert())
         .def("look_at_labels", &look_at_labels, "bank"_a, "sentence"_a, "moves"_a.noconvert(), "labels"_a.noconvert(),
              "how"_a);
+}
+
+void bind_functions(nb::module_& m) {
     m.def("projective", &projective, "starts"_a.noconvert(), "heads"_a.noconvert());
     m.def("move_costs", &move_costs, "heads"_a.noconvert(), "moves"_a.noconvert());
     m.def("best_tree", &best_tree, "scores"_a.noconvert());
@@ -641,6 +691,14 @@ void bind_trees(nb::module_& m) {
     m.def("move_templates", [] { return names_of(tree::move_templates); });
     m.def("label_templates", [] { return names_of(tree::label_templates); });
     m.def("tree_nodes", [] { return std::vector<std::string>(tree::node_names.begin(), tree::node_names.end()); });
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    bind_learner(m);
+    bind_parser(m);
+    bind_functions(m);
 }
 
 }  // namespace markone

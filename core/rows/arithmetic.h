@@ -260,7 +260,7 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum
 // `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing. Not inlined: among the
 // variables of a large function the sums would not stay in registers.
 template <class T, class W, class Sum>
-[[gnu::noinline]] void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
+MARKONE_NOINLINE void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
     if (x.size() == 0) {  // without any feature the weights may be nowhere
         std::fill_n(out, stride, Sum{0});

@@ -6,20 +6,9 @@
 #include <cstdint>
 #include <span>
 
-#if defined(__GNUC__)
-#define MARKONE_INLINE [[gnu::always_inline]] inline
-#else
-#define MARKONE_INLINE inline
-#endif
+#include "base/portable.h"
 
 namespace markone {
-
-// Reads a number just once. Another thread of Python may write to its array meanwhile, so that what was checked must be
-// what is used.
-template <class Number>
-MARKONE_INLINE Number read_once(const Number& from) {
-    return __atomic_load_n(&from, __ATOMIC_RELAXED);
-}
 
 // Asks for the first lines of an array, long before they are read; from there on the hardware sees a straight line.
 template <class Number>
@@ -28,8 +17,8 @@ MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
     if (count == 0) return;  // an empty array may be nowhere
     const char* const begin = reinterpret_cast<const char*>(first);
     const char* const end = begin + std::min(count * sizeof(Number), most);
-    for (const char* at = begin; at < end; at += line) __builtin_prefetch(at);
-    __builtin_prefetch(end - 1);
+    for (const char* at = begin; at < end; at += line) prefetch(at);
+    prefetch(end - 1);
 }
 
 template <class T>

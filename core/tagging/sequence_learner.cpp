@@ -173,53 +173,80 @@ class learner final : public tagger_learner {
 
     std::size_t fold_of(std::size_t sentence) const { return mix(sentence + 1) % by.folds; }
 
-    // Counts the tags of words: of all sentences, and of each fold.
+    // How often each word has each tag.
+    struct tag_counts {
+        row_numbers words;
+        std::vector<std::uint32_t> word_of_token;
+        std::vector<std::int32_t> times;  // by word and tag
+    };
+
+    // Learns which tags each word has in all sentences, and for each training token in the sentences of other folds.
     void learn_words() {
-        row_numbers met;
-        std::vector<std::int32_t> counts;
-        std::vector<std::uint32_t> word_of_token(from.batch.tokens());
+        tag_counts counts = count_tags();
+        for (std::size_t word = 0; word < counts.words.size(); ++word)
+            known.add(counts.words.keys()[word], tags_of(counts, word));
+
+        std::vector<std::vector<std::size_t>> folds(by.folds);
+        for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence)
+            folds[fold_of(sentence)].push_back(sentence);
+        set_of_token.resize(counts.word_of_token.size());
+        row_numbers set_numbers;
+        std::vector<std::uint32_t> set_of_word(counts.words.size());
+        for (const std::vector<std::size_t>& fold : folds) {
+            add_to_counts(counts, fold, -1);
+            name_sets(counts, fold, set_numbers, set_of_word);
+            add_to_counts(counts, fold, 1);
+        }
+    }
+
+    tag_counts count_tags() const {
+        tag_counts counts;
         word_table forms;
         std::vector<std::uint32_t> word_of_form;
         word_reader reader;
-        for (std::size_t at = 0; at < word_of_token.size(); ++at) {
-            const std::string_view form = from.batch.columns[0][at];
+        for (std::size_t token = 0; token < from.batch.tokens(); ++token) {
+            const std::string_view form = from.batch.columns[0][token];
             const std::uint32_t number = forms.find_or_add(form);
-            if (number == word_of_form.size()) word_of_form.push_back(met.find_or_add(reader.read(form).lower));
-            word_of_token[at] = word_of_form[number];
+            if (number == word_of_form.size())
+                word_of_form.push_back(counts.words.find_or_add(reader.read(form).lower));
+            counts.word_of_token.push_back(word_of_form[number]);
         }
-        counts.resize(met.size() * count);
-        for (std::size_t at = 0; at < word_of_token.size(); ++at)
-            ++counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])];
-        const auto of_word = [&](std::size_t word) { return std::span(counts).subspan(word * count, count); };
-        for (std::size_t word = 0; word < met.size(); ++word)
-            known.add(met.keys()[word], lexicon::name_of(of_word(word), what.tags));
+        counts.times.resize(counts.words.size() * count);
+        for (std::size_t token = 0; token < from.batch.tokens(); ++token) add_to_counts(counts, token, 1);
+        return counts;
+    }
 
-        // What would be known of each training token without its fold.
-        set_of_token.resize(word_of_token.size());
-        row_numbers set_numbers;
-        std::vector<std::vector<std::size_t>> sentences(by.folds);
-        for (std::size_t sentence = 0; sentence < from.batch.size(); ++sentence)
-            sentences[fold_of(sentence)].push_back(sentence);
-        std::vector<std::uint32_t> set_of_word(met.size());
-        for (const auto& fold : sentences) {
-            const auto each = [&](auto use) {
-                for (const std::size_t sentence : fold)
-                    for (std::size_t at = from.batch.begin(sentence); at < from.batch.begin(sentence + 1); ++at)
-                        use(at, counts[word_of_token[at] * count + static_cast<std::size_t>(from.tags[at])]);
-            };
-            each([&](std::size_t, std::int32_t& times) { --times; });
-            each([&](std::size_t at, std::int32_t&) { set_of_word[word_of_token[at]] = npos; });
-            each([&](std::size_t at, std::int32_t&) {
-                std::uint32_t& set = set_of_word[word_of_token[at]];
-                if (set == npos) {
-                    std::string name = lexicon::name_of(of_word(word_of_token[at]), what.tags);
-                    set = set_numbers.find_or_add(lexicon::atom_of(name));
-                    if (set == sets.size()) sets.push_back(std::move(name));
-                }
-                set_of_token[at] = set;
-            });
-            each([&](std::size_t, std::int32_t& times) { ++times; });
-        }
+    std::string tags_of(const tag_counts& counts, std::size_t word) const {
+        return lexicon::name_of(std::span(counts.times).subspan(word * count, count), what.tags);
+    }
+
+    void add_to_counts(tag_counts& counts, std::size_t token, std::int32_t times) const {
+        counts.times[counts.word_of_token[token] * count + static_cast<std::size_t>(from.tags[token])] += times;
+    }
+    void add_to_counts(tag_counts& counts, const std::vector<std::size_t>& sentences, std::int32_t times) const {
+        each_token(sentences, [&](std::size_t token) { add_to_counts(counts, token, times); });
+    }
+
+    // Names the set of tags that the counts know of each token in these sentences.
+    void name_sets(const tag_counts& counts, const std::vector<std::size_t>& sentences, row_numbers& set_numbers,
+                   std::vector<std::uint32_t>& set_of_word) {
+        each_token(sentences, [&](std::size_t token) { set_of_word[counts.word_of_token[token]] = npos; });
+        each_token(sentences, [&](std::size_t token) {
+            const std::uint32_t word = counts.word_of_token[token];
+            if (set_of_word[word] == npos) {
+                std::string name = tags_of(counts, word);
+                set_of_word[word] = set_numbers.find_or_add(lexicon::atom_of(name));
+                if (set_of_word[word] == sets.size()) sets.push_back(std::move(name));
+            }
+            set_of_token[token] = set_of_word[word];
+        });
+    }
+
+    template <class Use>
+    void each_token(const std::vector<std::size_t>& sentences, Use use) const {
+        for (const std::size_t sentence : sentences)
+            for (std::size_t token = from.batch.begin(sentence); token < from.batch.begin(sentence + 1); ++token)
+                use(token);
     }
 
     // Numbers the features of all tokens: each has a row, which stays empty until it takes part in a mistake.

@@ -149,11 +149,17 @@ def run(arguments: list[str]) -> None:
     if arguments == ["--version"]:
         print(VERSION)
         return
+    if sorted(arguments) == ["--verbose", "--version"]:
+        from markone.cli.version import describe
+
+        print(describe())
+        return
     from cyclopts import CycloptsError
 
     name = command_in(arguments)
     app = make_app(only=name)
-    if name is None or {"--help", "-h"} & set(arguments):
+    wants_help = name is None or not {"--help", "-h"}.isdisjoint(arguments)
+    if wants_help:
         from markone.cli.terminal import Terminal
 
         app.console = Terminal()
@@ -162,6 +168,10 @@ def run(arguments: list[str]) -> None:
         command, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
     except CycloptsError as error:
         raise UsageError(usage_sentence(error, arguments)) from None
+    if not wants_help:
+        from markone import _core
+
+        _core.cpu_level()  # refuses a wrong MARKONE_CPU before any work
     command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
 
 

@@ -1,9 +1,9 @@
 """Logistic regression to its optimum: solvers that look at all examples at once.
 
 What is made small is the mean loss (cross-entropy) of the examples, each counted by its importance, plus a penalty,
-strength · ½‖w‖² or strength · ‖w‖₁, of which the bias is free, and another on the mean scores of the classes, balance ·
-½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h); what is done with them is here.
-A pass is one step of a solver.
+strength · ½‖w‖² or strength · ‖w‖₁, which leaves the bias free, and a second penalty on the mean scores of the classes,
+balance · ½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h); this module
+uses them. A pass is one step of a solver.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ All of this is done in floats, and only proposes: what is claimed of a plane or 
 `verification`, and whether a proof is one by `exact`.
 
 Where there are few dimensions, the nearest point of the hull to 0 is found in finitely many steps (Wolfe's algorithm,
-`learning.hard_margin`). Where there are many, passes of the dual of the support vector machine near it, and the gap between
-the two bounds says how far it still is.
+`learning.hard_margin`). Where there are many, passes of the dual of the support vector machine near it, and the gap
+between the two bounds says how far it still is.
 
 The bias is the weight of a feature that is always 1 beside rows that are scaled down: the shorter they are, the less
 the bias counts in the length of a plane, and the margin wants that it does not count at all.
