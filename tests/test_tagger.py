@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, Tagger
+from markone.data.strings import Strings
 from markone.learning.checkpoints import Checkpoints
 from markone.model.history import Pass
 from markone.structured.corpora import read_sentences
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.spans import SCHEMES, convert
 from markone.structured.tagger import TagExplanation
 from markone.structured.templates import WORDS, Templates, templates_with

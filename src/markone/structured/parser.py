@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief, of_fields
-from markone.data.spill import Room
+from markone.data.spill import Spill
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
@@ -25,7 +26,7 @@ from markone.structured.parser_file import load_parser, save_parser, to_saved, u
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
-from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.tagger import Tagger
 
 DEPREL = "deprel"
@@ -238,7 +239,7 @@ class Parser(Brief):
         """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
         batch = self._tagged(with_tags(sentences, self.settings.tags))
         heads, numbers = self._parse(batch)
-        return batch.with_columns({DEPREL: self._names.chosen(numbers)}, heads)
+        return batch.with_columns({DEPREL: self._names.take(numbers)}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
@@ -362,9 +363,9 @@ def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
         )
 
 
-def bank_of(sentences: Sentences, tags: str, room: Room | None = None) -> _core.TreeBank:
+def bank_of(sentences: Sentences, tags: str, spill: Spill | None = None) -> _core.TreeBank:
     """Sentences as the core sees them."""
-    make = np.empty if room is None else room.empty
+    make = np.empty if spill is None else spill.empty
     forms, names = sentences.arrays((FORM, tags))
     atoms = make((sentences.words, _core.TreeBank.atoms_of_word), np.uint64)
     return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names, atoms)

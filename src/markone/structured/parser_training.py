@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.errors import DataError
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
@@ -55,7 +55,7 @@ def train_parser(
     """See `Parser.train`."""
     wishes = Wishes.of(checkpoint, resume, callback, progress)
     settings = settings_for(given)
-    sentences, room = held_sentences(source, memory)
+    sentences, spill = held_sentences(source, memory)
     check_trees(sentences)
     check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
     kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
@@ -64,10 +64,10 @@ def train_parser(
     tagger = None
     if tag:
         column, seed, progress = settings.tags, settings.seed, wishes.progress
-        tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, room=room, progress=progress)
-        tags = jackknifed(sentences, column, seed=seed, room=room, progress=progress)
+        tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, spill=spill, progress=progress)
+        tags = jackknifed(sentences, column, seed=seed, spill=spill, progress=progress)
         sentences = sentences.with_columns({column: tags})
-    training = Training(sentences, settings, room, tagger)
+    training = Training(sentences, settings, spill, tagger)
     if kept is not None:
         training.go_on(kept)
     return training.finish(wishes)
@@ -87,7 +87,7 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
 class Training(Run[Parser]):
     """The training of a parser."""
 
-    def __init__(self, sentences: Sentences, settings: ParserSettings, room: Room, tagger: Tagger | None) -> None:
+    def __init__(self, sentences: Sentences, settings: ParserSettings, spill: Spill, tagger: Tagger | None) -> None:
         self.settings = settings
         self.tagger = tagger
         learned, held_out = split(len(sentences), settings.holdout, settings.seed)
@@ -99,16 +99,16 @@ class Training(Run[Parser]):
         )
         self.crossing = int(np.count_nonzero(lifted))
         columns = (FORM, settings.tags, DEPREL)
-        self.learned = sentences.chosen(learned, columns, room)
-        self.held_out = sentences.chosen(held_out, columns, room)
+        self.learned = sentences.chosen(learned, columns, spill)
+        self.held_out = sentences.chosen(held_out, columns, spill)
         if self.learned.words == 0:
             raise DataError("there is nothing to learn from: the sentences have no words")
         self.heads = heads if len(learned) == len(sentences) else heads[sentences.words_of(learned)]
-        self.labels, self.numbers = numbered_labels(self.learned, room)
+        self.labels, self.numbers = numbered_labels(self.learned, spill)
         self.uses = np.zeros(len(self.labels), np.uint8)
         for use, which in ((OF_ROOT, self.heads == 0), (OF_OTHERS, self.heads != 0)):
             self.uses[np.unique(self.numbers[which])] |= use
-        self.bank = bank_of(self.learned, settings.tags, room)
+        self.bank = bank_of(self.learned, settings.tags, spill)
         self.bank.set_trees(self.heads, self.numbers)
         self.learner = _core.TreeLearner(self.uses, settings.width, settings.C)
 
@@ -191,10 +191,10 @@ class Training(Run[Parser]):
         return hashed.hexdigest()
 
 
-def numbered_labels(sentences: Sentences, room: Room) -> tuple[list[str], NDArray[np.int32]]:
+def numbered_labels(sentences: Sentences, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:
     """The labels, in the order in which they are numbered, and that of each word."""
     parts = (part.column(DEPREL).tolist() for part in sentences.parts())
-    labels, numbers = numbered(parts, sentences.words, room)
+    labels, numbers = numbered(parts, sentences.words, spill)
     if len(labels) > MOST_LABELS:
         raise DataError(f"there are {len(labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
     return labels, numbers

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import LONGEST, MANY, Brief
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
-from markone.features.texts import Texts
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.explaining import Row
@@ -380,7 +380,7 @@ def contents_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]
 def save_numbers(names: list[str], **columns: Mapping[str, float]) -> dict[str, NDArray[Any]]:
     """Numbers by names as arrays."""
     numbers = {key: np.array([by[name] for name in names], np.float64) for key, by in columns.items()}
-    return {**blob("names", Texts.of(names)), **numbers}
+    return {**blob("names", Strings.of(names)), **numbers}
 
 
 def numbers_of(contents: Contents, key: str, names: list[str]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_intdigest
 
 from markone import _core
 from markone.brief import Brief, of_fields
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
@@ -27,7 +28,7 @@ from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.checking import whole
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.spans import Repairs, check_parts, convert
 from markone.structured.sparse_weights import KeyedWeights
 from markone.structured.tagger_file import load_tagger, save_tagger, to_saved, unpickled
@@ -242,7 +243,7 @@ class Tagger(Brief):
         """The tags of all words as a column."""
         if self._in_scheme is None:
             return Strings.of([tag for tags in self.tag(sentences) for tag in tags])
-        return Strings.of(self._in_scheme).chosen(self._numbers(sentences))
+        return Strings.of(self._in_scheme).take(self._numbers(sentences))
 
     def scores(self, sentences: Any) -> list[NDArray[np.float32]]:
         """For each sentence a row for each word: the scores of `tags`, each that of the best sequence with this tag.

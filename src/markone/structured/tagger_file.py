@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
 from markone.learning.checkpoints import Path
 from markone.model.file import check_keys, making, need, row_of
 from markone.storage.container import PICKLED, from_bytes, read_file, write_file
 from markone.storage.saved import Contents, Saved, joined
 from markone.structured.checking import history_in
-from markone.structured.sentences import FORM, Strings
+from markone.structured.sentences import FORM
 from markone.structured.sparse_weights import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.tagger_settings import TaggerSettings
 
@@ -95,7 +96,7 @@ def from_saved(saved: Saved) -> Tagger:
         return Tagger(
             tags=tags,
             settings=settings,
-            words=(words, sets, names.offsets, names.bytes),
+            words=(words, sets, names.offsets, names.data),
             weights=weights,
             history=history,
             forms=forms,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64
 
 from markone import _core
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.errors import DataError
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
@@ -41,7 +41,7 @@ def train_tagger(
 ) -> Tagger:
     """See `Tagger.train`."""
     wishes = Wishes.of(checkpoint, resume, callback, progress)
-    sentences, room = held_sentences(source, memory, heads=False)
+    sentences, spill = held_sentences(source, memory, heads=False)
     settings = settings_for(sentences, given)
     if sentences.words == 0:
         raise DataError("there is nothing to learn from: the sentences have no words")
@@ -52,7 +52,7 @@ def train_tagger(
     kept = None if wishes.resumed is None else Tagger.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)
-    training = Training(sentences, settings, room)
+    training = Training(sentences, settings, spill)
     if kept is not None:
         training.go_on(kept)
     tagger = training.finish(wishes)
@@ -65,7 +65,7 @@ class Training(Run[Tagger]):
 
     stays_resumable = True
 
-    def __init__(self, sentences: Sentences, settings: TaggerSettings, room: Room) -> None:
+    def __init__(self, sentences: Sentences, settings: TaggerSettings, spill: Spill) -> None:
         self.settings = settings
         self.templates = settings.seen()
         learned, held_out = split(len(sentences), settings.holdout, settings.seed)
@@ -73,10 +73,10 @@ class Training(Run[Tagger]):
             len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
         )
         self.columns = names_in_file(sentences)
-        self.learned = sentences.chosen(learned, self.templates.columns, room)
+        self.learned = sentences.chosen(learned, self.templates.columns, spill)
         self.forms = hashes_of(self.learned)
-        self.held_out = sentences.chosen(held_out, self.templates.columns, room)
-        texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, room)
+        self.held_out = sentences.chosen(held_out, self.templates.columns, spill)
+        texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, spill)
         met = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
         is_met = np.bincount(met, minlength=len(texts)) > 0
         self.tags = [text for text, is_one in zip(texts, is_met.tolist(), strict=True) if is_one]
@@ -92,7 +92,7 @@ class Training(Run[Tagger]):
             self.learned.starts,
             self.learned.arrays(self.templates.columns),
             self.labels,
-            *(room.empty(size, kind) for size, kind in zip(sizes, (np.uint32, np.uint64), strict=True)),
+            *(spill.empty(size, kind) for size, kind in zip(sizes, (np.uint32, np.uint64), strict=True)),
             mira=settings.rule == "mira",
             C=1.0 if settings.C is None else float(settings.C),
             folds=FOLDS if looks_up else 0,
