@@ -19,10 +19,10 @@ from markone.data.budget import LEAST
 from markone.data.spill import GrowingArray, Spill
 from markone.data.strings import Strings
 from markone.demo.stories import write_stories
-from markone.structured import runs
+from markone.structured import sentence_training
 from markone.structured.corpora import open_corpus, read_sentences
 from markone.structured.corpus_store import held_sentences, hold
-from markone.structured.runs import visiting_order
+from markone.structured.sentence_training import visiting_order
 
 LARGE = 10**9
 
@@ -136,8 +136,8 @@ def test_strings_are_chosen_some_at_a_time(at_a_time: int, strings: list[str], d
 
 
 def test_few_sentences_come_in_any_order_and_many_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "PIECE", 4)
-    monkeypatch.setattr(runs, "WINDOW", 12)
+    monkeypatch.setattr(sentence_training, "PIECE", 4)
+    monkeypatch.setattr(sentence_training, "WINDOW", 12)
     orders = [visiting_order(size, seed, epoch) for size in (5, 12, 13, 50) for seed in (0, 1) for epoch in (1, 2)]
     for order in orders:
         assert sorted(order.tolist()) == list(range(len(order)))
@@ -169,8 +169,8 @@ TRAININGS: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_how_much_memory_there_is_changes_nothing(
     name: str, treebank: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "PIECE", 64)
-    monkeypatch.setattr(runs, "WINDOW", 512)
+    monkeypatch.setattr(sentence_training, "PIECE", 64)
+    monkeypatch.setattr(sentence_training, "WINDOW", 512)
     spills: list[Spill] = []
 
     class Seen(Spill):

@@ -25,7 +25,8 @@ from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.holdout import Choice
 from markone.learning.online import Linear
-from markone.learning.passes import Run, make_passes, teach
+from markone.learning.passes import LearnerTraining, teach
+from markone.learning.run import Run
 
 LARGE, SMALL = 10**9, 2**20
 
@@ -161,7 +162,7 @@ def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(
         store, _, _ = filled(400, memory, dense=dense, holdout=holdout)
         linear = Linear(settings, features=5, classes=3, dtype=np.float32)
         with store:
-            history = make_passes(Run(linear, StoredExamples(store, settings)))
+            history = Run(LearnerTraining(linear, StoredExamples(store, settings))).make_passes()
         found.append((linear.weights().matrix().tobytes(), [(one.holdout, one.loss) for one in history]))
     assert found[0] == found[1]
 
@@ -171,7 +172,7 @@ def test_few_rows_are_learned_as_one_block_is() -> None:
     store, values, labels = filled(30, LARGE, dense=True, batch=30)
     assert store.pieces == 1 and store.importance is None
     linear, by_block = (Linear(settings, features=5, classes=3, dtype=np.float32) for _ in range(2))
-    make_passes(Run(linear, StoredExamples(store, settings)))
+    Run(LearnerTraining(linear, StoredExamples(store, settings))).make_passes()
     block = Block.of(values, labels)
     teach(by_block, block)
     assert BlockExamples(block, settings).rows == len(store)

@@ -503,7 +503,7 @@ def test_resuming_is_as_if_nothing_had_happened(decode: Any, more: dict[str, Any
 
 
 def test_interrupted_within_a_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", 7)
+    monkeypatch.setattr("markone.structured.sentence_training.BETWEEN_LOOKS", 7)
     whole = content(Tagger.train(CORPUS, epochs=3), tmp_path)
     kept = tmp_path / "kept.tagger"
 

@@ -125,7 +125,7 @@ def is_text(data: str) -> bool:
 def explain_example(
     model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int
 ) -> Shown:
-    from markone.model.file import load
+    from markone.model.model import load
 
     predictor = load(model)
     found: Shown

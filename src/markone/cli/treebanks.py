@@ -20,8 +20,9 @@ from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, Corpus, open_corpus
 from markone.structured.corpus_store import held_sentences
-from markone.structured.parser import Parser, with_tags
+from markone.structured.parser import Parser
 from markone.structured.sentences import FORM, TAG, Sentences
+from markone.structured.tree_bank import with_tags
 from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:

@@ -41,8 +41,8 @@ class Batch(Brief):
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
     float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary. The texts
-    of lines, which may be no UTF-8, are `Strings`. A column of images is an array of bytes (examples × height × width). A
-    column of rows is a `GivenRows`.
+    of lines, which may be no UTF-8, are `Strings`. A column of images is an array of bytes (examples × height × width).
+    A column of rows is a `GivenRows`.
     """
 
     columns: dict[str, Any]
