@@ -406,12 +406,10 @@ def test_what_is_interrupted_is_kept_elsewhere_where_it_cannot_be_kept(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     source = markone.read(texts(100), target="label")
     where = Checkpoints(tmp_path / "kept", each_pass=False)
-    with (
-        monkeypatch.context() as patch,
-        pytest.warns(UserWarning, match="left on device. It is kept in .* instead; move"),
-    ):
+    with monkeypatch.context() as patch:
         patch.setattr(Model, "save", save_elsewhere)
-        markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
+        with pytest.warns(UserWarning, match="No space left on device. It is kept in .* instead; move it there"):
+            markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
     again = markone.train(source, epochs=3, resume=kept[0])
     assert saved(again, tmp_path) == saved(markone.train(source, epochs=3), tmp_path)
 

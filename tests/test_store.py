@@ -23,7 +23,7 @@ from markone.errors import SettingsError
 from markone.features.map import thin
 from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
-from markone.learning.holdout import Choice
+from markone.learning.holdout import HoldoutChoice
 from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining, teach
 from markone.learning.run import Run
@@ -53,7 +53,7 @@ def filled(
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
     store = RowStore(memory, folder)
-    choose = Choice(holdout, seed)
+    choose = HoldoutChoice(holdout, seed)
     for start in range(0, rows, batch):
         part = values[start : start + batch]
         weights = importance[start : start + batch] if start >= batch else None
@@ -216,7 +216,7 @@ def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
     labels: list[int], cuts: list[int], share: float, seed: int
 ) -> None:
     rows = np.array(labels, np.int32)
-    whole, cut = Choice(share, seed), Choice(share, seed)
+    whole, cut = HoldoutChoice(share, seed), HoldoutChoice(share, seed)
     apart = whole(rows)
     places = [0, *sorted(min(place, len(rows)) for place in cuts), len(rows)]
     assert np.concatenate([cut(rows[a:b]) for a, b in pairwise(places)]).tolist() == apart.tolist()
@@ -227,9 +227,9 @@ def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
 
 def test_held_out_rows_are_chosen_at_random() -> None:
     labels = np.zeros(1000, np.int32)
-    one, other = (np.flatnonzero(Choice(0.1, seed)(labels)) for seed in (0, 1))
+    one, other = (np.flatnonzero(HoldoutChoice(0.1, seed)(labels)) for seed in (0, 1))
     assert len(one) == len(other) == 100 and len({*np.diff(one).tolist()}) > 5
     assert len({*one.tolist()} & {*other.tolist()}) < 30
     both = np.repeat(np.array([0, 1], np.int32), 1000)
-    apart = Choice(0.1, 0)(both)
+    apart = HoldoutChoice(0.1, 0)(both)
     assert apart[:1000].tolist() != apart[1000:].tolist()  # each class has its own

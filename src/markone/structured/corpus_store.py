@@ -11,7 +11,7 @@ import numpy as np
 from markone.data.budget import memory_budget
 from markone.data.spill import GrowingArray, GrowingStrings, Spill
 from markone.structured.corpora import Corpus, is_path, open_corpus
-from markone.structured.passages import Lines, Passage
+from markone.structured.passages import CorpusLines, Passage
 from markone.structured.sentences import Sentences
 
 
@@ -56,5 +56,5 @@ def hold(batches: Iterable[Sentences], spill: Spill) -> Sentences:
         starts.finish(),
         {name: strings.finish() for name, strings in columns.items()},
         found if len(found) == words else None,
-        Lines(format, tuple(files), which.finish(), lines.finish()),
+        CorpusLines(format, tuple(files), which.finish(), lines.finish()),
     )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64
 
 from markone import _core
 from markone.data.spill import Spill
@@ -28,7 +27,14 @@ from markone.structured.parser_settings import (
 )
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
 from markone.structured.scoring import score_trees
-from markone.structured.sentence_training import SentenceTraining, check_settings, split_sentences, train_from
+from markone.structured.sentence_training import (
+    SentenceTraining,
+    arrays_of,
+    digest_of,
+    kept_model,
+    run_of,
+    split_sentences,
+)
 from markone.structured.sentences import FORM, Sentences, numbered
 from markone.structured.tagger import Tagger
 from markone.structured.tree_bank import DEPREL, bank_of, check_tags, with_tags
@@ -51,16 +57,14 @@ def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options
     sentences, spill = held_sentences(source, options.memory)
     check_trees(sentences)
     check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
-    kept = None if options.resume_from is None else make.load(options.resume_from)
-    if kept is not None:
-        check_settings(kept.settings, settings)
+    kept = kept_model(make.load, settings, options)
     tagger = None
     if tag:
         column, seed, progress = settings.tags, settings.seed, options.progress
         tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, spill=spill, progress=progress)
         tags = jackknifed(sentences, column, seed=seed, spill=spill, progress=progress)
         sentences = sentences.with_columns({column: tags})
-    return train_from(ParserTraining(make, sentences, settings, spill, tagger), kept, options)
+    return run_of(ParserTraining(make, sentences, settings, spill, tagger), kept).train(options)
 
 
 def settings_for(given: dict[str, Any]) -> ParserSettings:
@@ -176,15 +180,10 @@ class ParserTraining(SentenceTraining["Parser"]):
             raise damaged(str(error)) from None
 
     def digest(self) -> str:
-        hashed = xxh3_64("\0".join(self.labels).encode("utf-8", "surrogatepass"))
-        for array in (self.heads, self.numbers):
-            hashed.update(array.data)
+        arrays: list[NDArray[Any]] = [self.heads, self.numbers]
         for some in (self.learned, self.held_out):
-            hashed.update(some.starts.data)
-            for data, offsets in some.arrays((FORM, self.settings.tags)):
-                hashed.update(offsets.data)
-                hashed.update(data.data)
-        return hashed.hexdigest()
+            arrays += [some.starts, *arrays_of(some, (FORM, self.settings.tags))]
+        return digest_of(self.labels, arrays)
 
 
 def numbered_labels(sentences: Sentences, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:

@@ -16,7 +16,6 @@ from xxhash import xxh3_64
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import epoch_of_order
 from markone.learning.holdout import split
-from markone.learning.run import Run
 from markone.learning.run_options import RunOptions
 from markone.learning.states import damaged
 from markone.learning.trainable import Arrays, PassTotals
@@ -35,7 +34,7 @@ from markone.structured.named_features import (
     share_right,
     weights_in,
 )
-from markone.structured.sentence_training import SentenceTraining, check_settings
+from markone.structured.sentence_training import SentenceTraining, check_all_settings, run_of
 
 if TYPE_CHECKING:
     from markone.structured.perceptron import StructuredPerceptron
@@ -60,10 +59,8 @@ def train_perceptron(
             cost=learner.cost,
             best_other=learner.best_other,
         )
-        check_settings(kept.settings.spelled_out(), learner.settings.spelled_out())
-    run = Run(StructuredPerceptronTraining(learner, *divide(learner, list_of(examples), held_out)))
-    if kept is not None:
-        run.go_on(kept)
+        check_all_settings(kept.settings.spelled_out(), learner.settings.spelled_out())
+    run = run_of(StructuredPerceptronTraining(learner, *divide(learner, list_of(examples), held_out)), kept)
     learner.history, learner.resume = run.history, None
     learner.weights = run.train(options).weights
 

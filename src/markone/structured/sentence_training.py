@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64
 
 from markone.errors import DataError
+from markone.learning.checkpoints import Path
 from markone.learning.examples import shuffled
 from markone.learning.run import Run, check_same_settings
 from markone.learning.run_options import RunOptions
@@ -18,6 +20,10 @@ from markone.learning.states import damaged
 from markone.learning.trainable import OF_SENTENCES, AnyModel, PassTotals, Stopping, Trainable
 from markone.model.history import History
 from markone.storage.saved import Saved
+from markone.structured.sentence_model import SentenceModel
+from markone.structured.sentences import Sentences
+
+SomeModel = TypeVar("SomeModel", bound=SentenceModel)
 
 BETWEEN_LOOKS = 1000
 """Sentences."""
@@ -99,12 +105,39 @@ class SentenceTraining(Trainable[AnyModel]):
         return self.unfinished(best, history, resume)
 
 
-def train_from(training: Trainable[AnyModel], kept: AnyModel | None, options: RunOptions) -> AnyModel:
-    """Makes a training's passes: all of them, or those that are left of one that was kept."""
+def kept_model(load: Callable[[Path], SomeModel], settings: Any, options: RunOptions) -> SomeModel | None:
+    """The model whose training goes on, if there is one. It must have the same settings; there may be more passes."""
+    if options.resume_from is None:
+        return None
+    kept = load(options.resume_from)
+    check_all_settings(kept.settings, settings)
+    return kept
+
+
+def check_all_settings(before: Any, now: Any) -> None:
+    check_same_settings(before, {field.name: getattr(now, field.name) for field in fields(now)})
+
+
+def run_of(training: Trainable[AnyModel], kept: AnyModel | None) -> Run[AnyModel]:
+    """A run from the start, or from where a training was left."""
     run = Run(training)
     if kept is not None:
         run.go_on(kept)
-    return run.train(options)
+    return run
+
+
+def digest_of(labels: Sequence[str], arrays: Iterable[NDArray[Any]]) -> str:
+    """What differs, as good as surely, where labels or arrays do."""
+    hashed = xxh3_64("\0".join(labels).encode("utf-8", "surrogatepass"))
+    for array in arrays:
+        hashed.update(array.data)
+    return hashed.hexdigest()
+
+
+def arrays_of(sentences: Sentences, columns: Sequence[str]) -> Iterator[NDArray[Any]]:
+    for data, offsets in sentences.arrays(columns):
+        yield offsets
+        yield data
 
 
 def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
@@ -118,11 +151,6 @@ def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
     for number, begin in enumerate(range(0, sentences, WINDOW)):
         order[begin : begin + WINDOW] = shuffled(order[begin : begin + WINDOW], seed, epoch - 1, number)
     return order
-
-
-def check_settings(kept: Any, now: Any) -> None:
-    """That a training goes on with the settings that it had; there may be more passes."""
-    check_same_settings(kept, {field.name: getattr(now, field.name) for field in fields(now)})
 
 
 def split_sentences(sentences: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

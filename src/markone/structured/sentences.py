@@ -14,7 +14,7 @@ from markone.brief import Brief
 from markone.data.spill import Spill
 from markone.data.strings import Strings, starts_of
 from markone.errors import DataError, did_you_mean
-from markone.structured.passages import Lines, Passage
+from markone.structured.passages import CorpusLines, Passage
 
 FORM = "form"
 TAG = "tag"
@@ -62,7 +62,7 @@ class Sentences(Brief):
     """`form` always, and what else is known of each word."""
     heads: NDArray[np.int32] | None = None
     """The number of the word on which each depends, from 1 in its sentence; 0 for the root, -1 where it is unknown."""
-    source: Passage | Lines | None = None
+    source: Passage | CorpusLines | None = None
     """Where they come from."""
 
     @classmethod

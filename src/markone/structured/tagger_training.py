@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64, xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest
 
 from markone import _core
 from markone.data.spill import Spill
@@ -18,7 +18,14 @@ from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
 from markone.structured.corpus_store import held_sentences
-from markone.structured.sentence_training import SentenceTraining, check_settings, split_sentences, train_from
+from markone.structured.sentence_training import (
+    SentenceTraining,
+    arrays_of,
+    digest_of,
+    kept_model,
+    run_of,
+    split_sentences,
+)
 from markone.structured.sentences import Sentences, names_of, numbered
 from markone.structured.spans import repaired
 from markone.structured.sparse_weights import KeyedWeights, pack_state, set_state
@@ -43,10 +50,8 @@ def train_tagger(
     if len(sentences.column(column).blank()) == sentences.words:
         raise DataError(f"there is nothing to learn from: of {sentences.words:,} words none has a tag in {column!r}")
     repairs = repairs_for(sentences, settings, strict)
-    kept = None if options.resume_from is None else make.load(options.resume_from)
-    if kept is not None:
-        check_settings(kept.settings, settings)
-    tagger = train_from(TaggerTraining(make, sentences, settings, spill), kept, options)
+    kept = kept_model(make.load, settings, options)
+    tagger = run_of(TaggerTraining(make, sentences, settings, spill), kept).train(options)
     tagger.repairs = repairs
     return tagger
 
@@ -136,14 +141,10 @@ class TaggerTraining(SentenceTraining["Tagger"]):
 
     def digest(self) -> str:
         """Of the sentences that are learned and held out, and their tags."""
-        hashed = xxh3_64("\0".join(self.tags).encode("utf-8", "surrogatepass"))
+        arrays: list[NDArray[Any]] = []
         for sentences, labels in ((self.learned, self.labels), (self.held_out, self.held_labels)):
-            for array in (sentences.starts, labels):
-                hashed.update(array.data)
-            for data, offsets in sentences.arrays(self.templates.columns):
-                hashed.update(offsets.data)
-                hashed.update(data.data)
-        return hashed.hexdigest()
+            arrays += [sentences.starts, labels, *arrays_of(sentences, self.templates.columns)]
+        return digest_of(self.tags, arrays)
 
 
 def hash_of(form: str) -> int:
