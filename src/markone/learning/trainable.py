@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class ResumeLayout:
     """How a file keeps a run to go on with. Names and order are those of files that were written before."""
 
     facts: tuple[str, ...]
-    sums: dict[str, type[int] | type[float]] = field(hash=False)
+    sums: dict[str, type[int] | type[float]]
     """The totals of the pass that was interrupted, and what kind of number each is."""
     weight: str
     """What the sums call the weight of the visits."""
