@@ -17,7 +17,8 @@ from markone.errors import DataError
 from markone.learning.examples import BlockExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import learner_for
-from markone.learning.passes import Run, make_passes
+from markone.learning.passes import LearnerTraining
+from markone.learning.run import Run
 from markone.model.settings import Settings
 
 ALLOCATOR = ctypes.CDLL(None)
@@ -41,15 +42,15 @@ def learning(block: Block, classes: int, **settings: Any) -> tuple[Callable[[], 
 
     def make() -> Run:
         learner = learner_for(how, features=150, classes=classes)
-        return Run(learner, BlockExamples(learner.ready(block), learner.settings, None))
+        return Run(LearnerTraining(learner, BlockExamples(learner.ready(block), learner.settings, None)))
 
     def use(run: Run) -> Any:
-        history = make_passes(run)
+        history = run.make_passes()
         assert len(history) >= 1 or run.ended
-        state = run.learner.get_state()
-        run.learner.check_state(state)
-        run.learner.set_state(state)
-        return run.learner.predict(run.learner.ready(block).rows)
+        state = run.trained.learner.get_state()
+        run.trained.learner.check_state(state)
+        run.trained.learner.set_state(state)
+        return run.trained.learner.predict(run.trained.learner.ready(block).rows)
 
     return make, use
 

@@ -13,15 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markone import DataError, Parser, SettingsError, Tagger
-from markone.data import spill as room_module
+from markone.data import spill as spill_module
+from markone.data import strings as strings_module
 from markone.data.budget import LEAST
-from markone.data.spill import Growing, Room
+from markone.data.spill import GrowingArray, Spill
+from markone.data.strings import Strings
 from markone.demo.stories import write_stories
-from markone.structured import runs, sentences
+from markone.structured import sentence_training
 from markone.structured.corpora import open_corpus, read_sentences
 from markone.structured.corpus_store import held_sentences, hold
-from markone.structured.runs import visiting_order
-from markone.structured.sentences import Strings
+from markone.structured.sentence_training import visiting_order
 
 LARGE = 10**9
 
@@ -33,44 +34,44 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-# ---- room
+# ---- spilling to disk
 
 
 @pytest.mark.parametrize("memory", [0, 50, 10_000])
 @given(parts=st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5), max_size=8))
 def test_arrays_grow_in_memory_and_in_files(parts: list[list[int]], memory: int) -> None:
-    room = Room(memory)
-    growing = Growing(room, np.int32)
+    spill = Spill(memory)
+    growing = GrowingArray(spill, np.int32)
     for part in parts:
         growing.append(np.array(part, np.int64))
     found = growing.finish()
     wanted = [number for part in parts for number in part]
     assert found.dtype == np.int32 and found.tolist() == wanted
-    assert room.on_disk == (4 * len(wanted) > memory) and found.flags.writeable
-    assert room.used == (0 if room.on_disk else 4 * len(wanted))
+    assert spill.on_disk == (4 * len(wanted) > memory) and found.flags.writeable
+    assert spill.used == (0 if spill.on_disk else 4 * len(wanted))
     del found
-    assert room.used == 0
+    assert spill.used == 0
 
 
 def test_room_is_given_back_when_nobody_needs_an_array() -> None:
-    room = Room(1000)
-    array = room.empty((10, 5), np.float64)
+    spill = Spill(1000)
+    array = spill.empty((10, 5), np.float64)
     some = array[3:4]
-    assert (room.used, room.on_disk, room.left) == (400, False, LEAST)
-    other = room.empty(601, np.uint8)
-    assert room.on_disk and room.used == 400 and other.nbytes == 601
+    assert (spill.used, spill.on_disk, spill.left) == (400, False, LEAST)
+    other = spill.empty(601, np.uint8)
+    assert spill.on_disk and spill.used == 400 and other.nbytes == 601
     other[:] = 7
     assert other.sum() == 7 * 601
     del array
-    assert room.used == 400
+    assert spill.used == 400
     del some
-    assert room.used == 0
-    assert room.empty(0, np.int32).shape == (0,)
+    assert spill.used == 0
+    assert spill.empty(0, np.int32).shape == (0,)
 
 
 def test_files_have_no_names_and_are_where_they_should_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(os.listdir("/proc/self/fd"))
-    array = Room(0, str(tmp_path)).empty(5000, np.uint8)
+    array = Spill(0, str(tmp_path)).empty(5000, np.uint8)
     assert os.listdir(tmp_path) == [] and str(tmp_path) in Path("/proc/self/maps").read_text()
     del array
     assert str(tmp_path) not in Path("/proc/self/maps").read_text()
@@ -79,9 +80,9 @@ def test_files_have_no_names_and_are_where_they_should_be(tmp_path: Path, monkey
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(room_module.os, "posix_fallocate", full)
+    monkeypatch.setattr(spill_module.os, "posix_fallocate", full)
     with pytest.raises(OSError, match="No space"):
-        Room(0).empty(5000, np.uint8)
+        Spill(0).empty(5000, np.uint8)
 
 
 # ---- sentences
@@ -95,7 +96,7 @@ def test_held_sentences_are_those_of_the_files(tmp_path: Path, treebank: str) ->
     source = [Path(treebank), second]
     whole = read_sentences(source)
     for memory in (LARGE, LEAST, 0):
-        held = hold(open_corpus(source).batches(), Room(memory))
+        held = hold(open_corpus(source).batches(), Spill(memory))
         assert held.starts.tolist() == whole.starts.tolist() and held.head_lists() == whole.head_lists()
         assert list(held.columns) == list(whole.columns)
         assert all(held.lists(name) == whole.lists(name) for name in whole.columns)
@@ -125,9 +126,9 @@ def test_what_is_not_in_files_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_strings_are_chosen_some_at_a_time(at_a_time: int, strings: list[str], data: st.DataObject) -> None:
     which = np.array(data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=12)), np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentences, "AT_A_TIME", at_a_time)
-        for room in (None, Room(0)):
-            chosen = Strings.of(strings).chosen(which, room)
+        patch.setattr(strings_module, "AT_A_TIME", at_a_time)
+        for spill in (None, Spill(0)):
+            chosen = Strings.of(strings).take(which, spill)
             assert chosen.tolist() == [strings[i] for i in which.tolist()]
 
 
@@ -135,8 +136,8 @@ def test_strings_are_chosen_some_at_a_time(at_a_time: int, strings: list[str], d
 
 
 def test_few_sentences_come_in_any_order_and_many_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "PIECE", 4)
-    monkeypatch.setattr(runs, "WINDOW", 12)
+    monkeypatch.setattr(sentence_training, "PIECE", 4)
+    monkeypatch.setattr(sentence_training, "WINDOW", 12)
     orders = [visiting_order(size, seed, epoch) for size in (5, 12, 13, 50) for seed in (0, 1) for epoch in (1, 2)]
     for order in orders:
         assert sorted(order.tolist()) == list(range(len(order)))
@@ -168,21 +169,21 @@ TRAININGS: dict[str, tuple[Any, dict[str, Any]]] = {
 def test_how_much_memory_there_is_changes_nothing(
     name: str, treebank: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "PIECE", 64)
-    monkeypatch.setattr(runs, "WINDOW", 512)
-    rooms: list[Room] = []
+    monkeypatch.setattr(sentence_training, "PIECE", 64)
+    monkeypatch.setattr(sentence_training, "WINDOW", 512)
+    spills: list[Spill] = []
 
-    class Seen(Room):
+    class Seen(Spill):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
-            rooms.append(self)
+            spills.append(self)
 
-    monkeypatch.setattr("markone.structured.corpus_store.Room", Seen)
+    monkeypatch.setattr("markone.structured.corpus_store.Spill", Seen)
     model, settings = TRAININGS[name]
     wanted = content(model.train(treebank, **settings, memory="1 GB"), tmp_path)
-    assert not any(room.on_disk for room in rooms)
+    assert not any(spill.on_disk for spill in spills)
     found = content(model.train(treebank, **settings, memory="1 MiB"), tmp_path)
-    assert any(room.on_disk for room in rooms) and all(room.used <= room.memory for room in rooms)
+    assert any(spill.on_disk for spill in spills) and all(spill.used <= spill.memory for spill in spills)
     assert found == wanted
     assert content(model.train(read_sentences(treebank), **settings), tmp_path) == wanted
 

@@ -15,7 +15,7 @@ import markone
 from files_of import TABLE, as_arrow, as_csv, as_json, as_parquet
 from markone.data import files
 from markone.data.files import KeptFile
-from markone.data.texts import Texts
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
 
 COLUMNS = ["age", "job", "member", "note", "weight", "label"]
@@ -124,7 +124,7 @@ def test_lines_are_those_that_python_finds(data, tmp_path):
     found = []
     for batch in markone.read(path, format="lines").batches():
         texts = batch.columns["text"]
-        assert isinstance(texts, Texts)
+        assert isinstance(texts, Strings)
         whole = texts.data.tobytes()
         found += [whole[begin:end] for begin, end in pairwise(texts.offsets.tolist())]
     assert found == [line.removesuffix(b"\r") for line in data.removesuffix(b"\n").split(b"\n")]

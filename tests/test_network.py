@@ -33,7 +33,8 @@ from markone.data.store import RowStore
 from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
 from markone.learning.network import Multilayer
-from markone.learning.passes import Run, make_passes, teach
+from markone.learning.passes import LearnerTraining, teach
+from markone.learning.run import Run
 from markone.model.network import Network
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
@@ -502,7 +503,7 @@ def test_pieces_and_the_place_of_the_rows_change_nothing(monkeypatch: pytest.Mon
                 store.finish(np.arange(3, dtype=np.int32))
                 assert store.on_disk == (memory == 100) and store.pieces > 6
                 network = Multilayer(Settings(rule="mlp", batch=8, epochs=2, dropout=0.1), features=5, classes=3)
-                make_passes(Run(network, StoredExamples(store, network.settings)))
+                Run(LearnerTraining(network, StoredExamples(store, network.settings))).make_passes()
             found.add(tuple(bits(network.layers())))
     assert len(found) == 1
 

@@ -198,7 +198,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_file_the_same_trees(how: dict[
 def test_a_training_that_was_interrupted_ends_as_if_it_had_not_been(
     how: dict[str, Any], between: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", between)
+    monkeypatch.setattr("markone.structured.sentence_training.BETWEEN_LOOKS", between)
     settings: dict[str, Any] = {"epochs": 4, "round": 3, "holdout": 0.2, "patience": 4, **how}
     whole = Parser.train(noisy(40), **settings)
     kept = tmp_path / "kept"
@@ -405,7 +405,7 @@ def test_words_without_tags_are_refused(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", 3)
+    monkeypatch.setattr("markone.structured.sentence_training.BETWEEN_LOOKS", 3)
     told: list[tuple[str, int]] = []
 
     class Listener(Silence):

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.strings import Strings
 from markone.reference import parsing
 from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, BeamParser, GreedyParser, Parse, Sentence, View
-from markone.structured.sentences import Strings
 
 WORDS = ["the", "dog", "Dogs", "bark", "a1", "I", "of", "U.S.", "running", "2006"]
 TAGS = ["DET", "NOUN", "VERB", "ADP"]
@@ -112,7 +112,7 @@ def bank_of(sentences: Sequence[Sentence], trees: bool = True) -> _core.TreeBank
     starts = np.array([0, *accumulate(len(one.words) for one in sentences)], np.int64)
     forms = Strings.of([word for one in sentences for word in one.words])
     tags = Strings.of([tag for one in sentences for tag in one.tags])
-    bank = _core.TreeBank(starts, forms.bytes, forms.offsets, tags.bytes, tags.offsets, room_for(len(forms)))
+    bank = _core.TreeBank(starts, forms.data, forms.offsets, tags.data, tags.offsets, room_for(len(forms)))
     if trees:
         heads = np.concatenate([written(one.heads) for one in sentences])
         bank.set_trees(heads, ints([label for one in sentences for label in one.labels]))

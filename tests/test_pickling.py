@@ -85,11 +85,11 @@ def test_nothing_but_the_file_and_who_reads_it_is_pickled() -> None:
             return super().find_class(module, name)
 
     Names(io.BytesIO(pickle.dumps(markone.train(TEXTS, target=LABELS)))).load()
-    assert Names.found == ["markone.model.file.unpickled"]
+    assert Names.found == ["markone.model.model.unpickled"]
 
 
 def test_what_is_damaged_is_said() -> None:
-    from markone.model.file import unpickled
+    from markone.model.model import unpickled
 
     read, (whole, functions) = markone.train(TEXTS, target=LABELS).__reduce__()
     assert read is unpickled and read(whole, functions).predict("free money") == "spam"

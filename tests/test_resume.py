@@ -140,7 +140,7 @@ def test_a_checkpoint_is_a_model_as_well(tmp_path: Path) -> None:
 def test_checkpoints_come_when_minutes_have_gone_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "VALUES_BETWEEN_LOOKS", 500)
     kept = []
-    monkeypatch.setattr("markone.learning.training.save_model", lambda model, path: kept.append(len(model.history)))
+    monkeypatch.setattr(Model, "save", lambda model, path: kept.append(len(model.history)))
     source = markone.read(texts(200), target="label")
 
     def passes_at_checkpoints(**how: Any) -> list[int]:
@@ -382,7 +382,7 @@ def test_a_checkpoint_that_fails_does_not_end_the_training(tmp_path: Path, monke
     def fail(*_: object) -> None:
         raise DataError("cannot save kept: No space left on device")
 
-    monkeypatch.setattr("markone.learning.training.save_model", fail)
+    monkeypatch.setattr(Model, "save", fail)
     source = markone.read(texts(100), target="label")
     with pytest.warns(UserWarning, match="No space left on device; the training goes on"):
         model = markone.train(source, epochs=2, checkpoint=tmp_path / "kept")
@@ -392,9 +392,7 @@ def test_a_checkpoint_that_fails_does_not_end_the_training(tmp_path: Path, monke
 def test_what_is_interrupted_is_kept_elsewhere_where_it_cannot_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from markone.learning import training
-
-    save, kept = training.save_model, []
+    save, kept = Model.save, []
 
     def save_elsewhere(model: Model, path: Any) -> None:
         if Path(path).parent == tmp_path:
@@ -402,12 +400,13 @@ def test_what_is_interrupted_is_kept_elsewhere_where_it_cannot_be_kept(
         kept.append(Path(path))
         save(model, path)
 
-    monkeypatch.setattr(training, "save_model", save_elsewhere)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     source = markone.read(texts(100), target="label")
     where = Checkpoints(tmp_path / "kept", each_pass=False)
-    with pytest.warns(UserWarning, match="No space left on device. It is kept in .* instead; move it there"):
-        markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(Model, "save", save_elsewhere)
+        with pytest.warns(UserWarning, match="No space left on device. It is kept in .* instead; move it there"):
+            markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
     again = markone.train(source, epochs=3, resume=kept[0])
     assert saved(again, tmp_path) == saved(markone.train(source, epochs=3), tmp_path)
 

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from markone import DataError, Features, SettingsError, _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, GivenRows
+from markone.data.strings import Strings
 from markone.errors import MarkoneError
 from markone.features.examples import ListedNames
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix, Part
-from markone.features.texts import Texts
-from markone.storage.saved import Saved, listed
+from markone.storage.saved import Saved
 from parts import PLAIN_TEXT
 
 FUNCTIONS = {
@@ -447,7 +447,7 @@ def test_damaged_weights_and_hashed_names_are_refused() -> None:
             for other in (names[::-1], np.full_like(names, 32), np.full_like(names, 97)):
                 with pytest.raises(DataError):
                     load(changed(saved, names=other))
-    facts, names = some_map(hash_bits=2).save().facts, Texts.of(["a", "b", "c", "d", "e"])
+    facts, names = some_map(hash_bits=2).save().facts, Strings.of(["a", "b", "c", "d", "e"])
     arrays = {"names": names.data, "names_offsets": names.offsets.astype(np.int32), "shared": np.zeros(5, np.uint8)}
     with pytest.raises(DataError, match="two n-grams have one place"):
         load(changed(Saved(facts), **arrays))
@@ -637,11 +637,11 @@ def test_names_of_the_core_are_the_same_one_by_one_and_all_at_once(documents: li
         longest=longest,
         characters=False,
     )
-    texts = Texts.of([" ".join(words) for words in documents])
+    texts = Strings.of([" ".join(words) for words in documents])
     make: list[Callable[[], Any]] = [lambda: _core.NgramVocabulary(how), lambda: _core.HashedVocabulary(how, 4)]
     for vocabulary in (one() for one in make):
-        vocabulary.absorb(vocabulary.collect(*texts))
-        names = listed(Texts(*vocabulary.names()))
+        vocabulary.absorb(vocabulary.collect(*texts.for_core))
+        names = Strings.of_core(*vocabulary.names()).tolist("surrogatepass")
         assert names == [vocabulary.name(number) for number in range(vocabulary.features)]
 
 
@@ -654,13 +654,13 @@ def test_the_core_refuses_what_cannot_be() -> None:
         vocabulary.prune(np.zeros(0, np.uint32))
     with pytest.raises(ValueError, match="by itself"):
         vocabulary.extend(vocabulary)
-    texts = Texts.of(["a"])
+    texts = Strings.of(["a"])
     for parts, features in (([], 1), ([NOBODY], 0), ([NOBODY, 0], 2)):
         with pytest.raises(ValueError, match="as many"):
-            vocabulary.restore(*texts, np.array(parts, np.uint32), features)
-    vocabulary.restore(*texts, np.array([NOBODY, 0], np.uint32), 1)
+            vocabulary.restore(*texts.for_core, np.array(parts, np.uint32), features)
+    vocabulary.restore(*texts.for_core, np.array([NOBODY, 0], np.uint32), 1)
     with pytest.raises(RuntimeError, match="not empty"):
-        vocabulary.restore(*texts, np.array([NOBODY, 0], np.uint32), 1)
+        vocabulary.restore(*texts.for_core, np.array([NOBODY, 0], np.uint32), 1)
     with pytest.raises(ValueError, match="choice"):
         vocabulary.prune(np.array([1], np.uint32))
     with pytest.raises(ValueError, match="twice"):

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from markone import DataError, SettingsError, Tagger, _core
 from markone.data.chunks import CHUNK
+from markone.data.strings import Strings
 from markone.structured.corpora import check_trees, guess_format, open_corpus, read_sentences
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.writing import append_column, write_conllu
 
 ROOT = Path(__file__).parents[1]
@@ -376,13 +377,13 @@ def test_the_core_refuses_places_outside_of_a_chunk() -> None:
     for wrong in (
         Strings.of([]),
         Strings.of(["a", "b"]),
-        Strings(forms.bytes, np.array([0, 2])),
-        Strings(forms.bytes, np.array([1, 0])),
+        Strings(forms.data, np.array([0, 2])),
+        Strings(forms.data, np.array([1, 0])),
     ):
         with pytest.raises(ValueError, match="more or fewer strings"):
-            _core.rewrite_conllu(line, np.array([0]), [(1, wrong.bytes, wrong.offsets)], None)
+            _core.rewrite_conllu(line, np.array([0]), [(1, wrong.data, wrong.offsets)], None)
     with pytest.raises(ValueError, match="there is no such column"):
-        _core.rewrite_conllu(line, np.array([0]), [(10, forms.bytes, forms.offsets)], None)
+        _core.rewrite_conllu(line, np.array([0]), [(10, forms.data, forms.offsets)], None)
     with pytest.raises(ValueError, match="more or fewer heads"):
         _core.rewrite_conllu(line, np.array([0]), [], np.zeros(2, np.int32))
     for starts in ([], [1], [0, 2, 1], [0, 2]):
@@ -492,7 +493,7 @@ def test_text_is_words_and_blanks(text: str) -> None:
     words, behind = Strings(*found.columns[0]), Strings(*found.columns[1])
     sizes = np.diff(words.offsets)
     for i, place in enumerate(found.places.tolist()):
-        assert data[place : place + sizes[i]] == words.bytes[words.offsets[i] : words.offsets[i + 1]].tobytes()
+        assert data[place : place + sizes[i]] == words.data[words.offsets[i] : words.offsets[i + 1]].tobytes()
         touches = i + 1 < len(words) and place + sizes[i] == found.places[i + 1]
         assert behind[i] == ("SpaceAfter=No" if touches else "_")
     taken = np.zeros(len(data), bool)
@@ -650,10 +651,10 @@ def test_a_real_treebank_is_written_back_as_it_was(part: str) -> None:
 def test_strings_come_back_whatever_is_in_them(strings: list[str]) -> None:
     made = Strings.of(strings)
     assert made.tolist() == list(made) == strings == [made[i] for i in range(len(made))]
-    padded = Strings(np.concatenate([[7], made.bytes, [7]]).astype(np.uint8), made.offsets + 1)
+    padded = Strings(np.concatenate([[7], made.data, [7]]).astype(np.uint8), made.offsets + 1)
     assert padded.tolist() == strings
     which = np.arange(len(strings))[::-2]
-    assert made.chosen(which).tolist() == strings[::-2]
+    assert made.take(which).tolist() == strings[::-2]
 
 
 def test_strings_that_are_no_text_are_shown() -> None:

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markone import DataError, SettingsError
+from markone.data.strings import Strings
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import Hits, SpanScore, TagScore, TreeScore, score_spans, score_tags, score_trees
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.spans import (
     SCHEMES,
     SIGNS,

@@ -16,7 +16,9 @@ from markone.learning.examples import BlockExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import learner_for
 from markone.learning.online import Linear
-from markone.learning.passes import Run, make_passes
+from markone.learning.passes import LearnerTraining
+from markone.learning.run import Run
+from markone.learning.run_options import RunOptions
 from markone.learning.svm import Dual
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
@@ -71,13 +73,13 @@ def begun(name: str) -> Run:
     X = chance.random((rows, features)).round(2) + 0.3 * (labels[:, None] % features == np.arange(features))
     learner = learner_for(settings, features=features, classes=classes, dtype=np.float64)
     block = learner.ready(Block.of(X, labels))
-    return Run(learner, BlockExamples(block, learner.settings, None))
+    return Run(LearnerTraining(learner, BlockExamples(block, learner.settings, None)))
 
 
 def kept(name: str, passes: int = 2) -> Run:
     """A run after some passes."""
     run = begun(name)
-    make_passes(run, callback=lambda one: one.epoch >= passes)
+    run.make_passes(RunOptions(callback=lambda one: one.epoch >= passes))
     if LEARNERS[name].settings.rule == "naive-bayes":
         run.history.passes.clear()  # or its one pass would be the last
     return run
@@ -87,12 +89,12 @@ def go_on(name: str, saved: Saved, after: Run) -> None:
     """Takes up what was saved, and does with it all that can be done."""
     run = begun(name)
     run.restore(saved, after.history)
-    make_passes(run, callback=lambda one: one.epoch >= len(after.history) + 1)
-    block = run.examples.whole()[0] if hasattr(run.examples, "whole") else None
+    run.make_passes(RunOptions(callback=lambda one: one.epoch >= len(after.history) + 1))
+    block = run.trained.examples.whole()[0] if hasattr(run.trained.examples, "whole") else None
     assert block is not None
-    run.learner.predict(block.rows)
-    run.learner.scorer().scores(block.rows)
-    run.learner.check_state(run.learner.get_state())
+    run.trained.learner.predict(block.rows)
+    run.trained.learner.scorer().scores(block.rows)
+    run.trained.learner.check_state(run.trained.learner.get_state())
 
 
 def strange(array: NDArray[Any]) -> Iterator[Any]:
@@ -208,10 +210,10 @@ def cores(learner: Learner) -> list[Any]:
     return [learner._learner]
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if isinstance(begun(name).learner, Dual | Linear)])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if isinstance(begun(name).trained.learner, Dual | Linear)])
 def test_a_state_is_set_wholly_or_not_at_all(name: str) -> None:
     """The core does not trust whoever calls it, and changes nothing before it has looked at everything."""
-    for good_one, fresh in zip(cores(kept(name).learner), cores(begun(name).learner), strict=True):
+    for good_one, fresh in zip(cores(kept(name).trained.learner), cores(begun(name).trained.learner), strict=True):
         good, before = good_one.get_state(), fresh.get_state()
         for what, arrays in forgeries(good):
             try:

@@ -23,9 +23,10 @@ from markone.errors import SettingsError
 from markone.features.map import thin
 from markone.learning import examples
 from markone.learning.examples import BlockExamples, StoredExamples
-from markone.learning.holdout import Choice
+from markone.learning.holdout import HoldoutChoice
 from markone.learning.online import Linear
-from markone.learning.passes import Run, make_passes, teach
+from markone.learning.passes import LearnerTraining, teach
+from markone.learning.run import Run
 
 LARGE, SMALL = 10**9, 2**20
 
@@ -52,7 +53,7 @@ def filled(
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
     store = RowStore(memory, folder)
-    choose = Choice(holdout, seed)
+    choose = HoldoutChoice(holdout, seed)
     for start in range(0, rows, batch):
         part = values[start : start + batch]
         weights = importance[start : start + batch] if start >= batch else None
@@ -161,7 +162,7 @@ def test_learning_from_a_file_ends_with_the_bytes_of_learning_from_memory(
         store, _, _ = filled(400, memory, dense=dense, holdout=holdout)
         linear = Linear(settings, features=5, classes=3, dtype=np.float32)
         with store:
-            history = make_passes(Run(linear, StoredExamples(store, settings)))
+            history = Run(LearnerTraining(linear, StoredExamples(store, settings))).make_passes()
         found.append((linear.weights().matrix().tobytes(), [(one.holdout, one.loss) for one in history]))
     assert found[0] == found[1]
 
@@ -171,7 +172,7 @@ def test_few_rows_are_learned_as_one_block_is() -> None:
     store, values, labels = filled(30, LARGE, dense=True, batch=30)
     assert store.pieces == 1 and store.importance is None
     linear, by_block = (Linear(settings, features=5, classes=3, dtype=np.float32) for _ in range(2))
-    make_passes(Run(linear, StoredExamples(store, settings)))
+    Run(LearnerTraining(linear, StoredExamples(store, settings))).make_passes()
     block = Block.of(values, labels)
     teach(by_block, block)
     assert BlockExamples(block, settings).rows == len(store)
@@ -215,7 +216,7 @@ def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
     labels: list[int], cuts: list[int], share: float, seed: int
 ) -> None:
     rows = np.array(labels, np.int32)
-    whole, cut = Choice(share, seed), Choice(share, seed)
+    whole, cut = HoldoutChoice(share, seed), HoldoutChoice(share, seed)
     apart = whole(rows)
     places = [0, *sorted(min(place, len(rows)) for place in cuts), len(rows)]
     assert np.concatenate([cut(rows[a:b]) for a, b in pairwise(places)]).tolist() == apart.tolist()
@@ -226,9 +227,9 @@ def test_held_out_rows_are_a_share_of_every_class_however_batches_are_cut(
 
 def test_held_out_rows_are_chosen_at_random() -> None:
     labels = np.zeros(1000, np.int32)
-    one, other = (np.flatnonzero(Choice(0.1, seed)(labels)) for seed in (0, 1))
+    one, other = (np.flatnonzero(HoldoutChoice(0.1, seed)(labels)) for seed in (0, 1))
     assert len(one) == len(other) == 100 and len({*np.diff(one).tolist()}) > 5
     assert len({*one.tolist()} & {*other.tolist()}) < 30
     both = np.repeat(np.array([0, 1], np.int32), 1000)
-    apart = Choice(0.1, 0)(both)
+    apart = HoldoutChoice(0.1, 0)(both)
     assert apart[:1000].tolist() != apart[1000:].tolist()  # each class has its own

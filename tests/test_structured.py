@@ -23,8 +23,8 @@ from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, StructuredPerceptron, reference
 from markone.model.history import Pass
 from markone.storage.container import read_file, write_file
+from markone.structured.named_features import Weights
 from markone.structured.pairwise_explanation import StructuredMargins
-from markone.structured.perceptron import Weights
 from stopping import Stopping
 
 # ---- a small structure: a tag for each word, with the pairs of tags that follow each other
@@ -359,7 +359,7 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no classifier but 'structured'; markone.StructuredPerceptron.load opens it"):
         markone.load(path)
     markone.train(["a", "b"], target=["x", "y"]).save(path)
-    with pytest.raises(DataError, match="it holds 'classifier', no structured perceptron"):
+    with pytest.raises(DataError, match="it holds no structured perceptron but 'classifier'"):
         StructuredPerceptron.load(path, features, viterbi)
 
 

@@ -29,7 +29,8 @@ from markone import DataError, LinearSVM, SettingsError, reference
 from markone.data.blocks import Block
 from markone.learning.examples import BlockExamples
 from markone.learning.hard_margin import UPDATES, Inverse
-from markone.learning.passes import Run, make_passes, teach
+from markone.learning.passes import LearnerTraining, teach
+from markone.learning.run import Run
 from markone.learning.svm import NO_MARGIN, Dual
 from markone.model.settings import Settings
 
@@ -509,10 +510,10 @@ def test_resumes_to_the_bit(noisy: Any, chosen: dict[str, Any], stop: int, monke
 
     def fresh() -> Run:
         learner = Dual(how, features=6, classes=int(y.max()) + 1)
-        return Run(learner, BlockExamples(learner.ready(Block.of(X, y)), how))
+        return Run(LearnerTraining(learner, BlockExamples(learner.ready(Block.of(X, y)), how)))
 
     whole = fresh()
-    make_passes(whole)
+    whole.make_passes()
     first = fresh()
     for looks, _ in enumerate(first.looks(Quiet()), start=1):
         if looks == stop:
@@ -521,7 +522,7 @@ def test_resumes_to_the_bit(noisy: Any, chosen: dict[str, Any], stop: int, monke
     saved.arrays.update({name: array.copy() for name, array in saved.arrays.items()})
     second = fresh()
     second.restore(saved, first.history)
-    make_passes(second)
+    second.make_passes()
     assert len(whole.history) == len(second.history) > 1
     for one, other in zip(whole.history, second.history, strict=True):
         assert (one.mistakes, one.updates, one.loss, one.norm2) == (
@@ -531,9 +532,9 @@ def test_resumes_to_the_bit(noisy: Any, chosen: dict[str, Any], stop: int, monke
             other.norm2,
         )
         assert (one.objective, one.gap) == (other.objective, other.gap)
-    for name, array in whole.learner.get_state().items():
-        np.testing.assert_array_equal(array, second.learner.get_state()[name])
-    np.testing.assert_array_equal(all_weights(whole.learner), all_weights(second.learner))  # type: ignore[arg-type]
+    for name, array in whole.trained.learner.get_state().items():
+        np.testing.assert_array_equal(array, second.trained.learner.get_state()[name])
+    np.testing.assert_array_equal(all_weights(whole.trained.learner), all_weights(second.trained.learner))  # type: ignore[arg-type]
 
 
 class Quiet:
@@ -658,7 +659,7 @@ def test_fitted_machines_can_be_kept_and_have_let_go_of_their_rows(noisy: Any) -
         assert (twin.objective_, twin.dual_gap_) == (model.objective_, model.dual_gap_)
     assert not model._learner._solvers
     unfinished = Dual(Settings(rule="svm"), features=6, classes=3)
-    run = Run(unfinished, BlockExamples(Block.of(X, y), unfinished.settings))
+    run = Run(LearnerTraining(unfinished, BlockExamples(Block.of(X, y), unfinished.settings)))
     next(run.looks(Quiet()))
     np.testing.assert_array_equal(all_weights(pickle.loads(pickle.dumps(unfinished))), all_weights(unfinished))
 

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from forging import Forged, damaged, forge
 from markone import DataError, SettingsError, Tagger
+from markone.data.strings import Strings
 from markone.learning.checkpoints import Checkpoints
 from markone.model.history import Pass
 from markone.structured.corpora import read_sentences
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.spans import SCHEMES, convert
 from markone.structured.tagger import TagExplanation
 from markone.structured.templates import WORDS, Templates, templates_with
@@ -502,7 +503,7 @@ def test_resuming_is_as_if_nothing_had_happened(decode: Any, more: dict[str, Any
 
 
 def test_interrupted_within_a_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("markone.structured.runs.BETWEEN_LOOKS", 7)
+    monkeypatch.setattr("markone.structured.sentence_training.BETWEEN_LOOKS", 7)
     whole = content(Tagger.train(CORPUS, epochs=3), tmp_path)
     kept = tmp_path / "kept.tagger"
 

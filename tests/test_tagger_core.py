@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from levels import check_levels
 from markone import _core
+from markone.data.strings import Strings
 from markone.reference import TagLearner, known_of_others, known_tags
 from markone.reference.sequences import END, NOTHING, START, Sentence, Tags
-from markone.structured.sentences import Strings
 from markone.structured.templates import Templates
 
 WORDS = ["a", "A", "the", "Dogs", "run-2", "EU", "dogs", "xyzzy", "X1", "42"]
@@ -57,7 +57,7 @@ def corpora(draw: st.DrawFn, longest: int = 4) -> tuple[list[str], Corpus]:
 def texts(sentences: Sequence[Sentence], columns: Sequence[str]) -> tuple[NDArray[np.int64], list[Any]]:
     starts = np.cumsum([0, *(len(one["form"]) for one in sentences)], dtype=np.int64)
     found = [Strings.of([word for one in sentences for word in one[name]]) for name in columns]
-    return starts, [(one.bytes, one.offsets) for one in found]
+    return starts, [(one.data, one.offsets) for one in found]
 
 
 class Pair:

@@ -18,7 +18,7 @@ import markone
 from markone import DataError, FeatureMap, Features, MarkoneWarning, SettingsError, reference
 from markone.data import store as store_module
 from markone.data.source import Column
-from markone.features.texts import as_texts
+from markone.data.strings import Strings
 from parts import PLAIN_TEXT
 
 WORDS = ["free", "money", "win", "the", "vote", "not", "good", "bad", "film", "see", "you", "soon", "!", "."]
@@ -190,8 +190,8 @@ def test_a_slice_of_an_arrow_array_is_read_as_it_is() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.string_view()):
         array = pyarrow.array(["a", "b", None, "d"], kind).slice(1, 2)
-        assert as_texts(array).to_pylist() == ["b", ""]
-    assert as_texts(pyarrow.array(["x", "y", "x"]).dictionary_encode()).to_pylist() == ["x", "y", "x"]
+        assert Strings.of_arrow(array).tolist() == ["b", ""]
+    assert Strings.of_arrow(pyarrow.array(["x", "y", "x"]).dictionary_encode()).tolist() == ["x", "y", "x"]
 
 
 def test_a_lower_case_template_says_yes_or_no() -> None:

@@ -17,7 +17,7 @@ from markone.learning.examples import BlockExamples
 from markone.learning.holdout import split
 from markone.learning.online import Linear, pieces
 from markone.learning.passes import teach
-from markone.learning.progress import Bar, Lines, Silence, visible_progress
+from markone.learning.progress import Bar, PassLines, Silence, visible_progress
 from markone.model.history import Pass
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
@@ -261,7 +261,7 @@ def test_too_few_rows_to_hold_out_is_said() -> None:
 
 def test_lines_tell_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
     block = noisy()
-    teach(learner(block, epochs=2, holdout=0.2), block, progress=Lines())
+    teach(learner(block, epochs=2, holdout=0.2), block, progress=PassLines())
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("pass 1: ") and "mistakes, loss" in lines[0] and "held-out accuracy" in lines[0]
@@ -276,4 +276,4 @@ def test_the_bar_tells_of_the_last_pass_and_leaves_no_lines(capsys: pytest.Captu
 
 
 def test_a_log_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    assert isinstance(visible_progress(), Lines)  # pytest's standard error is no terminal
+    assert isinstance(visible_progress(), PassLines)  # pytest's standard error is no terminal

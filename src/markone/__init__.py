@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from markone.features.spec import Features
     from markone.learning.training import train
     from markone.model.bounds import Bounds
-    from markone.model.file import load
-    from markone.model.model import Model
+    from markone.model.model import Model, load
     from markone.model.settings import Settings
     from markone.structured.parser import Parser
     from markone.structured.perceptron import StructuredPerceptron
@@ -85,7 +84,7 @@ HOMES = {
     "validate": "markone.experiments.validation",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
-    "load": "markone.model.file",
+    "load": "markone.model.model",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",

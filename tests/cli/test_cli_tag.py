@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from markone import Tagger
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.demo.stories import write_stories
 
 
@@ -186,12 +186,12 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
     write_stories(Path("large.conllu"), 2500, seed=3)
     rooms = []
 
-    class Seen(Room):
+    class Seen(Spill):
         def __init__(self, *given):
             super().__init__(*given)
             rooms.append(self)
 
-    monkeypatch.setattr("markone.structured.corpus_store.Room", Seen)
+    monkeypatch.setattr("markone.structured.corpus_store.Spill", Seen)
     learn = [*command, "large.conllu", "--epochs", "1"]
     run(*learn, "-o", "one")
     assert not any(room.on_disk for room in rooms)

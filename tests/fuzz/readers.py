@@ -13,8 +13,8 @@ import numpy as np
 import markone
 from files_of import LINES, PICTURES, TABLE_SETTINGS, TABLES
 from markone import MarkoneError, _core
+from markone.data.strings import Strings
 from markone.structured.corpora import read_sentences
-from markone.structured.sentences import Strings
 from markone.structured.writing import append_column, write_conllu
 
 from .mutations import mutate_bytes

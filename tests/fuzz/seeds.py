@@ -43,7 +43,7 @@ def frequent_looks() -> Iterator[None]:
     """Trainings can be interrupted after some examples of a few."""
     with (
         mock.patch("markone.learning.examples.VALUES_BETWEEN_LOOKS", 30),
-        mock.patch("markone.structured.runs.BETWEEN_LOOKS", 2),
+        mock.patch("markone.structured.sentence_training.BETWEEN_LOOKS", 2),
     ):
         yield
 

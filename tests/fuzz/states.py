@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone import _core
+from markone import Parser, Tagger, _core
 from markone.data.blocks import Block
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.features.map import FeatureMap
 from markone.learning.examples import BlockExamples
 from markone.learning.learners import learner_for
@@ -101,7 +101,7 @@ def tagger_state(data: Any, **settings: Any) -> Kind:
     how = tagger_training.settings_for(sentences, {**usual, **settings})
 
     def fresh() -> _core.TaggerLearner:
-        return tagger_training.Training(sentences, how, Room(ROOM)).learner
+        return tagger_training.TaggerTraining(Tagger, sentences, how, Spill(ROOM)).learner
 
     order = np.arange(len(sentences))
     learner = fresh()
@@ -122,7 +122,7 @@ def parser_state(**settings: Any) -> Kind:
     usual = dict.fromkeys(["epochs", "round", "beam", "C", "patience"])
     usual |= {"tags": "upos", "features": 1000, "crossing": "lift", "seed": 0, "holdout": 0.0}
     how = parser_training.settings_for({**usual, **settings})
-    training = parser_training.Training(sentences, how, Room(ROOM), None)
+    training = parser_training.ParserTraining(Parser, sentences, how, Spill(ROOM), None)
     order = np.arange(len(sentences))
     training.learner.learn(training.bank, order, False, 1)
     state = training.learner.get_state()
@@ -316,7 +316,7 @@ def trees() -> Kind:
     sentences = Sentences.of(TREES)
     assert sentences.heads is not None
     form = sentences.form
-    arrays = {"starts": sentences.starts, "heads": sentences.heads, "bytes": form.bytes, "offsets": form.offsets}
+    arrays = {"starts": sentences.starts, "heads": sentences.heads, "bytes": form.data, "offsets": form.offsets}
 
     def use(arrays: Arrays) -> object:
         starts, heads = arrays["starts"], arrays["heads"]

@@ -55,7 +55,7 @@ def evaluate(
     from markone.cli.reading import open_data
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
-    from markone.model.file import load
+    from markone.model.model import load
 
     check_kind(model, "classifier", "measure", data)
     predictor = load(model)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, WholeNumber, given, read_options
 from markone.data.source import Batch, GivenRows, Source
-from markone.data.texts import Texts
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
 from markone.structured.corpora import FORMATS as FORMATS_OF_SENTENCES
 
@@ -125,7 +125,7 @@ def is_text(data: str) -> bool:
 def explain_example(
     model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int
 ) -> Shown:
-    from markone.model.file import load
+    from markone.model.model import load
 
     predictor = load(model)
     found: Shown
@@ -178,7 +178,7 @@ def row_of(batch: Batch, row: int) -> Batch:
     def only(values: Any) -> Any:
         if isinstance(values, GivenRows):
             return GivenRows(values.matrix[which], values.names)
-        return values.take(which) if isinstance(values, Texts) else values[row : row + 1]
+        return values.take(which) if isinstance(values, Strings) else values[row : row + 1]
 
     columns = {name: only(values) for name, values in batch.columns.items()}
     return replace(batch, columns=columns, size=1, labels=None, importance=None, kept={})

@@ -11,7 +11,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from markone.data.files import COMPRESSION_OF_ENDING, STANDARD_INPUT, files_in, find, format_of
 from markone.data.kinds import word, written
 from markone.data.source import Label
-from markone.data.texts import Texts
+from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
 from markone.model.evaluation import log_probabilities, of_each_class
 
@@ -236,12 +235,8 @@ def values_of(column: Any) -> list[Any]:
     """A column that was kept, as Python has it; bytes are texts that may be no UTF-8."""
     if isinstance(column, list):
         return column
-    if isinstance(column, Texts):
-        data = column.data.tobytes().decode("utf-8", "surrogateescape")
-        if len(data) != len(column.data):  # not only ASCII: places of characters are not those of bytes
-            whole = column.data.tobytes()
-            return [whole[a:b].decode("utf-8", "surrogateescape") for a, b in pairwise(column.offsets.tolist())]
-        return [data[a:b] for a, b in pairwise(column.offsets.tolist())]
+    if isinstance(column, Strings):
+        return column.tolist("surrogateescape")
     found: list[Any] = column.to_pylist()
     return found
 

@@ -36,8 +36,9 @@ from markone.cli.treebanks import (
     tell_training,
     write_all,
 )
-from markone.structured.parser import DEPREL, Parser
+from markone.structured.parser import Parser
 from markone.structured.sentences import Sentences
+from markone.structured.tree_bank import DEPREL
 
 FOR_PYTHON = {"source", "tag", "checkpoint", "resume", "callback", "progress"}
 

@@ -69,7 +69,7 @@ def predict(
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.data.files import STANDARD_INPUT
-    from markone.model.file import load
+    from markone.model.model import load
 
     check_not_read(out, model, data)
     kept = columns_to_keep(keep)

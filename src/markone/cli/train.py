@@ -96,7 +96,7 @@ def train(
     """
     from markone.cli.models import check_kind
     from markone.learning.training import train as learn
-    from markone.model.file import load
+    from markone.model.model import load
 
     if not data:
         raise DataError("there are no data to learn from; name a file, as in: markone train reviews.csv --target label")

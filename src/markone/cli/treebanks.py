@@ -16,11 +16,13 @@ from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, options, parameter_docs
 from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.terminal import say
+from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError
 from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, Corpus, open_corpus
 from markone.structured.corpus_store import held_sentences
-from markone.structured.parser import Parser, with_tags
-from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.parser import Parser
+from markone.structured.sentences import FORM, TAG, Sentences
+from markone.structured.tree_bank import with_tags
 from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
 
 if TYPE_CHECKING:
@@ -97,8 +99,8 @@ def open_to_use(data: str, said: dict[str, Any], usual: Sequence[str] | None = N
 
 def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str, Any], *, heads: bool) -> Sentences:
     """All sentences of the files, in memory as far as they may be; the settings say what is left of that."""
-    sentences, room = held_sentences(open_files(data, said, heads=heads), settings.get("memory"))
-    settings["memory"] = room.left
+    sentences, spill = held_sentences(open_files(data, said, heads=heads), settings.get("memory"))
+    settings["memory"] = spill.left
     return sentences
 
 

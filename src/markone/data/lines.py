@@ -17,8 +17,8 @@ from markone.data.files import File
 from markone.data.labels import Labels, canonical
 from markone.data.options import Options
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
+from markone.data.strings import Strings
 from markone.data.tables import chosen
-from markone.data.texts import Texts
 from markone.errors import DataError, NoDataError
 from markone.parallel import count_threads, in_order
 
@@ -145,7 +145,7 @@ class TextLines(LineSource):
         self.keep = chosen(options.keep, ["label", "text"], name)
 
     def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
-        return {"text": Texts(*_core.gather(chunk.data, read.starts, read.ends))}
+        return {"text": Strings.of_core(*_core.gather(chunk.data, read.starts, read.ends))}
 
     def kept_of(self, columns: dict[str, Any], numbers: NDArray[np.int32]) -> dict[str, Any]:
         labels = [*self.labels, None]
@@ -202,8 +202,8 @@ class PlainLines(Source):
 
     def batches(self) -> Iterator[Batch]:
         for chunk in chunks(self.files, self.options):
-            texts = Texts(*_core.gather(chunk.data, *lines_in(chunk.data)))
-            yield Batch({"text": texts}, len(texts.offsets) - 1, kept=dict.fromkeys(self.keep, texts))
+            texts = Strings.of_core(*_core.gather(chunk.data, *lines_in(chunk.data)))
+            yield Batch({"text": texts}, len(texts), kept=dict.fromkeys(self.keep, texts))
 
 
 def lines_in(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

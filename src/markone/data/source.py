@@ -41,8 +41,8 @@ class Batch(Brief):
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
     float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary. The texts
-    of lines, which may be no UTF-8, are `Texts`. A column of images is an array of bytes (examples × height × width). A
-    column of rows is a `GivenRows`.
+    of lines, which may be no UTF-8, are `Strings`. A column of images is an array of bytes (examples × height × width).
+    A column of rows is a `GivenRows`.
     """
 
     columns: dict[str, Any]
@@ -51,7 +51,7 @@ class Batch(Brief):
     """The numbers of the labels in the source's `labels`; `UNLABELLED` where an example has none."""
     importance: NDArray[np.float64] | None = None
     kept: dict[str, Any] = field(default_factory=dict)
-    """Columns that were to be kept, as they are in the file: Arrow arrays, `Texts`, or lists of values of JSON."""
+    """Columns that were to be kept, as they are in the file: Arrow arrays, `Strings`, or lists of values of JSON."""
 
     def __len__(self) -> int:
         return self.size

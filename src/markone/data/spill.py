@@ -1,6 +1,6 @@
-"""Room for large arrays: in memory while there is enough, else in temporary files that are mapped into memory.
+"""Spilling to disk: large arrays are in memory while there is enough, else in temporary files.
 
-A file has no name, and is gone with its array or with the process, however that ends.
+A temporary file has no name, and is gone with what uses it or with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import os
 import tempfile
 import weakref
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from markone.data.budget import LEAST
+from markone.data.strings import Strings
 
 
-class Room:
+class Spill:
     """So many bytes of memory, and then files.
 
-    >>> room = Room(2**20)
-    >>> room.empty(100, np.int32).shape, room.on_disk
+    >>> spill = Spill(2**20)
+    >>> spill.empty(100, np.int32).shape, spill.on_disk
     ((100,), False)
-    >>> room.empty((2**20, 4), np.uint8).shape, room.on_disk
+    >>> spill.empty((2**20, 4), np.uint8).shape, spill.on_disk
     ((1048576, 4), True)
     """
 
@@ -33,80 +34,135 @@ class Room:
         self.memory = memory
         self.folder = folder
         self.used = 0
-        """Of the memory, by arrays that are still there."""
+        """Bytes of the memory that arrays take which are still there."""
         self.on_disk = False
-        """Whether there is any file."""
+        """Whether anything had to go to a file."""
 
     @property
     def left(self) -> int:
-        """Bytes for what needs some room of its own."""
+        """The memory for other work beside these arrays, in bytes."""
         return max(LEAST, self.memory - self.used)
 
     def take(self, size: int) -> bool:
-        """Whether so many bytes more are to be in memory; else they must go to a file."""
+        """Whether so many bytes more may be in memory; else they must go to a file."""
         if self.used + size > self.memory:
             self.on_disk = True
             return False
         self.used += size
         return True
 
+    def give_back(self, size: int) -> None:
+        self.used -= size
+
     def empty(self, shape: int | Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
-        """An array in which anything may stand."""
+        """An array whose values are not set."""
         kind = np.dtype(dtype)
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         size = math.prod(sizes) * kind.itemsize
         if size == 0 or self.take(size):
             return self.watch(np.empty(sizes, kind))
-        with self.file() as file:
-            os.posix_fallocate(file.fileno(), 0, size)  # if the disk is full, that is an error here and not later
-            return mapped(file, kind).reshape(sizes)
+        with SpillFile(self.folder) as file:
+            file.reserve(size)
+            return file.mapped(kind).reshape(sizes)
 
     def watch(self, array: NDArray[Any]) -> NDArray[Any]:
-        """An array whose bytes were taken; they are given back when nobody needs it any more."""
+        """An array whose bytes were taken; they are given back when nobody uses it any more."""
         weakref.finalize(array, self.give_back, array.nbytes)
         return array
 
-    def give_back(self, size: int) -> None:
-        self.used -= size
-
-    def file(self) -> IO[bytes]:
-        return tempfile.TemporaryFile(dir=self.folder, prefix="markone-")
+    def file(self) -> SpillFile:
+        return SpillFile(self.folder)
 
 
-class Growing:
+class SpillFile:
+    """A temporary file without a name, which arrays are written into one after the other."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder, prefix="markone-")  # noqa: SIM115
+
+    def __enter__(self) -> SpillFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def reserve(self, size: int) -> None:
+        """Takes so many bytes of the disk: if it is full, that is an error here and not later."""
+        os.posix_fallocate(self._file.fileno(), 0, size)
+
+    def write(self, *arrays: NDArray[Any]) -> int:
+        """Writes arrays at the end, and returns where the first of them starts."""
+        start = self._file.tell()
+        for array in arrays:
+            self._file.write(np.ascontiguousarray(array).data)
+        return start
+
+    def read_into(self, array: NDArray[Any], offset: int) -> int:
+        """Fills an array from the file, and returns where it ends there."""
+        self._file.flush()
+        view = memoryview(array.data).cast("B")
+        while len(view) > 0:
+            read = os.preadv(self._file.fileno(), [view], offset)
+            if read == 0:
+                raise OSError("the temporary file of rows has become shorter")
+            view, offset = view[read:], offset + read
+        return offset
+
+    def mapped(self, dtype: DTypeLike) -> NDArray[Any]:
+        """The whole file as an array, which may be written to and stays when the file is closed."""
+        self._file.flush()
+        return np.frombuffer(mmap.mmap(self._file.fileno(), 0), dtype)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class GrowingArray:
     """An array that grows at its end."""
 
-    def __init__(self, room: Room, dtype: DTypeLike) -> None:
-        self.room = room
+    def __init__(self, spill: Spill, dtype: DTypeLike) -> None:
+        self.spill = spill
         self.dtype = np.dtype(dtype)
         self.parts: list[NDArray[Any]] = []
-        self.file: IO[bytes] | None = None
+        self.file: SpillFile | None = None
 
     def append(self, part: NDArray[Any]) -> None:
         part = np.ascontiguousarray(part, self.dtype)
         if part.size == 0:
             return
-        if self.file is None and self.room.take(part.nbytes):
+        if self.file is None and self.spill.take(part.nbytes):
             self.parts.append(part)
             return
         if self.file is None:
-            self.file = self.room.file()
-            for earlier in self.parts:
-                self.file.write(earlier.data)
-            self.room.give_back(sum(earlier.nbytes for earlier in self.parts))
+            self.file = self.spill.file()
+            self.file.write(*self.parts)
+            self.spill.give_back(sum(earlier.nbytes for earlier in self.parts))
             self.parts = []
-        self.file.write(part.data)
+        self.file.write(part)
 
     def finish(self) -> NDArray[Any]:
         """All of it."""
         parts, self.parts = self.parts, []
         if self.file is None:
-            return self.room.watch(np.concatenate([np.zeros(0, self.dtype), *parts]))
+            return self.spill.watch(np.concatenate([np.zeros(0, self.dtype), *parts]))
         with self.file:
-            self.file.flush()
-            return mapped(self.file, self.dtype)
+            return self.file.mapped(self.dtype)
 
 
-def mapped(file: IO[bytes], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A file as an array, which may be written to."""
-    return np.frombuffer(mmap.mmap(file.fileno(), 0), dtype)
+class GrowingStrings:
+    """A column of strings that grows at its end."""
+
+    def __init__(self, spill: Spill) -> None:
+        self.data = GrowingArray(spill, np.uint8)
+        self.offsets = GrowingArray(spill, np.int64)
+        self.offsets.append(np.zeros(1))
+        self.size = 0
+
+    def append(self, more: Strings) -> None:
+        first, last = int(more.offsets[0]), int(more.offsets[-1])
+        self.offsets.append(more.offsets[1:] - first + self.size)
+        self.data.append(more.data[first:last])
+        self.size += last - first
+
+    def finish(self) -> Strings:
+        return Strings(self.data.finish(), self.offsets.finish())

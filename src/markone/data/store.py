@@ -7,11 +7,9 @@ in just the same order: how much memory there is changes nothing but the time. F
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import xxhash
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Block, Sparse, as_rows
 from markone.data.source import UNLABELLED
-from markone.data.spill import Room
+from markone.data.spill import Spill, SpillFile
 
 PIECE_VALUES = 2**20
 """A piece has so many values at least."""
@@ -43,9 +41,8 @@ class RowStore:
     """Rows, their labels and what they count."""
 
     def __init__(self, memory: int, folder: str | None = None) -> None:
-        self.memory = memory
+        self._spill = Spill(memory, folder)
         self._sum = xxhash.xxh3_64()
-        self.folder = folder
         self.unlabelled = 0
         self.values = 0
         self._pieces: list[Matrix | Filed] = []
@@ -54,8 +51,7 @@ class RowStore:
         self._labels: list[NDArray[np.int32]] = []
         self._importance: list[NDArray[np.float64] | None] = []
         self._held_out: list[NDArray[np.bool_]] = []
-        self._bytes = 0
-        self._file: IO[bytes] | None = None
+        self._file: SpillFile | None = None
         self._whole: Block | None = None
         self.labels = np.zeros(0, np.int32)
         self.importance: NDArray[np.float64] | None = None
@@ -126,26 +122,16 @@ class RowStore:
         self._waiting = []
         self._digest(arrays_of(piece))
         self._rows.append(len(piece))
-        self._bytes += size_of(piece)
         self.values += stored(piece)
         # While the pieces are put together they are there twice.
-        if self._file is None and 2 * self._bytes > self.memory:
-            # A file without a name: it is gone with the process, however that ends.
-            self._file = tempfile.TemporaryFile(dir=self.folder, prefix="markone-")  # noqa: SIM115
-            self._pieces = [piece if isinstance(piece, Filed) else self._put(piece) for piece in self._pieces]
-        self._pieces.append(piece if self._file is None else self._put(piece))
+        if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays_of(piece))):
+            self._file = self._spill.file()
+            self._pieces = [one if isinstance(one, Filed) else put(one, self._file) for one in self._pieces]
+        self._pieces.append(piece if self._file is None else put(piece, self._file))
 
     def _digest(self, arrays: list[NDArray[Any]]) -> None:
         for array in arrays:
             self._sum.update(np.ascontiguousarray(array).data)
-
-    def _put(self, piece: Matrix) -> Filed:
-        assert self._file is not None
-        offset = self._file.tell()
-        for array in arrays_of(piece):
-            self._file.write(np.ascontiguousarray(array).data)
-        self._file.flush()
-        return Filed(offset, len(piece), stored(piece), piece.shape[1], not isinstance(piece, Sparse))
 
     # ---- reading
 
@@ -174,7 +160,8 @@ class RowStore:
         """All rows in one block, wherever they are kept: beyond the memory in files that are mapped into it."""
         if self._whole is not None:
             return self._whole
-        matrix = self._read([piece for piece in self._pieces if isinstance(piece, Filed)], Room(self.memory).empty)
+        everything = [piece for piece in self._pieces if isinstance(piece, Filed)]
+        matrix = self._read(everything, Spill(self._spill.memory, self._spill.folder).empty)
         return Block(as_rows(matrix), matrix, self.labels, self.importance)
 
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
@@ -197,13 +184,15 @@ class RowStore:
             yield order[start : start + WINDOW_PIECES]
 
     def _read(self, pieces: list[Filed], empty: Callable[[Any, Any], NDArray[Any]] = np.empty) -> Matrix:
+        assert self._file is not None
+        read = self._file.read_into
         rows, values = sum(piece.rows for piece in pieces), sum(piece.values for piece in pieces)
         width = pieces[0].width
         if pieces[0].dense:
             dense = empty((rows, width), np.float32)
             at = 0
             for piece in pieces:
-                self._fill(dense[at : at + piece.rows], piece.offset)
+                read(dense[at : at + piece.rows], piece.offset)
                 at += piece.rows
             return dense
         indptr, indices, data = empty(rows + 1, np.int64), empty(values, np.uint32), empty(values, np.float32)
@@ -211,23 +200,12 @@ class RowStore:
         indptr[0] = 0
         for piece in pieces:
             lengths = indptr[row + 1 : row + 1 + piece.rows]
-            at = self._fill(lengths, piece.offset)
-            at = self._fill(indices[value : value + piece.values], at)
-            self._fill(data[value : value + piece.values], at)
+            at = read(lengths, piece.offset)
+            at = read(indices[value : value + piece.values], at)
+            read(data[value : value + piece.values], at)
             lengths += value
             row, value = row + piece.rows, value + piece.values
         return Sparse(indptr, indices, data, width)
-
-    def _fill(self, array: NDArray[Any], offset: int) -> int:
-        """Reads an array from the file, and says where it ends there."""
-        assert self._file is not None
-        view = memoryview(array.data).cast("B")
-        while len(view) > 0:
-            read = os.preadv(self._file.fileno(), [view], offset)
-            if read == 0:
-                raise OSError("the temporary file of rows has become shorter")
-            view, offset = view[read:], offset + read
-        return offset
 
     def close(self) -> None:
         """Gives memory and file back."""
@@ -240,12 +218,15 @@ def stored(matrix: Matrix) -> int:
     return len(matrix.indices) if isinstance(matrix, Sparse) else matrix.size
 
 
-def size_of(matrix: Matrix) -> int:
-    return sum(array.nbytes for array in arrays_of(matrix))
+def put(piece: Matrix, file: SpillFile) -> Filed:
+    """Writes a piece at the end of the file."""
+    return Filed(
+        file.write(*arrays_of(piece)), len(piece), stored(piece), piece.shape[1], not isinstance(piece, Sparse)
+    )
 
 
 def arrays_of(matrix: Matrix) -> list[NDArray[Any]]:
-    """What goes to the file. Of the rows' starts the first, which is 0, does not."""
+    """What is written into the file: all of it but the first of the rows' starts, which is 0."""
     return [matrix.indptr[1:], matrix.indices, matrix.data] if isinstance(matrix, Sparse) else [matrix]
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Label, Source
-from markone.data.texts import Texts
 from markone.errors import DataError
 
 
@@ -130,8 +129,6 @@ def taken(batch: Batch, which: NDArray[np.int64]) -> Batch:
 
 
 def column_taken(column: Any, which: NDArray[np.int64]) -> Any:
-    if isinstance(column, Texts):
-        return column.take(which)
     if isinstance(column, GivenRows):
         return GivenRows(column.matrix[which], column.names)
     if isinstance(column, np.ndarray):
@@ -149,6 +146,4 @@ def size_of_column(column: Any) -> int:
         return size_of_column(column.matrix)
     if is_sparse(column):
         return sum(array.nbytes for array in (column.indptr, column.indices, column.data))
-    if isinstance(column, Texts):
-        return sum(array.nbytes for array in column)
     return int(column.nbytes)

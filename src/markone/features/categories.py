@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column
+from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.features.event_kinds import Event, Group
 from markone.features.part import Part
 from markone.features.spec import Categorical
-from markone.features.texts import Texts
-from markone.storage.saved import Contents, Saved, blob, damaged, listed
+from markone.storage.saved import Contents, Saved, blob, damaged
 
 Codes = NDArray[np.int32]
 MISSING = 0
@@ -110,7 +110,7 @@ class Categories(Part):
         return [Group("categorical", begin, end) for begin, end in pairwise(self.begins)]
 
     def save(self) -> Saved:
-        texts = Texts.of([text for kept in self.kept for text in kept])
+        texts = Strings.of([text for kept in self.kept for text in kept])
         return Saved(
             {"kept": [len(kept) for kept in self.kept], "missing": self.has_missing}, blob("categories", texts)
         )
@@ -118,7 +118,7 @@ class Categories(Part):
     def take(self, contents: Contents) -> None:
         columns = len(self.columns)
         sizes, has_missing = contents.facts("kept", int, columns), contents.facts("missing", bool, columns)
-        texts = listed(contents.texts("categories"))
+        texts = contents.texts("categories").tolist("surrogatepass")
         if min(sizes, default=0) < 0 or sum(sizes) != len(texts):
             raise damaged("the columns have not as many categories as there are")
         kept = [texts[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.source import Batch
+from markone.data.strings import Strings
 from markone.errors import SettingsError
 from markone.features.part import Part
 from markone.features.spec import Text
-from markone.features.texts import as_texts
 from markone.storage.saved import Contents, Saved
 
 LONGEST_ENTRY = 20
@@ -109,7 +109,7 @@ class Documents(Part):
         return draft
 
     def transform(self, batch: Batch) -> NDArray[np.float32]:
-        texts = as_texts(batch.columns[self.column])
+        texts = Strings.of_arrow(batch.columns[self.column]).for_core
         indptr, indices, values, _ = self.vocabulary.read(*texts)
         words = self.words.read(*texts)[3].astype(np.float64)
         rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

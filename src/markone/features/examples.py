@@ -12,8 +12,8 @@ import numpy as np
 from markone.data.blocks import Sparse
 from markone.data.read import read
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
+from markone.data.strings import Strings
 from markone.data.tables import BATCH_ROWS
-from markone.data.texts import Texts
 from markone.errors import DataError, did_you_mean, warn
 
 
@@ -157,7 +157,7 @@ def in_memory(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch] | N
         for number, text in enumerate(texts):
             if not isinstance(text, str | bytes):
                 raise DataError(f"the model predicts texts, and example {number} is {text!r}")
-        return (Batch({name: Texts.of(texts[few])}, len(texts[few])) for few in slices(len(texts)))
+        return (Batch({name: Strings.of(texts[few])}, len(texts[few])) for few in slices(len(texts)))
     if is_only(columns, "image") and (isinstance(examples, np.ndarray) or is_list(examples)):
         images = np.asarray(examples)
         if images.ndim != 3 or images.dtype != np.uint8:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse, is_sparse
 from markone.data.source import Batch, Column, GivenRows
+from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.features.part import Part
 from markone.features.spec import Function
-from markone.features.texts import Texts, as_texts
 from markone.storage.saved import Contents, Saved, blob
 
 LARGEST = float(np.finfo(np.float32).max)
@@ -63,7 +63,7 @@ class Functions(Part):
 
     def save(self) -> Saved:
         """Only names: a file holds no functions."""
-        return Saved(arrays=blob("names", Texts.of(self.chosen)))
+        return Saved(arrays=blob("names", Strings.of(self.chosen)))
 
     def take(self, contents: Contents) -> None:
         self.choose(contents.names("names"))
@@ -142,7 +142,7 @@ def values_of(column: Column, values: Any) -> Any:
         return values
     if column.kind == "rows":
         return given_values(values)
-    return as_texts(values).to_pylist() if column.kind == "text" else values.to_pylist()
+    return Strings.of_arrow(values).to_pylist() if column.kind == "text" else values.to_pylist()
 
 
 def given_values(given: GivenRows) -> list[dict[str, float]]:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
+from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.features.event_kinds import Event, Group
 from markone.features.part import Part
 from markone.features.spec import Text
 from markone.features.text_weights import inverse_document_frequency, log_odds
-from markone.features.texts import Texts, as_texts
-from markone.storage.saved import Contents, Saved, blob, check_finite, damaged, distrusted, listed
+from markone.storage.saved import Contents, Saved, blob, check_finite, damaged, distrusted
 
 NOBODY = 2**32 - 1
 MOST_FEATURES = 2**31 - 1
@@ -69,7 +69,7 @@ class Ngrams(Part):
         self._classes = 0
 
     def collect(self, batch: Batch) -> _core.NgramBatch:
-        return self._collecting.collect(*as_texts(batch.columns[self.column]))
+        return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
         indptr, indices, values, _ = self._collecting.absorb(collected)
@@ -118,7 +118,7 @@ class Ngrams(Part):
         return Sparse(*rows, self.width)
 
     def transform(self, batch: Batch) -> Sparse:
-        texts = as_texts(batch.columns[self.column])
+        texts = Strings.of_arrow(batch.columns[self.column]).for_core
         indptr, indices, values, _ = self.vocabulary.read(*texts, value=self.value, weights=self.weights)
         return Sparse(indptr, indices, values, self.width)
 
@@ -143,7 +143,7 @@ class Ngrams(Part):
         return self.prefix + (name or f"(place {number})")
 
     def names(self) -> list[str]:
-        names = listed(Texts(*self.vocabulary.names()))
+        names = Strings.of_core(*self.vocabulary.names()).tolist("surrogatepass")
         if isinstance(self.vocabulary, _core.HashedVocabulary):
             names = [name or f"(place {number})" for number, name in enumerate(names)]
         return [self.prefix + name for name in names] if self.prefix else names
@@ -156,11 +156,11 @@ class Ngrams(Part):
         """Words and what n-grams are made of them. Hashed ones have only their names, from which all else follows."""
         weights = {} if self.weights is None else {"weights": self.weights}
         if isinstance(self.vocabulary, _core.NgramVocabulary):
-            words, grams = Texts(*self.vocabulary.words()), self.vocabulary.parts().reshape(-1, 2)
+            words, grams = Strings.of_core(*self.vocabulary.words()), self.vocabulary.parts().reshape(-1, 2)
             return Saved({"features": self.width}, {**blob("words", words), "grams": grams, **weights})
         compact = isinstance(self.vocabulary, _core.CompactVocabulary)
         offsets, data, shared = self._owners()
-        return Saved({"compact": compact}, {**blob("names", Texts(offsets, data)), "shared": shared, **weights})
+        return Saved({"compact": compact}, {**blob("names", Strings(data, offsets)), "shared": shared, **weights})
 
     def restore(self, saved: Saved, width: int | None = None) -> None:
         if self.settings.hash_bits is not None and saved.facts.get("compact") is not True:
@@ -179,7 +179,7 @@ class Ngrams(Part):
             if not self.characters and (words.data == ord(" ")).any():
                 raise damaged("there is a space in a word")
             with distrusted():
-                self.vocabulary.restore(*words, grams.reshape(-1), features)
+                self.vocabulary.restore(*words.for_core, grams.reshape(-1), features)
         else:
             if contents.fact("compact", bool):
                 self.vocabulary = self._compact()
@@ -188,7 +188,7 @@ class Ngrams(Part):
             if (shared > 1).any():
                 raise damaged("a place is shared or not")
             with distrusted():
-                self.vocabulary.add(*names, shared)
+                self.vocabulary.add(*names.for_core, shared)
             if len(self._places()) != len(shared):
                 raise damaged("two n-grams have one place")
         if self.settings.weight != "none":
@@ -222,7 +222,7 @@ class Ngrams(Part):
             order = np.argsort(places)
             order = order[stays[places[order]]]
             compact = self._compact()
-            compact.add(*Texts(offsets, data).take(order), shared[order])
+            compact.add(*Strings(data, offsets).take(order).for_core, shared[order])
             self.vocabulary = compact
         if self.weights is not None:
             self.weights = self.weights[stays]

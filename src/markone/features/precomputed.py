@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import MOST_FEATURES, Sparse, as_matrix, describe_not_finite, is_sparse
 from markone.data.source import Batch, Column, GivenRows, Names
+from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.features.event_kinds import Event, Group
 from markone.features.moments import Floats, Moments
 from markone.features.part import Matrix, Part
 from markone.features.spec import Rows
-from markone.features.texts import Texts
 from markone.storage.saved import Contents, Saved, blob, check_finite, check_positive
 
 UNKNOWN = np.iinfo(np.uint32).max
@@ -173,7 +173,7 @@ class Given(Part):
         return [Group(likelihood or ("gaussian" if self.dense else "multinomial"), 0, self.width)]
 
     def save(self) -> Saved:
-        arrays = blob("names", Texts.of(self.chosen))
+        arrays = blob("names", Strings.of(self.chosen))
         if self.settings.scale != "none":
             arrays["spread"] = self.spread
             if self.dense:

@@ -29,7 +29,7 @@ def check_both(apart: NDArray[np.bool_], share: float) -> None:
         raise DataError(f"{len(apart)} rows are too few to hold out a share of {share:g}; hold out more, or none")
 
 
-class Choice:
+class HoldoutChoice:
     """Chooses while rows go by, batch after batch: of each 1/share rows of a class one, at random.
 
     So what is learned of the features can leave out the labels of rows that will be held out.

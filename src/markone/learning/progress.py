@@ -91,7 +91,7 @@ class Bar:
         self._progress.stop()
 
 
-class Lines(Silence):
+class PassLines(Silence):
     """A line for each pass on standard error, for logs."""
 
     def finish_pass(self, result: Pass) -> None:
@@ -100,4 +100,4 @@ class Lines(Silence):
 
 def visible_progress() -> Progress:
     """A bar where a person watches, lines where a log is written."""
-    return Bar() if sys.stderr.isatty() else Lines()
+    return Bar() if sys.stderr.isatty() else PassLines()

@@ -17,7 +17,7 @@ from markone.data.store import RowStore
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.holdout import Choice
+from markone.learning.holdout import HoldoutChoice
 from markone.learning.progress import Progress
 from markone.parallel import in_order
 
@@ -27,8 +27,8 @@ USUAL_HOLDOUT = 0.05
 FEW_ROWS = 1000
 """Of fewer rows none are held out unless someone asks for it: they would say little, and be missed."""
 
-Rows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
-"""Rows of features, the numbers of their labels, and their importance."""
+LabelledRows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
+"""LabelledRows of features, the numbers of their labels, and their importance."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Filling:
         """Learns the features, without being told the labels of what is held out."""
         drafts = Drafts(deque())
         size = 0
-        held_out: Choice | None = None
+        held_out: HoldoutChoice | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # there is a target
             held_out = held_out or self._choice()
@@ -100,21 +100,21 @@ class Filling:
                 f"{self.source.name} has changed while it was read: it had {drafts.rows:,} rows, and then {rows:,}"
             )
 
-    def _rows(self, feature_map: FeatureMap, drafts: Drafts | None) -> Iterator[Rows]:
+    def _rows(self, feature_map: FeatureMap, drafts: Drafts | None) -> Iterator[LabelledRows]:
         if drafts is not None and drafts.kept:
             kept = drafts.kept
             tasks = (kept.popleft() for _ in range(len(kept)))
             return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, self.threads)
 
-        def transform(batch: Batch) -> Rows:
+        def transform(batch: Batch) -> LabelledRows:
             assert batch.labels is not None  # there is a target
             return feature_map.transform(batch), batch.labels, batch.importance
 
         return in_order(transform, self.source.batches(), self.threads)
 
-    def _choice(self) -> Choice:
+    def _choice(self) -> HoldoutChoice:
         assert self.holdout is not None
-        return Choice(self.holdout, self.seed)
+        return HoldoutChoice(self.holdout, self.seed)
 
 
 @dataclass(slots=True)

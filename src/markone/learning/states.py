@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -10,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError
-from markone.storage.saved import Saved
 
 Arrays = dict[str, NDArray[Any]]
 
-FACTS = {"sums", "passes_without_gain", "digest"}
-SUMS = {"visits": int, "mistakes": int, "updates": int, "loss": float, "importance": float}
-UNJUDGED = ("mistakes", "loss")
-"""What a learner does not know that does not judge before it learns."""
 MOST = 2**53
 OWED = ("owed_visits", "owed_asked", "owed_asked_area")
 """What grows while weights owe to a penalty, so that its length is not known beforehand."""
@@ -30,28 +24,6 @@ def prefixed(prefix: str, arrays: Arrays) -> Arrays:
 def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
     """Those whose names have the prefix, without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-
-def check_saved(saved: Saved, check_state: Callable[[Arrays], None], rows: int) -> None:
-    """That what was saved of a run can be taken up by a learner that checks its state like this, on so many rows."""
-    facts = saved.facts
-    need(facts.keys() <= FACTS and isinstance(facts.get("sums"), dict), "it has other parts than it should")
-    need(facts["sums"].keys() == SUMS.keys(), "it has other sums than it should")
-    for name, kind in SUMS.items():
-        value = facts["sums"][name]
-        if name in UNJUDGED and all(facts["sums"][unjudged] is None for unjudged in UNJUDGED):
-            continue
-        whole = type(value) is int and abs(value) <= MOST
-        good = whole or (kind is float and type(value) is float and math.isfinite(value))
-        need(good and (name == "loss" or value >= 0), f"{name} is {value!r:.50}")
-    need(facts["sums"]["visits"] <= rows, "it has made more visits than there are rows")
-    idle = facts.get("passes_without_gain")
-    need(type(idle) is int and 0 <= idle <= MOST, f"passes_without_gain is {idle!r:.50}")
-    states = [without_prefix("state.", saved.arrays), without_prefix("best.", saved.arrays)]
-    need(sum(map(len, states)) == len(saved.arrays), "it has other arrays than it should")
-    check_state(states[0])
-    if states[1]:
-        check_state(states[1])
 
 
 def check_forms(state: Arrays, like: Arrays, *, growing: Container[str] = (), unbounded: Container[str] = ()) -> None:
@@ -79,4 +51,8 @@ def need_no_negative(name: str, array: NDArray[Any]) -> None:
 
 def need(holds: bool, problem: str) -> None:
     if not holds:
-        raise DataError(f"what the file has to go on from is damaged: {problem}; start anew")
+        raise damaged(problem)
+
+
+def damaged(problem: str) -> DataError:
+    return DataError(f"what the file has to go on from is damaged: {problem}; start anew")

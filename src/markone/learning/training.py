@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import signature
@@ -12,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from markone.data.blocks import Block
-from markone.data.budget import memory_budget
 from markone.data.read import read
 from markone.data.source import Label, Source
 from markone.data.store import RowStore
@@ -20,28 +17,26 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
-from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
-from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
 from markone.learning.learners import Events, learner_for
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
-from markone.learning.passes import Callback, Run, make_passes
-from markone.learning.progress import Progress, Silence, visible_progress
+from markone.learning.passes import LearnerTraining
+from markone.learning.progress import Progress
 from markone.learning.reading import Filling, finish_store
 from markone.learning.row_defaults import suited
+from markone.learning.run import Run, check_same_settings, other_data
+from markone.learning.run_options import Callback, RunOptions
 from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
-from markone.model.file import load, save_model
-from markone.model.model import Model
+from markone.model.history import History
+from markone.model.model import Model, load
 from markone.model.rules import OWNERS, Rule
 from markone.model.settings import MADE, Settings, TrainSettings
-from markone.parallel import count_threads
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
 OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")
-OTHER_ROWS = "the rows are not those of the training that was interrupted; resume it with the same data, or start anew"
 
 
 def train(
@@ -114,125 +109,102 @@ def train(
     """
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_names(given)
-    checkpoints = Checkpoints.of(checkpoint)
-    if checkpoints is not None:
-        checkpoints.check_folder()
-    if functions and isinstance(from_model, Model):
-        raise SettingsError("functions", "are those that the model has; leave them out")
-    resumed = checkpoints.path if resume is True and checkpoints is not None else resume
-    if resumed is True:
-        raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
-    if callback is not None and not callable(callback):
-        raise SettingsError("callback", f"must be a function, not {callback!r}")
-    kept, base = None, None
-    if resumed and os.path.exists(resumed):
-        kept = load(resumed, functions)
+    options = RunOptions.of(
+        checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, threads=threads, memory=memory
+    )
+    kept, base = earlier_models(options, from_model, functions)
+    if kept is not None:
         check_kept(kept, given)
-    elif from_model is not None:
-        base = from_model if isinstance(from_model, Model) else load(from_model, functions)
-        given = going_on(given, base)
-    watched = wanted(bounds) or (kept is not None and kept.history.bounds is not None)
-    if watched and base is not None:
-        raise not_bounded("the weights start from a model")
-    how = settings_of(given, kept or base)
     if base is not None:
-        check_growth(base, how)
-    if watched:
-        check_theory(how)
+        given = going_on(given, base)
+    how = settings_of(given, kept or base)
+    check_start(how, base, watched := wanted(bounds) or (kept is not None and kept.history.bounds is not None))
     spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
-    workers, budget = count_threads(threads), memory_budget(memory)
     source = opened(source, target, threads)
-    if isinstance(progress, bool):
-        progress = visible_progress() if progress else None
-    progress = progress or Silence()
-
     holdout = how.holdout if kept or "holdout" in given else None
-    with RowStore(budget) as store:
-        filling = Filling(source, holdout, how.seed, workers, budget, progress)
+    with RowStore(options.memory) as store:
+        filling = Filling(source, holdout, how.seed, options.threads, options.memory, options.progress)
         if kept is not None:
             start = take_up(kept, filling, store, how)
         elif base is not None:
             start = learn_on(base, filling, store, how)
         else:
             start = begin(spec, filling, store, how)
-        training = Training(source, start, store)
+        training = ClassifierTraining(source, start, store)
+        run = Run(training)
         if watched:
-            training.watch(bounds, kept)
+            training.watch(run.history, bounds, kept)
         if kept is not None:
-            training.go_on(kept)
-        return training.finish(checkpoints, callback, progress)
+            run.go_on(kept)
+        return run.train(options)
 
 
-class Training:
-    """From where it starts to the model, and what is kept of it on the way."""
+def earlier_models(
+    options: RunOptions, from_model: Any, functions: Mapping[str, Function] | None
+) -> tuple[Model | None, Model | None]:
+    """The model whose training goes on, or the one whose weights are the start; neither for a training anew."""
+    if functions and isinstance(from_model, Model):
+        raise SettingsError("functions", "are those that the model has; leave them out")
+    if options.resume_from is not None:
+        return load(options.resume_from, functions), None
+    return None, from_model if from_model is None or isinstance(from_model, Model) else load(from_model, functions)
+
+
+def check_start(settings: Settings, base: Model | None, watched: bool) -> None:
+    """That a training with these settings can start from the model, if there is one, and be watched, if it is to be."""
+    if watched and base is not None:
+        raise not_bounded("the weights start from a model")
+    if base is not None:
+        check_growth(base, settings)
+    if watched:
+        check_theory(settings)
+
+
+class ClassifierTraining(LearnerTraining[Model]):
+    """The training of a classifier on the rows of a store."""
 
     def __init__(self, source: Source, start: Start, store: RowStore) -> None:
+        self.stored = StoredExamples(store, start.learner.settings)
+        super().__init__(start.learner, self.stored)
         self.source = source
         self.start = start
         self.store = store
-        self.examples = StoredExamples(store, start.learner.settings)
-        self.run = Run(start.learner, self.examples)
-        self.run.history.unlabelled = store.unlabelled
         self.bounding: Bounding | None = None
 
-    def watch(self, bounds: bool | float, kept: Model | None) -> None:
-        """Notes what the theory of the perceptron says of the run."""
+    def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
+        """Notes in the history what the theory of the perceptron says of the run."""
         given = None if isinstance(bounds, bool) else float(bounds)
-        self.bounding = Bounding(self.start.learner, self.run.history, given)
+        self.bounding = Bounding(self.learner, history, given)
         if kept is None:
-            self.bounding.begin(self.examples.learned())
+            self.bounding.begin(self.stored.learned())
         else:
             self.bounding.go_on(kept.history.bounds, given)
 
-    def go_on(self, kept: Model) -> None:
-        """Takes up a training of the same rows."""
-        assert kept.resume is not None  # it was checked
-        if kept.resume.facts["digest"] != self.store.digest:
-            raise DataError(OTHER_ROWS)
-        self.run.restore(kept.resume, kept.history)
+    def new_history(self) -> History:
+        return replace(super().new_history(), unlabelled=self.store.unlabelled)
 
-    def finish(self, checkpoints: Checkpoints | None, callback: Callback | None, progress: Progress) -> Model:
-        """Makes the passes that are left. Signals are noted to the end, so that nothing of them is lost."""
-        run, learner = self.run, self.start.learner
-        keeper = None if checkpoints is None else Keeper(checkpoints, self.keep)
-        signals = (signal.SIGINT,) if checkpoints is None else (signal.SIGINT, signal.SIGTERM)
-        with Interruption(signals, keeping=checkpoints is not None) as interruption:
-            make_passes(run, callback=callback, progress=progress, keeper=keeper, interruption=interruption)
-            last = self.state()
-            if self.bounding is not None:
-                self.bounding.finish(self.examples.learned())
-            run.watch.restore_best()
-            weights = learner.scorer().weights
-            counts = None
-            if weights is not None:
-                counts = count_strongest(weights, self.examples.learned(), len(self.start.classes), self.start.features)
-            if interruption.signal is not None and run.history.stopped != "interrupted":  # after the last pass
-                if checkpoints is not None:
-                    Keeper(checkpoints, lambda path: self.keep(path, last)).save_in_any_case()
-                run.history.stopped = "interrupted"
-        if interruption.signal == signal.SIGTERM:
-            signal.raise_signal(signal.SIGTERM)
-        return self.model(last, counts)
+    def digest(self) -> str:
+        return self.store.digest
 
-    def state(self) -> Saved:
-        """All that is needed to take it up again."""
-        saved = self.run.save()
-        return Saved({**saved.facts, "digest": self.store.digest}, saved.arrays)
+    def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
+        return self.model(history, resume)
 
-    def keep(self, path: Path, state: Saved | None = None) -> None:
-        """Saves it as it is now, or as it was in another state."""
-        unfinished = self.model(state or self.state())
-        if not self.run.ended:
-            unfinished.history = replace(self.run.history, stopped="interrupted")
-        save_model(unfinished, path)
+    def finished(self, best: Saved | None, history: History, resume: Saved | None) -> Model:
+        if self.bounding is not None:
+            self.bounding.finish(self.stored.learned())
+        self.use_best(best)
+        weights, counts = self.learner.scorer().weights, None
+        if weights is not None:
+            counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
+        return self.model(history, resume, counts)
 
-    def model(self, resume: Saved, counts: Counts | None = None) -> Model:
+    def model(self, history: History, resume: Saved | None, counts: Counts | None = None) -> Model:
         return Model(
             features=self.start.features,
             classes=self.start.classes,
-            scorer=self.start.learner.scorer(),
-            settings=self.start.learner.settings,
-            history=self.run.history,
+            scorer=self.learner.scorer(),
+            settings=self.learner.settings,
+            history=history,
             target=self.source.target,
             reading=dict(self.source.reading),
             counts=counts,
@@ -292,7 +264,7 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     filling.source = fitting(filling.source, kept.features.columns)
     filling.add_rows(store, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
-        raise DataError(OTHER_ROWS)
+        raise DataError(other_data(ClassifierTraining.visited))
     return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
 
 
@@ -341,11 +313,8 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
             "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
             "say from_model=..."
         )
-    for name, value in given.items():
-        before = getattr(kept.settings, name)
-        value = MADE[name](value) if name in MADE else value
-        if name != "epochs" and value != before:
-            raise SettingsError(name, f"is {value!r} now and was {before!r} before the interruption; leave it out")
+    now = {name: MADE[name](value) if name in MADE else value for name, value in given.items()}
+    check_same_settings(kept.settings, now, "; leave it out")
 
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:

@@ -16,10 +16,10 @@ from markone import _core
 from markone.brief import Brief, of_fields
 from markone.data.blocks import Sparse, as_rows
 from markone.data.source import Label
+from markone.data.strings import Strings
 from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
-from markone.features.texts import Texts, as_texts
 from markone.model.counts import STRONGEST, Counts, strongest
 from markone.reporting import html
 from markone.reporting.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
@@ -231,7 +231,7 @@ def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanat
         matrix = model.features.transform(batch)
         scores = model.scorer.scores(as_rows(matrix))
         texts = {
-            column.name: as_texts(batch.columns[column.name])
+            column.name: Strings.of_arrow(batch.columns[column.name])
             for column in model.features.columns
             if column.kind == "text"
         }
@@ -244,7 +244,7 @@ def explain_row(
     matrix: NDArray[np.float32] | Sparse,
     row: int,
     scores: NDArray[np.float32],
-    texts: dict[str, Texts],
+    texts: dict[str, Strings],
     top: int,
 ) -> Explanation:
     winner, second = first_and_second(scores, model._tie)
@@ -277,7 +277,7 @@ def explain_row(
     )
     difference = tables[0] if len(tables) == 1 else table(winner, decided_sum, decided_weights, decided, decided_bias)
     spoken = dict(zip(features[there].tolist(), decided[there].tolist(), strict=True))
-    marked = mark_texts(model.features, {name: text_in(some, row) for name, some in texts.items()}, spoken)
+    marked = mark_texts(model.features, {name: some.bytes_of(row) for name, some in texts.items()}, spoken)
     prediction, runner_up, against = (model.classes[i] for i in (winner, second, second if len(columns) > 1 else 0))
     return Explanation(prediction, runner_up, tables, difference, against, marked, top, model.scorer.adds_up)
 
@@ -315,10 +315,6 @@ def mark_texts(features: FeatureMap, texts: dict[str, bytes], spoken: dict[int, 
             mine = {number - begin: value for number, value in spoken.items() if begin <= number < end}
             by_column.setdefault(part.column, []).append((part, mine))
     return [mark(column, texts[column], parts) for column, parts in by_column.items()]
-
-
-def text_in(texts: Texts, row: int) -> bytes:
-    return texts.data[int(texts.offsets[row]) : int(texts.offsets[row + 1])].tobytes()
 
 
 # ---- a model

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -19,13 +19,15 @@ from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
-from markone.model.model import Model
 from markone.model.naive_bayes import NaiveBayes
 from markone.model.network import Network
 from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import NUMBERS, Settings
-from markone.storage.container import PICKLED, Path, from_bytes, read_file, write_file
+from markone.storage.container import Path
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
 
 KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
@@ -48,47 +50,6 @@ BOUNDS_BETWEEN: dict[str, tuple[float, float]] = {
 """Where the numbers of a run's bounds can be."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON does not have are written as texts."""
-
-
-def save_model(model: Model, path: Path, *, final: bool = False) -> None:
-    saved = to_saved(model, final=final)
-    write_file(path, saved.facts, saved.arrays)
-
-
-def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
-    """The model in a file that `Model.save` has written.
-
-    The file may come from anywhere: nothing in it is run or imported, sizes and checksums are checked before anything
-    is used, and what is wrong with it is said in a `DataError`.
-
-    Parameters
-    ----------
-    path
-        The name of the file.
-    functions
-        The functions of the user's own, by name, that the model was trained with.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from markone import train
-    >>> model = train(["free money", "see you soon"], target=["spam", "ham"])
-    >>> with TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/mail.model")
-    ...     again = load(f"{folder}/mail.model")
-    >>> again.predict("money for free")
-    'spam'
-    """
-    saved = read_file(path)
-    with making("model", path):
-        return from_saved(saved, functions)
-
-
-def unpickled(content: bytes, functions: Mapping[str, Function] | None = None) -> Model:
-    """The model whose file has this content, which is checked like a file."""
-    saved = from_bytes(content)
-    with making("model", PICKLED):
-        return from_saved(saved, functions)
 
 
 @contextmanager
@@ -121,11 +82,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
         "classes": model.classes,
-        "history": {
-            **asdict(model.history),
-            "passes": [row_of(one) for one in model.history],
-            "bounds": None if model.history.bounds is None else in_json(asdict(model.history.bounds)),
-        },
+        "history": history_in_json(model.history),
         "target": model.target,
         "reading": model.reading,
         **{name: None if part is None else part.facts for name, part in parts.items()},
@@ -137,7 +94,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     return Saved(facts, arrays)
 
 
-def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) -> Model:
+def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> dict[str, Any]:
+    """The arguments of `Model`, each of them checked."""
     facts = saved.facts
     if facts.get("kind") != KIND:
         kind = str(facts.get("kind"))
@@ -150,17 +108,17 @@ def from_saved(saved: Saved, functions: Mapping[str, Function] | None = None) ->
     if parts["features"] is None:
         raise DataError("it has no features")
     scorer = scorer_of(parts["scorer"], weights, settings, len(classes))
-    return Model(
-        features=FeatureMap.load(parts["features"], scorer.features, functions),
-        classes=classes,
-        scorer=scorer,
-        settings=settings,
-        history=history,
-        target=facts["target"],
-        reading=reading_of(facts["reading"]),
-        counts=None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
-        resume=parts["resume"],
-    )
+    return {
+        "features": FeatureMap.load(parts["features"], scorer.features, functions),
+        "classes": classes,
+        "scorer": scorer,
+        "settings": settings,
+        "history": history,
+        "target": facts["target"],
+        "reading": reading_of(facts["reading"]),
+        "counts": None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
+        "resume": parts["resume"],
+    }
 
 
 def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
@@ -250,6 +208,14 @@ def classes_of(found: Any) -> list[Label]:
     need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
     return list(found)
+
+
+def history_in_json(history: History) -> dict[str, Any]:
+    return {
+        **asdict(history),
+        "passes": [row_of(one) for one in history],
+        "bounds": None if history.bounds is None else in_json(asdict(history.bounds)),
+    }
 
 
 def history_of(facts: Mapping[str, Any]) -> History:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from os import PathLike
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,11 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import SettingsError
 from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
+from markone.features.spec import Function
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
+from markone.model.file import making, parts_of, to_saved
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
 from markone.model.naive_bayes import NaiveBayes
@@ -27,7 +28,7 @@ from markone.model.odds import explain_odds
 from markone.model.scorer import Scorer
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
-from markone.storage.container import to_bytes
+from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
 
@@ -70,8 +71,6 @@ class Model(Brief):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The content of its file, which is checked when it is read, and the user's own functions by reference."""
-        from markone.model.file import to_saved, unpickled
-
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
 
     def __copy__(self) -> Model:
@@ -241,7 +240,7 @@ class Model(Brief):
             matrix = np.hstack([np.zeros_like(matrix), matrix])
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
 
-    def save(self, path: str | PathLike[str], *, final: bool = False) -> None:
+    def save(self, path: Path, *, final: bool = False) -> None:
         """Writes the model into one file, which `markone.load` reads.
 
         An old file is replaced only once the new one is whole and on disk. Functions of the user's own are not in it.
@@ -253,9 +252,8 @@ class Model(Brief):
         final
             Leave out what is needed only to go on with the training, and the features whose weights are all 0.
         """
-        from markone.model.file import save_model
-
-        save_model(self, path, final=final)
+        saved = to_saved(self, final=final)
+        write_file(path, saved.facts, saved.arrays)
 
     def weight_arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The weights, features × columns, and the bias. Two classes share one column, which is for the second."""
@@ -266,6 +264,42 @@ class Model(Brief):
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)
+
+
+def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
+    """The model in a file that `Model.save` has written.
+
+    The file may come from anywhere: nothing in it is run or imported, sizes and checksums are checked before anything
+    is used, and what is wrong with it is said in a `DataError`.
+
+    Parameters
+    ----------
+    path
+        The name of the file.
+    functions
+        The functions of the user's own, by name, that the model was trained with.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from markone import train
+    >>> model = train(["free money", "see you soon"], target=["spam", "ham"])
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/mail.model")
+    ...     again = load(f"{folder}/mail.model")
+    >>> again.predict("money for free")
+    'spam'
+    """
+    saved = read_file(path)
+    with making("model", path):
+        return Model(**parts_of(saved, functions))
+
+
+def unpickled(content: bytes, functions: Mapping[str, Function] | None = None) -> Model:
+    """The model whose file has this content, which is checked like a file."""
+    saved = from_bytes(content)
+    with making("model", PICKLED):
+        return Model(**parts_of(saved, functions))
 
 
 def as_array(labels: list[Label]) -> NDArray[Any]:

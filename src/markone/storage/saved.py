@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from markone.brief import Brief
-from markone.data.texts import Texts
+from markone.data.strings import Strings
 from markone.errors import DataError
 
 Fact = TypeVar("Fact")
@@ -46,20 +45,10 @@ def distrusted() -> Iterator[None]:
 # ---- names as bytes
 
 
-def blob(name: str, texts: Texts) -> dict[str, NDArray[Any]]:
+def blob(name: str, texts: Strings) -> dict[str, NDArray[Any]]:
     """Texts as two arrays: their bytes, and where each starts, as in Arrow's arrays of strings."""
     small = len(texts.data) <= np.iinfo(np.int32).max
     return {name: texts.data, f"{name}_offsets": texts.offsets.astype(np.int32 if small else np.int64)}
-
-
-def listed(texts: Texts) -> list[str]:
-    """The texts as Python has them. Halves of pairs, which Python's strings may have, stay what they are."""
-    data = texts.data.tobytes()
-    places = pairwise(texts.offsets.tolist())
-    if data.isascii():
-        text = data.decode("ascii")
-        return [text[begin:end] for begin, end in places]
-    return [data[begin:end].decode("utf-8", "surrogatepass") for begin, end in places]
 
 
 # ---- several in one
@@ -120,7 +109,7 @@ class Contents:
         """An array of whatever type, which stays to be asked for."""
         return self._arrays.get(name)
 
-    def texts(self, name: str, errors: str = "surrogatepass") -> Texts:
+    def texts(self, name: str, errors: str = "surrogatepass") -> Strings:
         """What `blob` gave: any texts."""
         data = self.array(name, np.uint8, None)
         offsets = self._arrays.get(f"{name}_offsets")
@@ -135,11 +124,11 @@ class Contents:
             raise damaged(f"{name!r} is not UTF-8: {error.reason}") from None
         if (data[starts[starts < len(data)]] & 0xC0 == 0x80).any():
             raise damaged(f"a text of {name!r} starts within a character")
-        return Texts(starts, data)
+        return Strings(data, starts)
 
     def names(self, name: str) -> list[str]:
         """Texts of which each is another."""
-        names = listed(self.texts(name))
+        names = self.texts(name).tolist("surrogatepass")
         if len({*names}) != len(names):
             raise damaged(f"a name of {name!r} is there twice")
         return names

@@ -17,9 +17,10 @@ from markone.brief import Brief
 from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
 from markone.data.options import Options, check_choice, check_words
+from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError, SettingsError, did_you_mean
 from markone.structured.passages import Passage
-from markone.structured.sentences import FORM, HEAD, TAG, Sentences, Strings, check_row, heads_of, names_of
+from markone.structured.sentences import FORM, HEAD, TAG, Sentences, check_row, heads_of, names_of
 
 FORMATS = ("conllu", "columns", "jsonl", "text", "lines")
 FORMAT_OF_ENDING = {

@@ -9,31 +9,31 @@ from typing import Any
 import numpy as np
 
 from markone.data.budget import memory_budget
-from markone.data.spill import Growing, Room
+from markone.data.spill import GrowingArray, GrowingStrings, Spill
 from markone.structured.corpora import Corpus, is_path, open_corpus
-from markone.structured.passages import Lines, Passage
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.passages import CorpusLines, Passage
+from markone.structured.sentences import Sentences
 
 
-def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True) -> tuple[Sentences, Room]:
-    """All sentences of a source, with heads where they are wanted, and the room that is left for what is made of them.
+def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True) -> tuple[Sentences, Spill]:
+    """All sentences of a source, with heads where they are wanted, and the memory left for what is made of them.
 
     Those of files are in memory only as far as `memory` goes. Of their places only the lines are kept.
     """
-    room = Room(memory_budget(memory))
+    spill = Spill(memory_budget(memory))
     if isinstance(source, Sentences):
-        return source, room
+        return source, spill
     if not isinstance(source, Corpus):
         if not is_path(source):
-            return Sentences.of(source), room
+            return Sentences.of(source), spill
         source = open_corpus(source, heads=heads)
-    return hold(source.batches(), room), room
+    return hold(source.batches(), spill), spill
 
 
-def hold(batches: Iterable[Sentences], room: Room) -> Sentences:
+def hold(batches: Iterable[Sentences], spill: Spill) -> Sentences:
     """The sentences of all batches, of which there is one at least, and each comes from one piece of a file."""
-    columns: defaultdict[str, GrowingStrings] = defaultdict(lambda: GrowingStrings(room))
-    starts, which, lines, heads = (Growing(room, kind) for kind in (np.int64, np.uint32, np.uint32, np.int32))
+    columns: defaultdict[str, GrowingStrings] = defaultdict(lambda: GrowingStrings(spill))
+    starts, which, lines, heads = (GrowingArray(spill, kind) for kind in (np.int64, np.uint32, np.uint32, np.int32))
     starts.append(np.zeros(1))
     files: list[str] = []
     words = 0
@@ -56,24 +56,5 @@ def hold(batches: Iterable[Sentences], room: Room) -> Sentences:
         starts.finish(),
         {name: strings.finish() for name, strings in columns.items()},
         found if len(found) == words else None,
-        Lines(format, tuple(files), which.finish(), lines.finish()),
+        CorpusLines(format, tuple(files), which.finish(), lines.finish()),
     )
-
-
-class GrowingStrings:
-    """Strings, of which there are more and more."""
-
-    def __init__(self, room: Room) -> None:
-        self.bytes = Growing(room, np.uint8)
-        self.offsets = Growing(room, np.int64)
-        self.offsets.append(np.zeros(1))
-        self.size = 0
-
-    def append(self, more: Strings) -> None:
-        first, last = int(more.offsets[0]), int(more.offsets[-1])
-        self.offsets.append(more.offsets[1:] - first + self.size)
-        self.bytes.append(more.bytes[first:last])
-        self.size += last - first
-
-    def finish(self) -> Strings:
-        return Strings(self.bytes.finish(), self.offsets.finish())

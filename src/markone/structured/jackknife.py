@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from markone.data.spill import Room
+from markone.data.spill import Spill
+from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.learning.examples import shuffled
 from markone.learning.progress import Progress
-from markone.structured.sentences import FORM, Sentences, Strings
+from markone.structured.sentences import FORM, Sentences
 from markone.structured.tagger import Tagger
 
 FOLDS = 5
@@ -20,28 +21,28 @@ PASSES = 5
 
 
 def learn_to_tag(
-    sentences: Sentences, column: str, epochs: int, *, seed: int, room: Room, progress: Progress
+    sentences: Sentences, column: str, epochs: int, *, seed: int, spill: Spill, progress: Progress
 ) -> Tagger:
     """A tagger for a parser. Interrupted, it is of no use."""
-    tagger = Tagger.train(sentences, column=column, epochs=epochs, seed=seed, memory=room.left, progress=progress)
+    tagger = Tagger.train(sentences, column=column, epochs=epochs, seed=seed, memory=spill.left, progress=progress)
     if tagger.history.stopped == "interrupted":
         raise KeyboardInterrupt
     return tagger
 
 
-def jackknifed(sentences: Sentences, column: str, *, seed: int, room: Room, progress: Progress) -> Strings:
+def jackknifed(sentences: Sentences, column: str, *, seed: int, spill: Spill, progress: Progress) -> Strings:
     """The column as taggers give it that have learned from the other parts of the sentences."""
     if len(sentences) < FOLDS:
         raise DataError(f"there are {len(sentences)} sentences, which cannot be divided into {FOLDS} parts")
     order = shuffled(np.arange(len(sentences), dtype=np.int64), seed, 0)
     names = (FORM, column)
     number_of: dict[str, int] = {}
-    found = room.empty(sentences.words, np.int32)
+    found = spill.empty(sentences.words, np.int32)
     for fold in range(FOLDS):
         rest = np.sort(np.concatenate([order[other::FOLDS] for other in range(FOLDS) if other != fold]))
-        others = sentences.chosen(rest, names, room)
-        tagger = learn_to_tag(others, column, PASSES, seed=seed, room=room, progress=progress)
+        others = sentences.chosen(rest, names, spill)
+        tagger = learn_to_tag(others, column, PASSES, seed=seed, spill=spill, progress=progress)
         part = np.sort(order[fold::FOLDS])
-        tags = tagger.tag_columns(sentences.chosen(part, names, room)).tolist()
+        tags = tagger.tag_columns(sentences.chosen(part, names, spill)).tolist()
         found[sentences.words_of(part)] = [number_of.setdefault(tag, len(number_of)) for tag in tags]
-    return Strings.of(list(number_of)).chosen(found, room)
+    return Strings.of(list(number_of)).take(found, spill)

@@ -9,28 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.brief import Brief, of_fields
-from markone.data.spill import Room
-from markone.errors import DataError, SettingsError
-from markone.learning.checkpoints import Path
-from markone.learning.passes import Callback
+from markone.brief import of_fields
+from markone.data.strings import Strings
+from markone.errors import DataError
 from markone.learning.progress import Progress
+from markone.learning.run_options import Callback, RunOptions
 from markone.model.history import History
-from markone.storage.container import to_bytes
 from markone.storage.saved import Saved
 from markone.structured.alternatives import Choice, Term, choice
 from markone.structured.corpora import read_sentences
 from markone.structured.parser_explanation import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
-from markone.structured.parser_file import load_parser, save_parser, to_saved, unpickled
+from markone.structured.parser_file import KIND, parser_parts, saved_parser
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
+from markone.structured.parser_training import train_parser
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, ParserWeights
 from markone.structured.scoring import TreeScore, score_trees
-from markone.structured.sentences import FORM, TAG, Sentences, Strings
+from markone.structured.sentence_model import SentenceModel, check_word
+from markone.structured.sentences import Sentences
 from markone.structured.tagger import Tagger
-
-DEPREL = "deprel"
-FEATS = "feats"
-TAG_FIRST = "tag the words first, or train a parser with tag=True, which does so itself"
+from markone.structured.tree_bank import DEPREL, bank_of, check_tags, with_tags
 
 
 class Tree(NamedTuple):
@@ -44,7 +41,7 @@ class Tree(NamedTuple):
         return of_fields(self)
 
 
-class Parser(Brief):
+class Parser(SentenceModel):
     """A tree over each sentence: on which word each depends, and how.
 
     Examples
@@ -54,6 +51,8 @@ class Parser(Brief):
     >>> parser.parse([{"form": ["cats", "meow"], "upos": ["NOUN", "VERB"]}])
     [Tree(heads=[2, 0], labels=['nsubj', 'root'])]
     """
+
+    kind = KIND
 
     def __init__(
         self,
@@ -81,10 +80,6 @@ class Parser(Brief):
         """What is needed to go on with the training, in a file of checkpoints."""
         self._core = weights.parser(settings.width, settings.mode == "exact")
         self._names = Strings.of(labels)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The content of its file, which is checked when it is read."""
-        return unpickled, (to_bytes(to_saved(self)),)
 
     def in_brief(self) -> str:
         return f"{self.settings.mode!r}, {len(self.labels)} labels, {len(self.weights):,} features"
@@ -169,8 +164,6 @@ class Parser(Brief):
         progress
             True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
         """
-        from markone.structured.parser_training import train_parser
-
         given = {
             "mode": mode,
             "tags": tags,
@@ -184,33 +177,17 @@ class Parser(Brief):
             "holdout": holdout,
             "patience": patience,
         }
-        return train_parser(
-            source,
-            given,
-            tag=tag,
-            memory=memory,
-            checkpoint=checkpoint,
-            resume=resume,
-            callback=callback,
-            progress=progress,
+        options = RunOptions.of(
+            checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, memory=memory
         )
+        return train_parser(cls, source, given, options, tag=tag)
 
-    def save(self, path: Path, *, final: bool = False) -> None:
-        """Writes the parser into a file, which is replaced when the new one is whole.
-
-        Parameters
-        ----------
-        path
-            The name of the file.
-        final
-            Leave out what is needed only to go on with the training; only files of checkpoints have that.
-        """
-        save_parser(self, path, final=final)
+    def to_saved(self, *, final: bool = False) -> Saved:
+        return saved_parser(self, final=final)
 
     @classmethod
-    def load(cls, path: Path) -> Parser:
-        """The parser in a file that `save` has written. The file may come from anywhere: nothing in it is run."""
-        return load_parser(path)
+    def parts_of(cls, saved: Saved) -> dict[str, Any]:
+        return parser_parts(saved)
 
     # ---- parsing
 
@@ -238,7 +215,7 @@ class Parser(Brief):
         """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
         batch = self._tagged(with_tags(sentences, self.settings.tags))
         heads, numbers = self._parse(batch)
-        return batch.with_columns({DEPREL: self._names.chosen(numbers)}, heads)
+        return batch.with_columns({DEPREL: self._names.take(numbers)}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
         """How many heads and labels are right; the sentences have the right ones."""
@@ -255,11 +232,8 @@ class Parser(Brief):
         i
             The number of the word, from 0.
         """
-        batch = self._read([words] if isinstance(words, dict) else words)
-        if len(batch) != 1:
-            raise DataError(f"one sentence is wanted, not {len(batch)}")
-        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
-            raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        batch = self._one(words)
+        check_word(i, batch)
         batch = self._tagged(batch)
         bank = bank_of(batch, self.settings.tags)
         moves, labels = self._path(bank)
@@ -335,36 +309,3 @@ class Parser(Brief):
             check_tags(batch, self.settings.tags)
             return batch
         return batch.with_columns({self.settings.tags: self.tagger.tag_columns(batch)})
-
-
-# ---- what the core reads
-
-
-def with_tags(batch: Sentences, tags: str) -> Sentences:
-    """Pairs of a word and its tag will do, whatever the column is called."""
-    if tags not in batch.columns and batch.words == 0:
-        return batch.with_columns({tags: Strings.of([])})
-    if tags not in batch.columns and set(batch.columns) == {FORM, TAG}:
-        return batch.with_columns({tags: batch.column(TAG)})
-    return batch
-
-
-def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
-    """That every word has a tag. Of features an underscore says that there are none."""
-    if tags == FEATS:
-        return
-    blank = batch.column(tags).blank()
-    if len(blank) > 0:
-        more = "" if len(blank) == 1 else f", as have {len(blank) - 1:,} more"
-        raise DataError(
-            f"{batch.place_of(int(blank[0]))}: {batch.form[int(blank[0])]!r} has no {tags}{more}, and a parser goes by "
-            f"them; {advice}"
-        )
-
-
-def bank_of(sentences: Sentences, tags: str, room: Room | None = None) -> _core.TreeBank:
-    """Sentences as the core sees them."""
-    make = np.empty if room is None else room.empty
-    forms, names = sentences.arrays((FORM, tags))
-    atoms = make((sentences.words, _core.TreeBank.atoms_of_word), np.uint64)
-    return _core.TreeBank(np.ascontiguousarray(sentences.starts), *forms, *names, atoms)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.strings import text_of
 from markone.model.explaining import Shown
 from markone.reporting.grids import Grid, plain_number
 from markone.reporting.marking import MarkedText
 from markone.structured.alternatives import NOBODY, Choice
-from markone.structured.sentences import text_of
 
 MOVES = ("shift", "left", "right")
 SHIFT, LEFT, RIGHT = range(3)

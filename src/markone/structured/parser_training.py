@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64
 
 from markone import _core
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.errors import DataError
-from markone.learning.passes import Callback
-from markone.learning.progress import Progress
+from markone.learning.run_options import RunOptions
+from markone.learning.states import damaged
+from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
 from markone.structured.corpora import check_trees
 from markone.structured.corpus_store import held_sentences
 from markone.structured.jackknife import jackknifed, learn_to_tag
-from markone.structured.parser import DEPREL, Parser, bank_of, check_tags, with_tags
 from markone.structured.parser_settings import (
     USUAL_BEAM,
     USUAL_C,
@@ -27,10 +26,21 @@ from markone.structured.parser_settings import (
     ParserSettings,
 )
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
-from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, damaged, split
 from markone.structured.scoring import score_trees
+from markone.structured.sentence_training import (
+    SentenceTraining,
+    arrays_of,
+    digest_of,
+    kept_model,
+    run_of,
+    split_sentences,
+)
 from markone.structured.sentences import FORM, Sentences, numbered
 from markone.structured.tagger import Tagger
+from markone.structured.tree_bank import DEPREL, bank_of, check_tags, with_tags
+
+if TYPE_CHECKING:
+    from markone.structured.parser import Parser
 
 SMALLEST = 0.5
 """Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
@@ -41,36 +51,20 @@ PASSES_OF_TAGGER = 10
 """Of the one that becomes part of the parser."""
 
 
-def train_parser(
-    source: Any,
-    given: dict[str, Any],
-    *,
-    tag: bool,
-    memory: int | str | None,
-    checkpoint: Any,
-    resume: Any,
-    callback: Callback | None,
-    progress: Progress | bool | None,
-) -> Parser:
+def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options: RunOptions, *, tag: bool) -> Parser:
     """See `Parser.train`."""
-    wishes = Wishes.of(checkpoint, resume, callback, progress)
     settings = settings_for(given)
-    sentences, room = held_sentences(source, memory)
+    sentences, spill = held_sentences(source, options.memory)
     check_trees(sentences)
     check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
-    kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
-    if kept is not None:
-        check_settings(kept.settings, settings)
+    kept = kept_model(make.load, settings, options)
     tagger = None
     if tag:
-        column, seed, progress = settings.tags, settings.seed, wishes.progress
-        tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, room=room, progress=progress)
-        tags = jackknifed(sentences, column, seed=seed, room=room, progress=progress)
+        column, seed, progress = settings.tags, settings.seed, options.progress
+        tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, spill=spill, progress=progress)
+        tags = jackknifed(sentences, column, seed=seed, spill=spill, progress=progress)
         sentences = sentences.with_columns({column: tags})
-    training = Training(sentences, settings, room, tagger)
-    if kept is not None:
-        training.go_on(kept)
-    return training.finish(wishes)
+    return run_of(ParserTraining(make, sentences, settings, spill, tagger), kept).train(options)
 
 
 def settings_for(given: dict[str, Any]) -> ParserSettings:
@@ -84,49 +78,55 @@ def settings_for(given: dict[str, Any]) -> ParserSettings:
     return ParserSettings(**{**given, **usual})
 
 
-class Training(Run[Parser]):
+class ParserTraining(SentenceTraining["Parser"]):
     """The training of a parser."""
 
-    def __init__(self, sentences: Sentences, settings: ParserSettings, room: Room, tagger: Tagger | None) -> None:
+    def __init__(
+        self,
+        make: type[Parser],
+        sentences: Sentences,
+        settings: ParserSettings,
+        spill: Spill,
+        tagger: Tagger | None,
+    ) -> None:
+        self.make = make
         self.settings = settings
         self.tagger = tagger
-        learned, held_out = split(len(sentences), settings.holdout, settings.seed)
+        learned, held_out = split_sentences(len(sentences), settings.holdout, settings.seed)
         heads, lifted = projective(sentences)
         if settings.crossing == "skip":
             learned = learned[lifted[learned] == 0]
-        super().__init__(
-            len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
-        )
+        super().__init__(len(learned), len(held_out), settings)
         self.crossing = int(np.count_nonzero(lifted))
         columns = (FORM, settings.tags, DEPREL)
-        self.learned = sentences.chosen(learned, columns, room)
-        self.held_out = sentences.chosen(held_out, columns, room)
+        self.learned = sentences.chosen(learned, columns, spill)
+        self.held_out = sentences.chosen(held_out, columns, spill)
         if self.learned.words == 0:
             raise DataError("there is nothing to learn from: the sentences have no words")
         self.heads = heads if len(learned) == len(sentences) else heads[sentences.words_of(learned)]
-        self.labels, self.numbers = numbered_labels(self.learned, room)
+        self.labels, self.numbers = numbered_labels(self.learned, spill)
         self.uses = np.zeros(len(self.labels), np.uint8)
         for use, which in ((OF_ROOT, self.heads == 0), (OF_OTHERS, self.heads != 0)):
             self.uses[np.unique(self.numbers[which])] |= use
-        self.bank = bank_of(self.learned, settings.tags, room)
+        self.bank = bank_of(self.learned, settings.tags, spill)
         self.bank.set_trees(self.heads, self.numbers)
         self.learner = _core.TreeLearner(self.uses, settings.width, settings.C)
 
-    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+    def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
         in_round = epoch - 1 if self.settings.round is None else (epoch - 1) % self.settings.round
-        if in_round == 0 and epoch > 1 and self.sums.visits == 0:
+        if in_round == 0 and epoch > 1 and first == 0:
             self.learner.start_anew()
         try:
             decisions, mistakes, updates = self.learner.learn(self.bank, some, in_round > 0, seed)
         except ValueError as error:  # a sentence is too long
             raise DataError(str(error)) from None
-        return Sums(len(some), decisions, mistakes, updates, float(mistakes))
+        return PassTotals(len(some), mistakes, updates, float(mistakes), weight=decisions)
 
     def accuracies(self) -> tuple[float | None, float | None]:
         """The share of held-out words with the right head and label, by the averaged weights."""
         if len(self.held_out) == 0:
             return None, None
-        parser = self.model(self.weights(), self.history, None)
+        parser = self.model(self.weights(), self.new_history(), None)
         parser.tagger = None  # which has learned from what is held out; the sentences have other taggers' tags
         return None, score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
 
@@ -137,7 +137,7 @@ class Training(Run[Parser]):
         return ParserWeights.of(self.learner, self.uses, self.settings.features, SMALLEST).save()
 
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Parser:
-        return Parser(
+        return self.make(
             labels=self.labels,
             settings=self.settings,
             weights=ParserWeights.load(weights, len(self.labels)),
@@ -155,7 +155,7 @@ class Training(Run[Parser]):
         """How many steps so many passes take, and some visits of the next: a step is a move or, with a wider search, a
         sentence."""
         if self.settings.mode != "fast":
-            return passes * self.sentences + visits
+            return passes * self.rows + visits
         lengths = np.diff(self.learned.starts)
         visited = lengths[self.order(passes + 1)[:visits]] if visits else lengths[:0]
         return MOVES_FOR_A_WORD * (passes * self.learned.words + int(visited.sum()))
@@ -180,21 +180,16 @@ class Training(Run[Parser]):
             raise damaged(str(error)) from None
 
     def digest(self) -> str:
-        hashed = xxh3_64("\0".join(self.labels).encode("utf-8", "surrogatepass"))
-        for array in (self.heads, self.numbers):
-            hashed.update(array.data)
+        arrays: list[NDArray[Any]] = [self.heads, self.numbers]
         for some in (self.learned, self.held_out):
-            hashed.update(some.starts.data)
-            for data, offsets in some.arrays((FORM, self.settings.tags)):
-                hashed.update(offsets.data)
-                hashed.update(data.data)
-        return hashed.hexdigest()
+            arrays += [some.starts, *arrays_of(some, (FORM, self.settings.tags))]
+        return digest_of(self.labels, arrays)
 
 
-def numbered_labels(sentences: Sentences, room: Room) -> tuple[list[str], NDArray[np.int32]]:
+def numbered_labels(sentences: Sentences, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:
     """The labels, in the order in which they are numbered, and that of each word."""
     parts = (part.column(DEPREL).tolist() for part in sentences.parts())
-    labels, numbers = numbered(parts, sentences.words, room)
+    labels, numbers = numbered(parts, sentences.words, spill)
     if len(labels) > MOST_LABELS:
         raise DataError(f"there are {len(labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
     return labels, numbers

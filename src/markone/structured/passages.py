@@ -55,8 +55,8 @@ class Passage(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lines(Brief):
-    """Lines of files, which are enough to say where something is wrong."""
+class CorpusLines(Brief):
+    """CorpusLines of files, which are enough to say where something is wrong."""
 
     format: str
     files: tuple[str, ...]
@@ -65,7 +65,7 @@ class Lines(Brief):
     lines: NDArray[np.uint32]
     """The line of each word."""
 
-    def some(self, sentences: slice, words: slice) -> Lines:
+    def some(self, sentences: slice, words: slice) -> CorpusLines:
         return replace(self, which=self.which[sentences], lines=self.lines[words])
 
     def place_of(self, sentence: int, word: int) -> str:

@@ -5,89 +5,40 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from markone.brief import LONGEST, MANY, Brief
+from markone.brief import Brief
 from markone.errors import DataError, SettingsError
-from markone.features.texts import Texts
-from markone.learning.passes import Callback
 from markone.learning.progress import Progress
+from markone.learning.run_options import Callback, RunOptions
 from markone.model.explaining import Row
-from markone.model.file import check_keys, in_json, making, row_of, settings_of
+from markone.model.file import check_keys, history_in_json, in_json, making, settings_of
 from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import Order, Settings
 from markone.storage.container import Path, read_file, write_file
-from markone.storage.saved import Contents, Saved, blob, check_finite, joined
+from markone.storage.saved import Saved, joined
 from markone.structured.checking import history_in
+from markone.structured.named_features import (
+    Example,
+    Weights,
+    difference,
+    list_of,
+    named,
+    norm2_of,
+    save_numbers,
+    share_right,
+    weights_in,
+)
 from markone.structured.pairwise_explanation import Decision, StructuredMargins
+from markone.structured.perceptron_training import train_perceptron
+from markone.structured.sentence_model import contents_of
 
 KIND = "structured"
 RULES: tuple[Rule, ...] = ("perceptron", "mira")
 SETTINGS = ("rule", "C", "epochs", "average", "order", "seed", "holdout", "patience")
 """Those of `markone.Settings` that mean something here."""
-LARGEST = sys.float_info.max
-Example = tuple[Any, Any]
-
-
-class Weights(dict[str, float]):
-    """The weights of features by name. What has none weighs 0.
-
-    >>> w = Weights({"a": 2.0})
-    >>> w["a"], w["b"], w.score({"a": 3, "b": 1}), len(w)
-    (2.0, 0.0, 6.0, 1)
-    """
-
-    def __missing__(self, name: str) -> float:
-        return 0.0
-
-    def __repr__(self) -> str:
-        whole = "" if len(self) > MANY else f"Weights({super().__repr__()})"
-        return whole if 0 < len(whole) <= LONGEST else f"<Weights: {len(self):,} features>"
-
-    def score(self, features: Mapping[str, float] | Iterable[str]) -> float:
-        """The sum of weights times values."""
-        products = [self[name] * value for name, value in named(features).items()]
-        try:
-            score = math.fsum(products)
-        except (OverflowError, ValueError):  # what is too large for a float on the way, or an infinity less another
-            score = math.nan
-        if not math.isfinite(score):
-            raise DataError("the score of an answer overflows: weights, or values of features, are too large")
-        return score
-
-
-def named(features: Any) -> Mapping[str, float]:
-    """Features as values by name: a list of names counts how often each is there."""
-    if isinstance(features, Mapping):
-        return features
-    if isinstance(features, str) or not isinstance(features, Iterable):
-        raise DataError(f"features must be values by name, or a list of names, not {features!r:.80}")
-    return Counter(features)
-
-
-def checked(features: Mapping[str, float]) -> Mapping[str, float]:
-    for name, value in features.items():
-        if not isinstance(name, str):
-            raise DataError(f"the name of a feature must be a string, not {name!r:.80}")
-        if not isinstance(value, int | float) or not abs(value) <= LARGEST:
-            raise DataError(f"the value of the feature {name!r:.80} must be a finite number, not {value!r:.80}")
-    return features
-
-
-def difference(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """What the one has more of, or less, than the other."""
-    found = dict(checked(one))
-    for name, value in checked(other).items():
-        found[name] = found.get(name, 0) - value
-    return {name: float(value) for name, value in found.items() if value != 0}
 
 
 class StructuredPerceptron(Brief):
@@ -312,11 +263,8 @@ class StructuredPerceptron(Brief):
         progress
             True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
         """
-        from markone.structured.perceptron_training import train_perceptron
-
-        train_perceptron(
-            self, examples, held_out, checkpoint=checkpoint, resume=resume, callback=callback, progress=progress
-        )
+        options = RunOptions.of(checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
+        train_perceptron(self, examples, held_out, options)
         return self
 
     # ---- files
@@ -334,7 +282,7 @@ class StructuredPerceptron(Brief):
         facts = {
             "kind": KIND,
             "settings": {name: in_json(getattr(self.settings, name)) for name in SETTINGS},
-            "history": {**asdict(self.history), "passes": [row_of(one) for one in self.history], "bounds": None},
+            "history": history_in_json(self.history),
         }
         parts = {} if final or self.resume is None else {"resume": self.resume}
         saved = joined(parts, facts)
@@ -354,19 +302,15 @@ class StructuredPerceptron(Brief):
         """What `save` has written, with the functions that it learned with."""
         saved = read_file(path)
         with making("model", path):
-            settings, history, weights, resume = contents_of(saved)
+            settings, history, weights, resume = parts_of(saved)
         own = {name: getattr(settings, name) for name in SETTINGS}
         learner = cls(features, argmax, answers=answers, cost=cost, best_other=best_other, **own)
         learner.history, learner.weights, learner.resume = history, weights, resume
         return learner
 
 
-def contents_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]:
-    kind = saved.facts.get("kind")
-    if kind != KIND:
-        raise DataError(f"it holds {kind!r:.50}, no structured perceptron")
-    contents = Contents(saved)
-    contents.fact("kind", str)
+def parts_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]:
+    contents = contents_of(saved, KIND, "structured perceptron")
     told = contents.fact("settings", dict)
     check_keys(told, set(SETTINGS), "its settings")
     settings = settings_of(told)
@@ -375,26 +319,6 @@ def contents_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]
     history = history_in(contents)
     resume = contents.saved("resume") if "resume" in saved.facts else None
     return settings, history, weights_in(contents), resume
-
-
-def save_numbers(names: list[str], **columns: Mapping[str, float]) -> dict[str, NDArray[Any]]:
-    """Numbers by names as arrays."""
-    numbers = {key: np.array([by[name] for name in names], np.float64) for key, by in columns.items()}
-    return {**blob("names", Texts.of(names)), **numbers}
-
-
-def numbers_of(contents: Contents, key: str, names: list[str]) -> dict[str, float]:
-    """One of the columns that `save_numbers` gave."""
-    numbers = contents.array(key, np.float64, len(names))
-    check_finite(key, numbers)
-    return dict(zip(names, numbers.tolist(), strict=True))
-
-
-def weights_in(contents: Contents) -> Weights:
-    """The weights, which are all that is left."""
-    weights = Weights(numbers_of(contents, "weights", contents.names("names")))
-    contents.close()
-    return weights
 
 
 def check_functions(features: Any, argmax: Any, answers: Any, cost: Any) -> None:
@@ -427,19 +351,3 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 def best_of(answers: Sequence[Any], score: Callable[[Any], float]) -> Any:
     """The first of the best."""
     return max(answers, key=score)
-
-
-def share_right(search: Callable[[Any, Weights], Any], w: Weights, pairs: Sequence[Example]) -> float:
-    return sum(bool(search(x, w) == y) for x, y in pairs) / len(pairs) if pairs else 0.0
-
-
-def norm2_of(features: Mapping[str, float]) -> float:
-    return math.fsum(value * value for value in features.values())
-
-
-def list_of(examples: Iterable[Any]) -> list[Example]:
-    pairs = list(examples)
-    for number, pair in enumerate(pairs, 1):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise DataError(f"example {number} is {pair!r:.80}, not a pair of x and the right answer")
-    return [(x, y) for x, y in pairs]

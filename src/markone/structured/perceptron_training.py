@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,13 @@ from xxhash import xxh3_64
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import epoch_of_order
 from markone.learning.holdout import split
-from markone.learning.passes import Callback
-from markone.learning.progress import Progress
+from markone.learning.run_options import RunOptions
+from markone.learning.states import damaged
+from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Contents, Saved
-from markone.structured.perceptron import (
+from markone.structured.named_features import (
     Example,
-    StructuredPerceptron,
     Weights,
     checked,
     difference,
@@ -34,7 +34,10 @@ from markone.structured.perceptron import (
     share_right,
     weights_in,
 )
-from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, damaged
+from markone.structured.sentence_training import SentenceTraining, check_all_settings, run_of
+
+if TYPE_CHECKING:
+    from markone.structured.perceptron import StructuredPerceptron
 
 ROUNDING = 1e-13
 
@@ -43,30 +46,23 @@ def train_perceptron(
     learner: StructuredPerceptron,
     examples: Iterable[Example],
     held_out: Iterable[Example] | None,
-    *,
-    checkpoint: Any,
-    resume: Any,
-    callback: Callback | None,
-    progress: Progress | bool | None,
+    options: RunOptions,
 ) -> None:
     """See `StructuredPerceptron.train`."""
-    wishes = Wishes.of(checkpoint, resume, callback, progress)
     kept = None
-    if wishes.resumed is not None:
+    if options.resume_from is not None:
         kept = type(learner).load(
-            wishes.resumed,
+            options.resume_from,
             learner.features,
             learner.argmax,
             answers=learner.answers,
             cost=learner.cost,
             best_other=learner.best_other,
         )
-        check_settings(kept.settings.spelled_out(), learner.settings.spelled_out())
-    training = Training(learner, *divide(learner, list_of(examples), held_out))
-    if kept is not None:
-        training.go_on(kept)
-    learner.history, learner.resume = training.history, None
-    learner.weights = training.finish(wishes).weights
+        check_all_settings(kept.settings.spelled_out(), learner.settings.spelled_out())
+    run = run_of(StructuredPerceptronTraining(learner, *divide(learner, list_of(examples), held_out)), kept)
+    learner.history, learner.resume = run.history, None
+    learner.weights = run.train(options).weights
 
 
 def divide(
@@ -85,7 +81,7 @@ def divide(
 
 
 @dataclass
-class State:
+class GrowingWeights:
     """Weights while they are learned.
 
     The average of the weights after each of t visits is w - late / t: a step at visit i is missing from the i - 1
@@ -106,56 +102,51 @@ class State:
         return Weights({name: value - self.late[name] / self.visits for name, value in self.w.items()})
 
 
-class Training(Run[StructuredPerceptron]):
+class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
     """The training of a structured perceptron."""
 
     visited = "examples"
 
     def __init__(self, learner: StructuredPerceptron, learned: list[Example], held_out: list[Example]) -> None:
         how = learner.settings.spelled_out()
-        assert how.epochs is not None  # it is spelled out
-        super().__init__(len(learned), len(held_out), epochs=how.epochs, seed=how.seed, patience=how.patience)
+        super().__init__(len(learned), len(held_out), how)
         self.learner = learner
         self.settings = how
         self.learned = learned
         self.held_out = held_out
-        self.now = State()
+        self.now = GrowingWeights()
         self._digest: str | None = None
 
     def order(self, epoch: int) -> NDArray[np.int64]:
         if self.settings.order == "given":
-            return np.arange(self.sentences, dtype=np.int64)
+            return np.arange(self.rows, dtype=np.int64)
         return super().order(1 + epoch_of_order(self.settings, epoch))
 
-    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+    def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
         """One visit: a search may take long, and after each there is a look."""
         return self.visit(*self.learned[some[0]])
 
-    def visit(self, x: Any, y: Any) -> Sums:
+    def visit(self, x: Any, y: Any) -> PassTotals:
         """THE step: search, compare, move the weights."""
         learner, state = self.learner, self.now
         mira, cost = self.settings.rule == "mira", learner.cost
         state.visits += 1
-        sums = Sums(visits=1, decisions=1)
         guess = learner.rival(x, state.w, y)
         if guess == y:  # with a cost too: then nothing scores more than it
-            return sums
-        sums.mistakes = int(cost is None or learner.search(x, state.w) != y)
+            return PassTotals(visits=1, weight=1)
+        mistakes = int(cost is None or learner.search(x, state.w) != y)
         right, wrong = named(learner.features(x, y)), named(learner.features(x, guess))
         by = difference(right, wrong)
         owed = checked_cost(cost(y, guess)) if cost is not None else 1.0 if mira else 0.0
-        sums.loss = excess(owed, state.w.score(wrong), state.w.score(right))
+        loss = excess(owed, state.w.score(wrong), state.w.score(right))
         norm2 = norm2_of(by)
-        if norm2 > 0 and (sums.loss > 0 or not mira):
-            sums.updates = 1
-            state.step(by, min(self.settings.C or math.inf, sums.loss / norm2) if mira else 1.0)
-        return sums
+        updates = int(norm2 > 0 and (loss > 0 or not mira))
+        if updates:
+            state.step(by, min(self.settings.C or math.inf, loss / norm2) if mira else 1.0)
+        return PassTotals(1, mistakes, updates, loss, weight=1)
 
     def accuracies(self) -> tuple[float | None, float | None]:
         """The shares of held-out examples whose answer is all right."""
-        if not (math.isfinite(self.sums.loss) and math.isfinite(self.norm2())):
-            epoch = len(self.history) + 1
-            raise DataError(f"the weights grew beyond all numbers in pass {epoch}: the features are too large")
         if not self.held_out:
             return None, None
         averaged = (
@@ -190,9 +181,9 @@ class Training(Run[StructuredPerceptron]):
             contents.close()
         except DataError as error:
             raise damaged(str(error)) from None
-        if made != passes * self.sentences + visits:
-            raise damaged(f"it has made {made} visits, not {passes * self.sentences + visits}")
-        self.now = State(Weights(w), late, made)
+        if made != passes * self.rows + visits:
+            raise damaged(f"it has made {made} visits, not {passes * self.rows + visits}")
+        self.now = GrowingWeights(Weights(w), late, made)
 
     def digest(self) -> str:
         """Of the features of all right answers. An example may be anything, but that is what of it is learned."""

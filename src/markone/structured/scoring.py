@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
+from markone.data.strings import Strings
 from markone.errors import DataError
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentences import Sentences
 from markone.structured.spans import spans_of
 
 Tags = Sequence[Sequence[str]]

@@ -11,123 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
-from markone.data.spill import Room
+from markone.data.spill import Spill
+from markone.data.strings import Strings, starts_of
 from markone.errors import DataError, did_you_mean
-from markone.structured.passages import Lines, Passage
+from markone.structured.passages import CorpusLines, Passage
 
 FORM = "form"
 TAG = "tag"
 HEAD = "head"
 UNKNOWN_HEAD = -1
-LINE_END = ord("\n")
-UNKNOWN = ord("_")
 AT_A_TIME = 2**14
-"""So many strings or sentences, where all at once would take too much memory."""
+"""So many strings or sentences are looked at at a time, where all at once would take too much memory."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Strings(Brief):
-    """Many strings: the i-th is `bytes[offsets[i] : offsets[i + 1]]`, in UTF-8.
-
-    >>> words = Strings.of(["two", "wörds"])
-    >>> words[1], len(words), words.some(0, 1).tolist()
-    ('wörds', 2, ['two'])
-    """
-
-    bytes: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, strings: Sequence[str]) -> Strings:
-        data = np.frombuffer("\n".join(strings).encode("utf-8", "surrogatepass"), np.uint8)
-        ends = np.flatnonzero(data == LINE_END)
-        if len(ends) == len(strings) - 1:
-            starts = np.concatenate([[0], ends + 1, [len(data) + 1]])
-            return cls(data[data != LINE_END], starts - np.arange(len(starts)))
-        parts = [string.encode("utf-8", "surrogatepass") for string in strings]  # some have line ends of their own
-        return cls(np.frombuffer(b"".join(parts), np.uint8), starts_of([len(part) for part in parts]))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Strings]) -> Strings:
-        """The strings of all parts, one after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        sizes = [0, *np.cumsum([part.offsets[-1] - part.offsets[0] for part in parts]).tolist()]
-        starts = [part.offsets[:-1] - part.offsets[0] + size for part, size in zip(parts, sizes, strict=False)]
-        data = [part.bytes[part.offsets[0] : part.offsets[-1]] for part in parts]
-        end = np.array(sizes[-1:], np.int64)
-        return cls(np.concatenate([np.zeros(0, np.uint8), *data]), np.concatenate([*starts, end]))
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, i: int) -> str:
-        if not -len(self) <= i < len(self):
-            raise IndexError(i)
-        i %= len(self)
-        return text_of(self.bytes[self.offsets[i] : self.offsets[i + 1]].tobytes())
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tolist())
-
-    def tolist(self) -> list[str]:
-        whole = len(self) > 0 and self.offsets[0] == 0 and self.offsets[-1] == len(self.bytes)
-        if whole and not (self.bytes == LINE_END).any():  # all at once, with line ends between them
-            try:
-                return np.insert(self.bytes, self.offsets[1:-1], LINE_END).tobytes().decode("utf-8").split("\n")
-            except UnicodeDecodeError:
-                pass
-        data = self.bytes.tobytes()
-        return [text_of(data[begin:end]) for begin, end in pairwise(self.offsets.tolist())]
-
-    def chosen(self, which: NDArray[Any], room: Room | None = None) -> Strings:
-        """Some of them, in that order, each as often as it is named; where there is room."""
-        make = np.empty if room is None else room.empty
-        offsets = make(len(which) + 1, np.int64)
-        offsets[0] = 0
-        np.cumsum(self.offsets[which + 1] - self.offsets[which], out=offsets[1:])
-        data = make(int(offsets[-1]), np.uint8)
-        for begin in range(0, len(which), AT_A_TIME):
-            end = min(begin + AT_A_TIME, len(which))
-            sizes = np.diff(offsets[begin : end + 1])
-            first, last = offsets[begin], offsets[end]
-            moved = np.repeat(self.offsets[which[begin:end]] - offsets[begin:end], sizes)
-            data[first:last] = self.bytes[moved + np.arange(first, last)]
-        return Strings(data, offsets)
-
-    def blank(self) -> NDArray[np.int64]:
-        """Which of them are empty, or an underscore, as CoNLL-U writes what is not known.
-
-        >>> Strings.of(["NOUN", "_", "", "x"]).blank()
-        array([1, 2])
-        """
-        sizes = np.diff(self.offsets)
-        short = np.flatnonzero(sizes <= 1)
-        single = short[sizes[short] == 1]
-        known = single[self.bytes[self.offsets[single]] != UNKNOWN]
-        return np.setdiff1d(short, known, assume_unique=True)
-
-    def some(self, begin: int, end: int) -> Strings:
-        """Those from `begin` to before `end`; their bytes are not copied."""
-        offsets = self.offsets[begin : end + 1]
-        return Strings(self.bytes[offsets[0] : offsets[-1]], offsets - offsets[0])
-
-
-def starts_of(sizes: Any) -> NDArray[np.int64]:
-    """Where things of these sizes begin that stand one after the other, and where the last ends."""
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
-
-
-def numbered(parts: Iterable[Sequence[str]], size: int, room: Room) -> tuple[list[str], NDArray[np.int32]]:
+def numbered(parts: Iterable[Sequence[str]], size: int, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:
     """The strings of all parts, which are so many, each once and sorted; and which of these each is.
 
-    >>> numbered([["b", "a"], ["b"]], 3, Room(2**20))
+    >>> numbered([["b", "a"], ["b"]], 3, Spill(2**20))
     (['a', 'b'], array([1, 0, 1], dtype=int32))
     """
     number_of: dict[str, int] = {}
-    numbers = room.empty(size, np.int32)
+    numbers = spill.empty(size, np.int32)
     at = 0
     for part in parts:
         for string in set(part):
@@ -141,11 +45,6 @@ def numbered(parts: Iterable[Sequence[str]], size: int, room: Room) -> tuple[lis
         some = numbers[begin : begin + AT_A_TIME]
         some[:] = place[some]
     return strings, numbers
-
-
-def text_of(data: bytes) -> str:
-    """For people; bytes that are no UTF-8 are shown as such."""
-    return data.decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,7 +62,7 @@ class Sentences(Brief):
     """`form` always, and what else is known of each word."""
     heads: NDArray[np.int32] | None = None
     """The number of the word on which each depends, from 1 in its sentence; 0 for the root, -1 where it is unknown."""
-    source: Passage | Lines | None = None
+    source: Passage | CorpusLines | None = None
     """Where they come from."""
 
     @classmethod
@@ -263,21 +162,21 @@ class Sentences(Brief):
         starts = starts_of(sizes)
         return np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
 
-    def chosen(self, which: NDArray[np.int64], columns: Sequence[str], room: Room | None = None) -> Sentences:
+    def chosen(self, which: NDArray[np.int64], columns: Sequence[str], spill: Spill | None = None) -> Sentences:
         """Some of the sentences, which go up, with some of their columns."""
         if len(which) == len(self):
             return Sentences(self.starts, {name: self.column(name) for name in columns}, self.heads)
         words = self.words_of(which)
         return Sentences(
             starts_of(np.diff(self.starts)[which]),
-            {name: self.column(name).chosen(words, room) for name in columns},
+            {name: self.column(name).take(words, spill) for name in columns},
             None if self.heads is None else self.heads[words],
         )
 
     def arrays(self, columns: Sequence[str]) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
         """Columns as the core takes them."""
         found = [self.column(name) for name in columns]
-        return [(np.ascontiguousarray(one.bytes), np.ascontiguousarray(one.offsets)) for one in found]
+        return [(np.ascontiguousarray(one.data), np.ascontiguousarray(one.offsets)) for one in found]
 
     def with_columns(self, columns: Mapping[str, Strings], heads: NDArray[np.int32] | None = None) -> Sentences:
         """The same, with new columns or such as take the place of old ones, and with new heads if there are any."""

@@ -42,7 +42,7 @@ class Span(NamedTuple):
         return of_fields(self)
 
 
-class Part(NamedTuple):
+class TagPart(NamedTuple):
     """What a tag says."""
 
     sign: str
@@ -50,16 +50,16 @@ class Part(NamedTuple):
 
 
 @lru_cache(4096)
-def part_of(tag: str) -> Part | None:
+def part_of(tag: str) -> TagPart | None:
     """None for a tag of another making.
 
     >>> part_of("B-NP"), part_of("O"), part_of("NOUN")
-    (Part(sign='B', kind='NP'), Part(sign='O', kind=''), None)
+    (TagPart(sign='B', kind='NP'), TagPart(sign='O', kind=''), None)
     """
     sign, hyphen, kind = tag.partition("-")
     if tag == OUTSIDE:
-        return Part(OUTSIDE, "")
-    return Part(sign, kind) if sign in ("B", "I", "E", "S") and (not hyphen or kind) else None
+        return TagPart(OUTSIDE, "")
+    return TagPart(sign, kind) if sign in ("B", "I", "E", "S") and (not hyphen or kind) else None
 
 
 # ---- from tags to spans and back
@@ -136,7 +136,7 @@ def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
 # ---- which tags may follow which
 
 
-def may_follow(before: Part | None, after: Part | None, scheme: Scheme) -> bool:
+def may_follow(before: TagPart | None, after: TagPart | None, scheme: Scheme) -> bool:
     """Whether one tag may follow the other in a sentence, of which None is the start or the end."""
     goes_on = before is not None and after is not None and before.kind == after.kind
     if scheme == "IOB2":
@@ -162,7 +162,7 @@ def transition_mask(tags: Sequence[str], scheme: Scheme) -> NDArray[np.bool_]:
            [1, 1, 0, 1]])
     """
     check_scheme(scheme)
-    parts: list[Part | None] = [checked_part(tag, scheme) for tag in tags]
+    parts: list[TagPart | None] = [checked_part(tag, scheme) for tag in tags]
     parts.append(None)
     mask = np.array([[may_follow(before, after, scheme) for after in parts] for before in parts], bool)
     useful = mask[:-1, -1].copy()
@@ -175,7 +175,7 @@ def transition_mask(tags: Sequence[str], scheme: Scheme) -> NDArray[np.bool_]:
     return mask
 
 
-def checked_part(tag: str, scheme: Scheme) -> Part:
+def checked_part(tag: str, scheme: Scheme) -> TagPart:
     part = part_of(tag)
     if part is None or part.sign not in (OUTSIDE, *SIGNS[scheme]):
         raise DataError(f"{tag!r} is no tag of the scheme {scheme}")
@@ -193,7 +193,7 @@ def check_scheme(scheme: str) -> None:
 
 def first_break(tags: Sequence[str], scheme: Scheme) -> int | None:
     """The first word whose tag may not stand where it does, or which is the last where the sentence may not end."""
-    before: Part | None = None
+    before: TagPart | None = None
     for i, tag in enumerate(tags):
         part = part_of(tag)
         if part is None or part.sign not in (OUTSIDE, *SIGNS[scheme]) or not may_follow(before, part, scheme):

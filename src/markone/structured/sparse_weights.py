@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief
+from markone.data.strings import Strings, starts_of
 from markone.errors import DataError
 from markone.learning.states import without_prefix
 from markone.storage.saved import Contents, Saved, check_finite, damaged
-from markone.structured.sentences import Strings, starts_of
 
 Arrays = dict[str, NDArray[Any]]
 ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
@@ -38,7 +38,7 @@ def wide(contents: Contents, name: str, size: int | None = None) -> NDArray[np.u
 
 def pack(name: str, strings: Strings) -> Arrays:
     """Any bytes, which need not be text."""
-    return {name: strings.bytes, f"{name}_sizes": narrow(np.diff(strings.offsets))}
+    return {name: strings.data, f"{name}_sizes": narrow(np.diff(strings.offsets))}
 
 
 def unpack(contents: Contents, name: str, size: int | None = None) -> Strings:

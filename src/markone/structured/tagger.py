@@ -9,35 +9,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest
 
 from markone import _core
 from markone.brief import Brief, of_fields
-from markone.errors import DataError, SettingsError, did_you_mean
-from markone.learning.checkpoints import Path
-from markone.learning.passes import Callback
+from markone.data.strings import Strings
+from markone.errors import SettingsError, did_you_mean
 from markone.learning.progress import Progress
+from markone.learning.run_options import Callback, RunOptions
 from markone.model.explaining import Shown, check_top
 from markone.model.history import History
 from markone.reporting.grids import Grid, label_in_words, plain_number
 from markone.reporting.marking import MarkedText
-from markone.storage.container import to_bytes
 from markone.storage.saved import Saved
 from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
 from markone.structured.checking import whole
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
-from markone.structured.sentences import Sentences, Strings
+from markone.structured.sentence_model import SentenceModel, check_word
+from markone.structured.sentences import Sentences
 from markone.structured.spans import Repairs, check_parts, convert
 from markone.structured.sparse_weights import KeyedWeights
-from markone.structured.tagger_file import load_tagger, save_tagger, to_saved, unpickled
+from markone.structured.tagger_file import KIND, saved_tagger, tagger_parts
 from markone.structured.tagger_settings import Decode, TaggerSettings, TagRule
+from markone.structured.tagger_training import hash_of, train_tagger
 
 NEXT = " of the next word"
 AFTER_NEXT = " of the word after the next"
 
 
-class Tagger(Brief):
+class Tagger(SentenceModel):
     """A tag for each word: parts of speech, or the parts of phrases and names.
 
     Examples
@@ -47,6 +47,8 @@ class Tagger(Brief):
     >>> tagger.tag([["the", "cat", "barks"]])
     [['DET', 'NOUN', 'VERB']]
     """
+
+    kind = KIND
 
     def __init__(
         self,
@@ -80,10 +82,6 @@ class Tagger(Brief):
         self._in_scheme = tags_in_scheme(tags, settings)
         self._templates = settings.seen()
         self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The content of its file, which is checked when it is read."""
-        return unpickled, (to_bytes(to_saved(self)),)
 
     def in_brief(self) -> str:
         return f"{self.settings.column!r}, {len(self.tags)} tags, {len(self.weights):,} features"
@@ -175,8 +173,6 @@ class Tagger(Brief):
         progress
             True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
         """
-        from markone.structured.tagger_training import train_tagger
-
         given = {
             "column": column,
             "inputs": inputs,
@@ -193,33 +189,17 @@ class Tagger(Brief):
             "holdout": holdout,
             "patience": patience,
         }
-        return train_tagger(
-            source,
-            given,
-            strict=strict,
-            memory=memory,
-            checkpoint=checkpoint,
-            resume=resume,
-            callback=callback,
-            progress=progress,
+        options = RunOptions.of(
+            checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, memory=memory
         )
+        return train_tagger(cls, source, given, options, strict=strict)
 
-    def save(self, path: Path, *, final: bool = False) -> None:
-        """Writes the tagger into a file, which is replaced when the new one is whole.
-
-        Parameters
-        ----------
-        path
-            The name of the file.
-        final
-            Leave out what is needed only to go on with the training.
-        """
-        save_tagger(self, path, final=final)
+    def to_saved(self, *, final: bool = False) -> Saved:
+        return saved_tagger(self, final=final)
 
     @classmethod
-    def load(cls, path: Path) -> Tagger:
-        """The tagger in a file that `save` has written. The file may come from anywhere: nothing in it is run."""
-        return load_tagger(path)
+    def parts_of(cls, saved: Saved) -> dict[str, Any]:
+        return tagger_parts(saved)
 
     # ---- tagging
 
@@ -242,7 +222,7 @@ class Tagger(Brief):
         """The tags of all words as a column."""
         if self._in_scheme is None:
             return Strings.of([tag for tags in self.tag(sentences) for tag in tags])
-        return Strings.of(self._in_scheme).chosen(self._numbers(sentences))
+        return Strings.of(self._in_scheme).take(self._numbers(sentences))
 
     def scores(self, sentences: Any) -> list[NDArray[np.float32]]:
         """For each sentence a row for each word: the scores of `tags`, each that of the best sequence with this tag.
@@ -297,8 +277,7 @@ class Tagger(Brief):
             The other tag; by default the one that would lose least.
         """
         batch = self._one(words)
-        if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
-            raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        check_word(i, batch)
         numbers = self._numbers(batch)
         chosen = int(numbers[i])
         rows = self._rows(batch, numbers, i)
@@ -340,12 +319,6 @@ class Tagger(Brief):
         forms = set(self.forms.tolist())
         known = {form: hash_of(form) in forms for form in set(batch.form.tolist())}
         return [[known[form] for form in words] for words in batch.lists()]
-
-    def _one(self, words: Any) -> Sentences:
-        batch = self._read([words] if isinstance(words, dict) else words)
-        if len(batch) != 1:
-            raise DataError(f"one sentence is wanted, not {len(batch)}")
-        return batch
 
     def _texts(self, batch: Sentences) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
         return batch.arrays(self._templates.columns)
@@ -400,12 +373,6 @@ class Tagger(Brief):
                         said[tag] = row[numbers[i + distance]]
             rows += [(f"{self._templates.texts[template]}{where}", said) for template, said in later.items()]
         return rows
-
-
-def hash_of(form: str) -> int:
-    """By which a word is known again: 64 bits, so that two of a million words are taken for the same once in 37 million
-    models."""
-    return xxh3_64_intdigest(form.encode("utf-8", "surrogatepass"))
 
 
 def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | None:

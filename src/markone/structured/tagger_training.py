@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64
+from xxhash import xxh3_64_intdigest
 
 from markone import _core
-from markone.data.spill import Room
+from markone.data.spill import Spill
 from markone.errors import DataError
-from markone.learning.passes import Callback
-from markone.learning.progress import Progress
+from markone.learning.run_options import RunOptions
+from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
 from markone.structured.corpus_store import held_sentences
-from markone.structured.runs import Arrays, Run, Sums, Wishes, check_settings, split
+from markone.structured.sentence_training import (
+    SentenceTraining,
+    arrays_of,
+    digest_of,
+    kept_model,
+    run_of,
+    split_sentences,
+)
 from markone.structured.sentences import Sentences, names_of, numbered
 from markone.structured.spans import repaired
 from markone.structured.sparse_weights import KeyedWeights, pack_state, set_state
-from markone.structured.tagger import Tagger, hash_of
 from markone.structured.tagger_settings import TaggerSettings, repairs_for, settings_for
+
+if TYPE_CHECKING:
+    from markone.structured.tagger import Tagger
 
 FOLDS = 5
 """What is known of the words of a training sentence comes from the other folds, as if it were a new one."""
 
 
 def train_tagger(
-    source: Any,
-    given: dict[str, Any],
-    *,
-    strict: bool,
-    memory: int | str | None,
-    checkpoint: Any,
-    resume: Any,
-    callback: Callback | None,
-    progress: Progress | bool | None,
+    make: type[Tagger], source: Any, given: dict[str, Any], options: RunOptions, *, strict: bool
 ) -> Tagger:
     """See `Tagger.train`."""
-    wishes = Wishes.of(checkpoint, resume, callback, progress)
-    sentences, room = held_sentences(source, memory, heads=False)
+    sentences, spill = held_sentences(source, options.memory, heads=False)
     settings = settings_for(sentences, given)
     if sentences.words == 0:
         raise DataError("there is nothing to learn from: the sentences have no words")
@@ -49,34 +50,28 @@ def train_tagger(
     if len(sentences.column(column).blank()) == sentences.words:
         raise DataError(f"there is nothing to learn from: of {sentences.words:,} words none has a tag in {column!r}")
     repairs = repairs_for(sentences, settings, strict)
-    kept = None if wishes.resumed is None else Tagger.load(wishes.resumed)
-    if kept is not None:
-        check_settings(kept.settings, settings)
-    training = Training(sentences, settings, room)
-    if kept is not None:
-        training.go_on(kept)
-    tagger = training.finish(wishes)
+    kept = kept_model(make.load, settings, options)
+    tagger = run_of(TaggerTraining(make, sentences, settings, spill), kept).train(options)
     tagger.repairs = repairs
     return tagger
 
 
-class Training(Run[Tagger]):
+class TaggerTraining(SentenceTraining["Tagger"]):
     """The training of a tagger."""
 
     stays_resumable = True
 
-    def __init__(self, sentences: Sentences, settings: TaggerSettings, room: Room) -> None:
+    def __init__(self, make: type[Tagger], sentences: Sentences, settings: TaggerSettings, spill: Spill) -> None:
+        self.make = make
         self.settings = settings
         self.templates = settings.seen()
-        learned, held_out = split(len(sentences), settings.holdout, settings.seed)
-        super().__init__(
-            len(learned), len(held_out), epochs=settings.epochs, seed=settings.seed, patience=settings.patience
-        )
+        learned, held_out = split_sentences(len(sentences), settings.holdout, settings.seed)
+        super().__init__(len(learned), len(held_out), settings)
         self.columns = names_in_file(sentences)
-        self.learned = sentences.chosen(learned, self.templates.columns, room)
+        self.learned = sentences.chosen(learned, self.templates.columns, spill)
         self.forms = hashes_of(self.learned)
-        self.held_out = sentences.chosen(held_out, self.templates.columns, room)
-        texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, room)
+        self.held_out = sentences.chosen(held_out, self.templates.columns, spill)
+        texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, spill)
         met = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
         is_met = np.bincount(met, minlength=len(texts)) > 0
         self.tags = [text for text, is_one in zip(texts, is_met.tolist(), strict=True) if is_one]
@@ -92,7 +87,7 @@ class Training(Run[Tagger]):
             self.learned.starts,
             self.learned.arrays(self.templates.columns),
             self.labels,
-            *(room.empty(size, kind) for size, kind in zip(sizes, (np.uint32, np.uint64), strict=True)),
+            *(spill.empty(size, kind) for size, kind in zip(sizes, (np.uint32, np.uint64), strict=True)),
             mira=settings.rule == "mira",
             C=1.0 if settings.C is None else float(settings.C),
             folds=FOLDS if looks_up else 0,
@@ -100,11 +95,14 @@ class Training(Run[Tagger]):
         self.words = self.learner.words()
         counts = np.bincount(self.held_labels[self.held_labels >= 0] if len(held_out) else self.labels)
         total = len(self.held_labels) if len(held_out) else len(self.labels)
-        self.history.majority = float(counts.max(initial=0) / max(1, total))
+        self.majority = float(counts.max(initial=0) / max(1, total))
 
-    def learn(self, some: NDArray[np.int64], epoch: int, seed: int) -> Sums:
+    def new_history(self) -> History:
+        return replace(super().new_history(), majority=self.majority)
+
+    def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
         tally = self.learner.learn(some)
-        return Sums(tally.sentences, tally.sentences, tally.mistakes, tally.updates, tally.loss)
+        return PassTotals(tally.sentences, tally.mistakes, tally.updates, tally.loss, weight=tally.sentences)
 
     def accuracies(self) -> tuple[float | None, float | None]:
         """The share of held-out words that have the right tag."""
@@ -124,7 +122,7 @@ class Training(Run[Tagger]):
         return KeyedWeights.of(self.learner, self.settings.average).save()
 
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Tagger:
-        return Tagger(
+        return self.make(
             tags=self.tags,
             settings=self.settings,
             words=self.words,
@@ -139,18 +137,20 @@ class Training(Run[Tagger]):
         return pack_state(self.learner.get_state())
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
-        set_state(self.learner, state, passes * self.sentences + visits)
+        set_state(self.learner, state, passes * self.rows + visits)
 
     def digest(self) -> str:
         """Of the sentences that are learned and held out, and their tags."""
-        hashed = xxh3_64("\0".join(self.tags).encode("utf-8", "surrogatepass"))
+        arrays: list[NDArray[Any]] = []
         for sentences, labels in ((self.learned, self.labels), (self.held_out, self.held_labels)):
-            for array in (sentences.starts, labels):
-                hashed.update(array.data)
-            for data, offsets in sentences.arrays(self.templates.columns):
-                hashed.update(offsets.data)
-                hashed.update(data.data)
-        return hashed.hexdigest()
+            arrays += [sentences.starts, labels, *arrays_of(sentences, self.templates.columns)]
+        return digest_of(self.tags, arrays)
+
+
+def hash_of(form: str) -> int:
+    """By which a word is known again: 64 bits, so that two of a million words are taken for the same once in 37 million
+    models."""
+    return xxh3_64_intdigest(form.encode("utf-8", "surrogatepass"))
 
 
 def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> Iterator[list[str]]:

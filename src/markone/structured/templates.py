@@ -87,7 +87,7 @@ def templates_with(inputs: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Place(NamedTuple):
+class TemplatePlace(NamedTuple):
     """What of which token."""
 
     name: str
@@ -103,7 +103,7 @@ class Templates(Brief):
 
     texts: tuple[str, ...]
     """In the order in which they are numbered, the same written alike."""
-    places: tuple[tuple[Place, ...], ...]
+    places: tuple[tuple[TemplatePlace, ...], ...]
     columns: tuple[str, ...]
     """`form`, and others that are looked at."""
 
@@ -129,7 +129,7 @@ class Templates(Brief):
             raise problem(f"must be a list of texts such as 'lower[0]', not {texts!r:.80}")
         known = [name for name in known if name != FORM]
         found = [understood(text, known) for text in texts]
-        if (transition := (Place(TAG, -1),)) not in found:
+        if (transition := (TemplatePlace(TAG, -1),)) not in found:
             found.append(transition)
         if len(found) == 1:
             raise problem("must be at least one that looks at something else than tags")
@@ -183,17 +183,17 @@ BETWEEN = "\x1f"
 """Stands between values where the core writes several."""
 
 
-def understood(text: str, known: Sequence[str]) -> tuple[Place, ...]:
+def understood(text: str, known: Sequence[str]) -> tuple[TemplatePlace, ...]:
     if not isinstance(text, str) or not text.split():
         raise problem(f"must be texts such as 'lower[0]', not {text!r:.80}")
     return tuple(place_of(word, text, known) for word in text.split())
 
 
-def place_of(word: str, text: str, known: Sequence[str]) -> Place:
+def place_of(word: str, text: str, known: Sequence[str]) -> TemplatePlace:
     match = PLACE.fullmatch(word)
     if match is None:
         raise problem(f"have {text!r:.80}, in which {word!r:.40} is no place; one is like 'lower[-1]'")
-    place = Place(match["name"], int(match["offset"]))
+    place = TemplatePlace(match["name"], int(match["offset"]))
     if place.name == TAG and not -FARTHEST_TAG <= place.offset <= -1:
         raise problem(f"have {text!r:.80}; of tags, only tag[-1] and tag[-2] are there to be seen")
     if abs(place.offset) > FARTHEST:

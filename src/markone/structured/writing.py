@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.data.strings import Strings
 from markone.errors import DataError, did_you_mean
 from markone.structured.corpora import COLUMNS_OF_CONLLU
 from markone.structured.passages import Passage
-from markone.structured.sentences import FORM, HEAD, TAG, Sentences, Strings
+from markone.structured.sentences import FORM, HEAD, TAG, Sentences
 
 NAMES_IN_JSON = {FORM: "tokens", TAG: "tags", HEAD: "heads"}
 
@@ -105,7 +106,7 @@ def new_columns(columns: Mapping[str, Strings]) -> list[tuple[int, NDArray[np.ui
 
 
 def arrays(strings: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    return np.ascontiguousarray(strings.bytes), np.ascontiguousarray(strings.offsets)
+    return np.ascontiguousarray(strings.data), np.ascontiguousarray(strings.offsets)
 
 
 def whole(heads: NDArray[np.int32] | None) -> NDArray[np.int32] | None:

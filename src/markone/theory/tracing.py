@@ -18,8 +18,9 @@ from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
 from markone.learning.network import Multilayer
 from markone.learning.online import Linear
-from markone.learning.passes import Run
+from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Silence
+from markone.learning.run import Run
 from markone.learning.samples import open_sample
 from markone.learning.svm import Dual
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
@@ -172,7 +173,7 @@ class Tracer:
         """By steps that are left out, in the order in which they happened."""
 
     def run(self, most: int | None) -> Trace:
-        run = Run(self.learner, self.examples)
+        run = Run(LearnerTraining[Any](self.learner, self.examples))
         scorer = last_scorer(self.learner, self._start)
         tables = start = tables_of(scorer, self.chart, self.classes)
         stopped: Stop | None = "epochs"
@@ -180,7 +181,7 @@ class Tracer:
         for result in run.looks(Silence()):
             if result is not None:
                 visits = wrong = 0
-                if (reason := run.watch.reason(result, asked=False)) is not None:
+                if (reason := run.reason_to_stop(result)) is not None:
                     stopped = reason
                     break
                 continue

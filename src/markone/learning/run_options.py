@@ -1,0 +1,71 @@
+"""Options of a run: what users may ask of any training, whatever it teaches."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from markone.data.budget import LEAST, memory_budget
+from markone.errors import SettingsError
+from markone.learning.checkpoints import Checkpoints, Path
+from markone.learning.interruption import Interruption
+from markone.learning.progress import Progress, Silence, visible_progress
+from markone.model.history import Pass
+from markone.parallel import count_threads
+
+Callback = Callable[[Pass], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a user asks of a training beside its settings. None of it changes what is learned."""
+
+    checkpoints: Checkpoints | None = None
+    resume_from: Path | None = None
+    """The file with a training to go on with; None to start anew."""
+    callback: Callback | None = None
+    """Sees every pass, and ends the training by returning True."""
+    progress: Progress = field(default_factory=Silence)
+    threads: int = 1
+    memory: int = LEAST
+    """Bytes."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        checkpoint: Any = None,
+        resume: Any = False,
+        callback: Callback | None = None,
+        progress: Progress | bool | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
+    ) -> RunOptions:
+        """The arguments of `train`, checked before any work."""
+        checkpoints = Checkpoints.of(checkpoint)
+        if checkpoints is not None:
+            checkpoints.check_folder()
+        resumed = checkpoints.path if resume is True and checkpoints is not None else resume
+        if resumed is True:
+            raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
+        if callback is not None and not callable(callback):
+            raise SettingsError("callback", f"must be a function, not {callback!r}")
+        if isinstance(progress, bool):
+            progress = visible_progress() if progress else None
+        return cls(
+            checkpoints=checkpoints,
+            resume_from=resumed if resumed and os.path.exists(resumed) else None,
+            callback=callback,
+            progress=progress or Silence(),
+            threads=count_threads(threads),
+            memory=memory_budget(memory),
+        )
+
+    def interruption(self) -> Interruption:
+        """Notes Ctrl-C and, where the training is kept in a file, SIGTERM too."""
+        if self.checkpoints is None:
+            return Interruption((signal.SIGINT,))
+        return Interruption((signal.SIGINT, signal.SIGTERM), keeping=True)
