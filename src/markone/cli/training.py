@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from markone.cli.messages import readable, tell, typed
 from markone.cli.options import Flag, Number
-from markone.errors import DataError
+from markone.errors import DataError, Interrupted
 
 if TYPE_CHECKING:
     from markone.learning.checkpoints import Checkpoints
@@ -87,7 +87,8 @@ def learn_and_save(
     except KeyboardInterrupt as interruption:
         end_quietly()
         tell_interruption(kept, saved=identity(kept) != before)
-        raise told(interruption if shelter.signal is None else exception_for(shelter.signal)) from None
+        ended = interruption if isinstance(interruption, Interrupted) else Interrupted()
+        raise (ended if shelter.signal is None else exception_for(shelter.signal)).known() from None
     made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
     if resume and not made and not quiet:
         passes = len(model.history)
@@ -95,14 +96,8 @@ def learn_and_save(
     if shelter.signal is not None:
         end_quietly()
         tell(f"interrupted, but the model was ready and is saved as {path}")
-        raise told(exception_for(shelter.signal))
+        raise exception_for(shelter.signal).known()
     return model
-
-
-def told(interruption: KeyboardInterrupt) -> KeyboardInterrupt:
-    """An interruption of which the user knows already."""
-    interruption.told = True  # type: ignore[attr-defined]
-    return interruption
 
 
 def save(model: Learned, path: str, *, final: bool) -> None:
@@ -118,7 +113,7 @@ def save(model: Learned, path: str, *, final: bool) -> None:
         except DataError:
             os.rmdir(os.path.dirname(rescue))
             raise error from None
-        raise DataError(f"{error}. The model is saved as {rescue} instead") from None
+        raise DataError((error, f". The model is saved as {rescue} instead"), file=rescue) from None
 
 
 def default_name(data: Sequence[str], ending: str = "model") -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief, of_fields
 from markone.data.spill import Room
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, Setting, SettingsError, Words
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
@@ -30,7 +30,7 @@ from markone.structured.tagger import Tagger
 
 DEPREL = "deprel"
 FEATS = "feats"
-TAG_FIRST = "tag the words first, or train a parser with tag=True, which does so itself"
+TAG_FIRST = ("tag the words first, or train a parser with ", Setting("tag", True), ", which does so itself")
 
 
 class Tree(NamedTuple):
@@ -349,7 +349,7 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
     return batch
 
 
-def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
+def check_tags(batch: Sentences, tags: str, advice: Words = TAG_FIRST) -> None:
     """That every word has a tag. Of features an underscore says that there are none."""
     if tags == FEATS:
         return
@@ -358,7 +358,9 @@ def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
         more = "" if len(blank) == 1 else f", as have {len(blank) - 1:,} more"
         raise DataError(
             f"{batch.place_of(int(blank[0]))}: {batch.form[int(blank[0])]!r} has no {tags}{more}, and a parser goes by "
-            f"them; {advice}"
+            "them",
+            column=tags,
+            advice=advice,
         )
 
 

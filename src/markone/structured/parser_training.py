@@ -10,7 +10,7 @@ from xxhash import xxh3_64
 
 from markone import _core
 from markone.data.spill import Room
-from markone.errors import DataError
+from markone.errors import DataError, Setting
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
@@ -57,7 +57,8 @@ def train_parser(
     settings = settings_for(given)
     sentences, room = held_sentences(source, memory)
     check_trees(sentences)
-    check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
+    advice = ("say with ", Setting("tags", ...), " which column has them")
+    check_tags(with_tags(sentences, settings.tags), settings.tags, advice)
     kept = None if wishes.resumed is None else Parser.load(wishes.resumed)
     if kept is not None:
         check_settings(kept.settings, settings)

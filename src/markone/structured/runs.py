@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, ModelFileError, Setting, SettingsError
 from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import shuffled
 from markone.learning.interruption import Interruption
@@ -76,7 +76,8 @@ class Wishes:
             checkpoints.check_folder()
         resumed = checkpoints.path if resume is True and checkpoints is not None else resume
         if resumed is True:
-            raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
+            where = (Setting("checkpoint", ...), ", or ", Setting("resume", ...))
+            raise SettingsError("resume", ("needs the file that the training is kept in: ", *where))
         if callback is not None and not callable(callback):
             raise SettingsError("callback", f"must be a function, not {callback!r}")
         if isinstance(progress, bool):
@@ -356,5 +357,5 @@ def check_facts(facts: dict[str, Any], passes: int) -> None:
         raise damaged("it has other parts than it should")
 
 
-def damaged(problem: str) -> DataError:
-    return DataError(f"what the file has to go on from is damaged: {problem}; start anew")
+def damaged(problem: str) -> ModelFileError:
+    return ModelFileError(f"what the file has to go on from is damaged: {problem}; start anew")
