@@ -276,7 +276,7 @@ def test_train_reads_several_files_and_folders(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("train",), "there are no data to learn from; name a file, as in: markone train reviews.csv --target label"),
+        (("train",), "there are no data; name a file, as in: markone train reviews.csv --target label"),
         (("train", "reviews.csv"), "say with --target which column has the labels; reviews.csv has label, text"),
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (

@@ -1,33 +1,33 @@
-"""What the commands for sentences have in common: how files of them are read, what is said and written of them."""
+"""What `markone tag` and `markone parse` have in common: how sentences are read, learned from, measured and written."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Parameter
 
-from markone.cli.messages import readable
+from markone.cli.messages import readable, tell
 from markone.cli.models import COMMANDS_FOR, check_kind
-from markone.cli.options import FileName, options, parameter_docs
+from markone.cli.options import FileName, given, options, parameter_docs
 from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.terminal import say
+from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress
 from markone.errors import DataError, NoDataError
-from markone.structured.corpora import COLUMNS_OF_CONLLU, FORMATS, Corpus, open_corpus
+from markone.structured.corpora import FORMATS, Corpus, open_corpus
 from markone.structured.corpus_store import held_sentences
 from markone.structured.parser import Parser, with_tags
-from markone.structured.sentences import FORM, TAG, Sentences, Strings
-from markone.structured.writing import append_column, in_a_row, write_columns, write_conllu, write_json
+from markone.structured.sentences import Sentences
+from markone.structured.writing import in_a_row
 
 if TYPE_CHECKING:
+    from markone.learning.checkpoints import Checkpoints
     from markone.model.history import History
-    from markone.structured.tagger import Tagger
 
-Output = Literal["conllu", "columns", "jsonl"]
 WRITTEN = {
     "columns": " Written as form,pos,chunk.",
     "inputs": " Written as pos,lemma.",
@@ -35,17 +35,29 @@ WRITTEN = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Craft:
+    """Models of one kind, as their commands see them."""
+
+    kind: Literal["tagger", "parser"]
+    model: Any
+    """The class of the models."""
+    facts: Callable[[Any], dict[str, Any]]
+    """What machines are told of a model that was learned."""
+    lines: Callable[[Any], Iterable[str]]
+    """What people are told of it."""
+    judged: Callable[[Any], str] = lambda _: "sentences"
+    """What can be wrong in a pass."""
+    remark: Callable[[Any], str | None] = lambda _: None
+    """What is said on standard error, if there is something to say."""
+    heads: bool = False
+    """Whether the data must have trees."""
+
+
 # ---- options
 
-Files = Annotated[FileName, Parameter(help="Files of one format, a pattern, or - for standard input.")]
-File = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
-Test = Annotated[
-    FileName | None,
-    Parameter(help="A labelled file in the same format: the model is measured on it when everything else is done."),
-]
-Out = Annotated[
-    FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when all is written.")
-]
+SentenceFiles = Annotated[FileName, Parameter(help="Files of one format, a pattern, or - for standard input.")]
+SentenceFile = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
 
 
 def reading_options() -> Any:
@@ -95,11 +107,10 @@ def open_to_use(data: str, said: dict[str, Any], usual: Sequence[str] | None = N
         return Corpus([], data, said.get("format") or "text")
 
 
-def read_to_learn(data: Sequence[str], said: dict[str, Any], settings: dict[str, Any], *, heads: bool) -> Sentences:
-    """All sentences of the files, in memory as far as they may be; the settings say what is left of that."""
-    sentences, room = held_sentences(open_files(data, said, heads=heads), settings.get("memory"))
-    settings["memory"] = room.left
-    return sentences
+def columns_of(model: Any) -> Sequence[str] | None:
+    """The names that columns have where nobody names them: a tagger keeps them."""
+    columns: Sequence[str] | None = getattr(model, "columns", None)
+    return columns
 
 
 def check_given(data: Sequence[str], example: str) -> None:
@@ -117,7 +128,44 @@ def check_tags(parser: Parser, batch: Sentences) -> None:
         )
 
 
-# ---- saying
+# ---- learning
+
+
+def learn_and_tell(
+    craft: Craft,
+    data: Sequence[str],
+    settings: dict[str, Any],
+    reading: Mapping[str, Any] | None,
+    keeping: Keeping,
+    *,
+    out: str | None,
+    test: str | None,
+    spec: str | None = None,
+    json: bool,
+) -> None:
+    """Learns a model from files, saves it, measures it on the test file, and tells people or machines.
+
+    `spec` is a file that is read beside the data, and so must not be written.
+    """
+    check_given(data, f"markone {COMMANDS_FOR[craft.kind].train} treebank.conllu")
+    path = out or default_name(data, craft.kind)
+    check_path(path, [*data, *filter(None, [spec, test])])
+    said = given(reading)
+    sentences, room = held_sentences(open_files(data, said, heads=craft.heads), settings.get("memory"))
+    settings = {**settings, "memory": room.left}
+
+    def learn(checkpoints: Checkpoints, resumed: Any) -> Any:
+        kept = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(keeping.quiet)}
+        return craft.model.train(sentences, **kept, **settings)
+
+    model = learn_and_save(learn, path, keeping, craft.kind)
+    if (remark := craft.remark(model)) is not None:
+        tell(remark)
+    evaluation = None if test is None else evaluated(craft, model, [test], said)
+    if json:
+        print_json(facts_of(craft, model, path, sentences, evaluation))
+    elif not keeping.quiet:
+        tell_training(craft, model, path, sentences, test, evaluation)
 
 
 def about_training(history: History, judged: str) -> Iterator[str]:
@@ -133,19 +181,11 @@ def about_training(history: History, judged: str) -> Iterator[str]:
         yield f"  {used.holdout:.2%} right on {counted(history.held_out, 'held-out sentence', 'held-out sentences')}."
 
 
-def tell_training(
-    path: str,
-    sentences: Sentences,
-    history: History,
-    learned: Iterable[str],
-    evaluation: Any,
-    test: str | None,
-    judged: str = "sentences",
-) -> None:
+def tell_training(craft: Craft, model: Any, path: str, sentences: Sentences, test: str | None, evaluation: Any) -> None:
     """What people are told of a training of any kind: what was read, learned, measured and saved."""
     words = counted(sentences.words, "word", "words")
     say(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
-    for line in [*learned, *about_training(history, judged)]:
+    for line in [*craft.lines(model), *about_training(model.history, craft.judged(model))]:
         say(line)
     if evaluation is not None:
         say(f"On {readable(str(test))}:")
@@ -153,59 +193,63 @@ def tell_training(
     say(f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}.")
 
 
-def facts_of(
-    path: str, sentences: Sentences, history: History, learned: dict[str, Any], evaluation: Any
-) -> dict[str, Any]:
+def facts_of(craft: Craft, model: Any, path: str, sentences: Sentences, evaluation: Any) -> dict[str, Any]:
     """What machines are told of a training of any kind."""
     return {
         "model": path,
         "bytes": os.path.getsize(path),
         "sentences": len(sentences),
         "words": sentences.words,
-        "held_out": history.held_out,
-        "passes": [asdict(one) for one in history],
-        "stopped": history.stopped,
-        **learned,
+        "held_out": model.history.held_out,
+        "passes": [asdict(one) for one in model.history],
+        "stopped": model.history.stopped,
+        **craft.facts(model),
         **({} if evaluation is None else {"test": evaluation.as_dict()}),
     }
 
 
-def measure(
-    load: Callable[[str], Tagger | Parser],
-    kind: str,
-    path: str,
-    data: Sequence[str],
-    said: dict[str, Any],
-    *,
-    json: bool,
-) -> None:
-    """Measures a tagger or a parser, and tells people or machines."""
-    check_given(data, f"markone {COMMANDS_FOR[kind].measure} treebank.{kind} test.conllu")
-    check_kind(path, kind, "measure", *data)
-    model = load(path)
-    usual = None if isinstance(model, Parser) else model.columns
-    evaluation = model.evaluate(open_files(data, said, heads=isinstance(model, Parser), usual=usual).read())
+# ---- measuring
+
+
+def measure(craft: Craft, path: str, data: Sequence[str], reading: Mapping[str, Any] | None, *, json: bool) -> None:
+    """Measures a model on files, and tells people or machines."""
+    check_given(data, f"markone {COMMANDS_FOR[craft.kind].measure} treebank.{craft.kind} test.conllu")
+    check_kind(path, craft.kind, "measure", *data)
+    evaluation = evaluated(craft, craft.model.load(path), data, given(reading))
     if json:
         print_json(evaluation.as_dict())
     else:
         say(evaluation)
 
 
+def evaluated(craft: Craft, model: Any, data: Sequence[str], said: dict[str, Any]) -> Any:
+    return model.evaluate(open_files(data, said, heads=craft.heads, usual=columns_of(model)).read())
+
+
 # ---- writing
 
 
-def write_all(
-    corpus: Corpus,
+def write_found(
+    craft: Craft,
+    path: str,
+    data: str,
+    reading: Mapping[str, Any] | None,
     out: str | None,
-    format: str,
-    found: Callable[[Sentences], bytes],
-    *,
+    writing: Callable[[Any, Corpus], tuple[str, Callable[[Sentences], bytes]]],
     begin: bytes = b"",
     end: bytes = b"",
 ) -> None:
-    """Writes what is found of the sentences, a batch at a time, with what begins and ends a page around it."""
-    from markone.cli.output import opened
+    """Writes what a model finds in sentences, a batch at a time, with what begins and ends a page around it.
 
+    `writing` is called with the model and the sentences, and says the format and what is written of a batch.
+    """
+    from markone.cli.output import check_not_read, opened
+
+    check_not_read(out, path, data)
+    check_kind(path, craft.kind, "use", data)
+    model = craft.model.load(path)
+    corpus = open_to_use(data, given(reading), columns_of(model))
+    format, found = writing(model, corpus)
     empty = True
     pieces = map(found, corpus)
     with opened(out) as write:
@@ -213,22 +257,3 @@ def write_all(
             write(begin + piece if empty else piece)
             empty = False
         write(begin + end if empty else end)
-
-
-def usual_output(corpus: Corpus) -> Output:
-    """The format that sentences are in, if they can be written so."""
-    formats: dict[str, Output] = {one: one for one in get_args(Output)}
-    return formats.get(corpus.format, "columns")
-
-
-def written(batch: Sentences, column: str, found: Strings, format: Output) -> bytes:
-    """A batch with a column that was found."""
-    if format == "columns" and batch.source is not None and batch.source.format == "columns":
-        return append_column(batch, found)
-    if format == "conllu":
-        if column not in COLUMNS_OF_CONLLU:
-            raise DataError(f"CoNLL-U has no column for {column!r}; say --output columns or jsonl")
-        return write_conllu(batch, {column: found})
-    name = column if column in COLUMNS_OF_CONLLU else TAG
-    write = write_columns if format == "columns" else write_json
-    return write(batch.with_columns({name: found}), [FORM, name])
