@@ -212,12 +212,15 @@ def options_of(command: str | None) -> dict[str, tuple[str, ...]]:
     """What the settings of the library are called as options of a command; `--no-header` comes after `--header`."""
     if command is None:
         return {}
-    app = make_app(only=command)
-    for word in command.split():
-        app = app[word]
-    arguments = app.assemble_argument_collection(parse_docstring=False)
+    arguments = command_named(command, make_app(only=command)).assemble_argument_collection(parse_docstring=False)
     named = {argument.field_info.name: argument.names for argument in arguments}
     return {name: names for name, names in named.items() if names[0].startswith("--")}
+
+
+def command_named(name: str, app: App) -> App:
+    for word in name.split():
+        app = app[word]
+    return app
 
 
 def make_app(only: str | None = None) -> App:

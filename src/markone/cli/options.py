@@ -215,10 +215,19 @@ def settings_options(
     for field in fields(Settings):
         value = usual.get(field.name, field.default)
         if field.name not in BY_RULE_OR_DATA and value not in (None, MISSING):
-            helps[field.name] += f" [default: {('yes' if value else 'no') if isinstance(value, bool) else value}]"
+            helps[field.name] += usual_value(value)
     helps["holdout"] += f" [default: {holdout}]"
     types = {name: kind for name, kind in get_type_hints(Settings).items() if name not in without}
     return options("Learning", types, helps, "Learning")
+
+
+def usual_value(value: Any) -> str:
+    """The end of a help text.
+
+    >>> usual_value(True), usual_value(5)
+    (' [default: yes]', ' [default: 5]')
+    """
+    return f" [default: {('yes' if value else 'no') if isinstance(value, bool) else value}]"
 
 
 def tracing_options() -> Any:

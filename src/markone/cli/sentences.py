@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from markone.cli.messages import readable, tell
 from markone.cli.models import COMMANDS_FOR, check_kind
-from markone.cli.options import FileName, given, options, parameter_docs
+from markone.cli.options import FileName, given, options, parameter_docs, usual_value
 from markone.cli.report import counted, print_json, size_in_words
 from markone.cli.terminal import say
 from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress
@@ -72,8 +72,7 @@ def library_options(name: str, function: Callable[..., Any], without: Collection
     helps = {one: text + WRITTEN.get(one, "") for one, text in parameter_docs(function).items()}
     for one, parameter in inspect.signature(function).parameters.items():
         if one in helps and parameter.default not in (None, inspect.Parameter.empty):
-            usual = parameter.default
-            helps[one] += f" [default: {('yes' if usual else 'no') if isinstance(usual, bool) else usual}]"
+            helps[one] += usual_value(parameter.default)
     return options(name, hints | types, helps, group)
 
 

@@ -68,9 +68,9 @@ def hash_rows(matrix: Any) -> NDArray[np.uint64]:
 def contested(points: Points) -> NDArray[np.bool_]:
     """Which z (see `points`) can be part of a proof: rows × classes, true for the wrong classes that are left.
 
-    The z of a proof sum to zero. So if a feature has the same sign in all z that are left and not 0 in some of them, these
-    cannot be part of a proof, and are ruled out. That may leave further features with one sign only. If no z is left, the
-    classes can be separated.
+    The z of a proof sum to zero. So if a feature has the same sign in all z that are left, those in which it is not 0
+    cannot be part of a proof, and are ruled out. That may leave further features with one sign only. If no z is left,
+    the classes can be separated.
     """
     left = np.ones((len(points), len(points.classes)), bool)
     left[np.arange(len(points)), points.truth] = False
