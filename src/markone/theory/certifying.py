@@ -109,7 +109,7 @@ def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) ->
 
 def check_positive(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise SettingsError(name, f"must be a number greater than 0, not {value!r}")
+        raise SettingsError(name, f"must be a number greater than 0, not {value!r}", value=value)
 
 
 @contextmanager
