@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
-from markone.cli import COMMANDS, HELP, make_app
+from markone.cli import COMMANDS, HELP, command_named, make_app
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -81,12 +81,6 @@ def page() -> str:
     for group, rows in shared.items():
         parts.append("\n".join([SHARED[group], *table(rows)]))
     return "\n".join(parts)
-
-
-def command_named(name: str, app: App) -> App:
-    for word in name.split():
-        app = app[word]
-    return app
 
 
 def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[str]:

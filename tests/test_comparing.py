@@ -414,4 +414,4 @@ def test_the_command_refuses_in_its_own_words(people, capsys):
     assert main(["compare", str(people), "--target", "income", "--html", str(people)]) == 2
     assert "is what is read; name another file" in capsys.readouterr().err
     assert main(["compare"]) == 2
-    assert "there are no data to test on" in capsys.readouterr().err
+    assert "there are no data; name a file" in capsys.readouterr().err

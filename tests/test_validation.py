@@ -699,4 +699,4 @@ def test_the_command_refuses_in_its_own_words(people, capsys, options, sentence)
 
 def test_the_command_needs_data(capsys):
     assert main(["validate", "--target", "income"]) == 2
-    assert "there are no data to test on" in capsys.readouterr().err
+    assert "there are no data; name a file" in capsys.readouterr().err

@@ -124,7 +124,7 @@ void bind_rows_of_scores(nb::class_<shared_objective>& objective_class) {
             },
             "steps"_a.noconvert(), "out"_a.noconvert())
         .def("shares",
-             [](const self_type& self) {
+             [](const shared_objective& self) {
                  const std::span<const double> shares = self.of->shares();
                  auto memory = std::make_unique_for_overwrite<double[]>(shares.size());
                  std::copy(shares.begin(), shares.end(), memory.get());

@@ -17,8 +17,7 @@ import pytest
 import markone
 from commands import ROWS, TRAIN, rows_in
 from markone.cli import main, messages, training
-from markone.errors import DataError, SettingsError
-from markone.learning.interruption import Terminated
+from markone.errors import DataError, Setting, SettingsError, Terminated
 
 
 def test_train_says_how_much_a_final_model_would_not_have(run, monkeypatch):
@@ -277,7 +276,7 @@ def test_train_reads_several_files_and_folders(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("train",), "there are no data to learn from; name a file, as in: markone train reviews.csv --target label"),
+        (("train",), "there are no data; name a file, as in: markone train reviews.csv --target label"),
         (("train", "reviews.csv"), "say with --target which column has the labels; reviews.csv has label, text"),
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (
@@ -331,9 +330,14 @@ def test_advice_is_in_the_words_of_the_command_line(run, folder):
     said = run("train", "numbers.csv", "--target", "y", status=2)
     assert said.endswith("say --no-header, or --columns a,b,c with names; if it is, --header")
     assert messages.sentence(SettingsError("text.words", "must be x")) == "text.words must be x"
-    assert messages.with_options("the file skip_bad.csv") == "the file skip_bad.csv"
-    assert messages.with_options("say memory=..., or quote=None") == "say --memory ..., or --quote none"
-    assert messages.sentence(DataError("say from_model")) == "say --from"
+    advice = (Setting("from_model"), ", ", Setting("memory", ...), ", ", Setting("quote", None))
+    error = DataError("the file skip_bad.csv says header=False", advice=("say ", *advice))
+    assert str(error) == "the file skip_bad.csv says header=False; say from_model, memory=..., quote=None"
+    said = messages.sentence(error, "train")
+    assert said == "the file skip_bad.csv says header=False; say --from, --memory ..., --quote none"
+    signs = (Setting("separator", "\t"), " ", Setting("target", "my class"), " ", Setting("hidden", (64, 32)))
+    assert messages.sentence(DataError(signs), "train") == "--separator tab --target 'my class' --hidden 64,32"
+    assert messages.sentence(DataError(Setting("target", ...)), "tag run") == "target=..."
 
 
 def test_a_file_that_may_not_be_written_is_told_before_the_work(run, folder, monkeypatch):

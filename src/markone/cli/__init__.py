@@ -13,10 +13,11 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from markone import __version__
-from markone.errors import MarkoneError, did_you_mean
+from markone.errors import MarkoneError, MarkoneWarning, Terminated, did_you_mean
 
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
@@ -68,10 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
             stream.reconfigure(errors="backslashreplace")
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    complain = partial(tell_error, command_in(words))
     try:
         with terminating(), warnings.catch_warnings():
-            warnings.showwarning = show_warning
-            run(list(sys.argv[1:] if arguments is None else arguments))
+            warnings.showwarning = lambda warning, *_, **__: complain(as_error(warning))
+            run(words)
             sys.stdout.flush()
     except MarkoneError as error:
         complain(error)
@@ -98,15 +101,14 @@ def open_missing_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open to the end
 
 
-def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a sentence."""
-    complain(MarkoneError(str(message)))
+def as_error(warning: Warning | str) -> Exception:
+    """What was warned of, to be told like an error."""
+    return warning if isinstance(warning, MarkoneWarning) else MarkoneError(str(warning))
 
 
 @contextmanager
 def terminating() -> Iterator[None]:
     """Makes SIGTERM an exception, so that nothing is left half done; unless somebody else has seen to it."""
-    from markone.learning.interruption import Terminated
 
     def terminate(*_: object) -> None:
         raise Terminated
@@ -122,16 +124,17 @@ def terminating() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def complain(error: Exception) -> None:
+def tell_error(command: str | None, error: Exception) -> None:
+    """A line on standard error, in which settings are called as the options of the command."""
     from markone.cli.messages import sentence, tell
 
-    tell(sentence(error))
+    tell(sentence(error, command))
 
 
 def tell_interruption(interruption: KeyboardInterrupt) -> int:
     """A line on standard error, unless there was one already; the exit status."""
     from markone.cli.messages import tell
-    from markone.learning.interruption import Terminated, end_quietly
+    from markone.learning.interruption import end_quietly
 
     end_quietly()
     if not getattr(interruption, "told", False):
@@ -212,6 +215,22 @@ def function_of(name: str) -> Callable[..., None]:
     file, _, word = name.partition(" ")
     found: Callable[..., None] = getattr(importlib.import_module(f"markone.cli.{file}"), word or file)
     return found
+
+
+@cache
+def options_of(command: str | None) -> dict[str, tuple[str, ...]]:
+    """What the settings of the library are called as options of a command; `--no-header` comes after `--header`."""
+    if command is None:
+        return {}
+    arguments = command_named(command, make_app(only=command)).assemble_argument_collection(parse_docstring=False)
+    named = {argument.field_info.name: argument.names for argument in arguments}
+    return {name: names for name, names in named.items() if names[0].startswith("--")}
+
+
+def command_named(name: str, app: App) -> App:
+    for word in name.split():
+        app = app[word]
+    return app
 
 
 def make_app(only: str | None = None) -> App:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from markone.cli.options import FileName, Flag, Number, Reading, WholeNumber, given
-from markone.errors import DataError
+from markone.cli.options import FileName, Flag, Number, Reading
+from markone.cli.shared_options import HeldFiles, Memory, NoProgress, Spec, Target, Threads
 
 if TYPE_CHECKING:
     from markone.theory.certificate import Certificate
@@ -21,17 +20,17 @@ LEAST_PASSES, MOST_PASSES = 10, 10_000
 
 
 def certify(
-    *data: FileName,
-    target: str | None = None,
+    *data: HeldFiles,
+    target: Target = None,
     no_bias: Flag = False,
     tol: Number = 0.01,
     seconds: Number = 60.0,
-    features: FileName | None = None,
+    features: Spec = None,
     save: FileName | None = None,
-    threads: WholeNumber | None = None,
-    memory: str | None = None,
+    threads: Threads = None,
+    memory: Memory = None,
     json: Flag = False,
-    quiet: Flag = False,
+    quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
     """Say whether a plane separates the classes, and prove it.
@@ -40,7 +39,7 @@ def certify(
     makes no more mistakes than is said. Or none does: then a few examples prove it, and it is said how many rows are
     in the way. Features are those of `markone train`.
 
-    Examples:
+    For example:
 
     `markone certify reviews.csv --target label`
 
@@ -50,43 +49,27 @@ def certify(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, a folder, or - for standard input. Their rows are held in memory.
-    target
-        The column that says the class. Formats that have labels of their own need none.
     no_bias
         The plane must go through the origin.
     tol
         How narrow the bracket of the margin is to be: by which share of its upper end the lower may be smaller.
     seconds
         How long to look for an answer, reading not counted. After that, it is the bracket that was reached.
-    features
-        A file of TOML that says what features are made of the columns.
     save
         A file for the whole certificate as JSON: planes, and shares of examples, too.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: "2 GB"; half of the machine's by default.
     json
         Print one JSON object instead of the lines. It has all but the planes.
-    quiet
-        No progress.
     """
-    import json as writer
-
     from markone.cli.commands import train_command
-    from markone.cli.output import check_not_read
-    from markone.cli.report import bad_lines, finite, print_json
+    from markone.cli.output import check_not_read, write_page
+    from markone.cli.progress import is_watched
+    from markone.cli.reading import open_rows
+    from markone.cli.report import bad_lines, in_json, print_json
     from markone.cli.terminal import say
-    from markone.cli.train import open_source
-    from markone.storage.atomic import writing
     from markone.theory.certifying import certify as search
 
-    if not data:
-        raise DataError("there are no data to look at; name a file, as in: markone certify reviews.csv --target label")
     check_not_read(save, *data, features)
-    source = open_source(data, None, given(reading), target=target, importance=None, threads=threads)
+    source = open_rows("certify", data, reading, target=target, threads=threads)
     certificate = search(
         source,
         features=features,
@@ -95,17 +78,14 @@ def certify(
         seconds=seconds,
         threads=threads,
         memory=memory,
-        progress=not quiet and sys.stderr.isatty(),
+        progress=is_watched(quiet=quiet),
     )
-    if save is not None:
-        with writing(save) as file:
-            file.write(writer.dumps(finite(certificate.as_dict()), ensure_ascii=False, default=str).encode())
+    write_page(save, lambda: in_json(certificate.as_dict()))
     if json:
         print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
         return
     command = partial(train_command, data, target, features=features, reading=reading)
-    lines = [str(certificate), *proof_table(certificate), *advice(certificate, command)]
-    say("\n".join(lines))
+    say("\n".join([str(certificate), *proof_table(certificate), *advice(certificate, command)]))
     bad_lines(source.bad)
 
 

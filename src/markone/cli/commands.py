@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markone.cli.messages import option_words, typed
 from markone.cli.options import option
 
 
@@ -18,17 +18,5 @@ def train_command(
     "markone train 'my data.csv' --target label --rule perceptron --no-average"
     """
     said = {"target": target, **how, **(reading or {})}
-    return shlex.join(
-        ["markone", "train", *data, *(word for name, value in said.items() for word in words(name, value))]
-    )
-
-
-def words(name: str, value: Any) -> Iterator[str]:
-    """An option as it is typed; nothing for what was not said."""
-    if value is None:
-        return
-    if isinstance(value, bool):
-        yield option(name if value else f"no_{name}")
-        return
-    for one in value if isinstance(value, list | tuple) else [value]:
-        yield from (option(name), str(one))
+    words = (option_words((option(name), option(f"no_{name}")), one) for name, one in said.items() if one is not None)
+    return typed("markone", "train", *data, *(word for some in words for word in some))

@@ -6,28 +6,41 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from markone.cli import experiment_options
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, words_in
+from markone.cli.shared_options import (
+    Folds,
+    HeldFiles,
+    Importance,
+    Json,
+    Memory,
+    Method,
+    NoProgress,
+    Repeats,
+    Share,
+    Spec,
+    Target,
+    Threads,
+)
 
 
 def compare(
-    *data: experiment_options.Files,
-    target: experiment_options.Target = None,
+    *data: HeldFiles,
+    target: Target = None,
     rules: str | None = None,
     contrasts: Annotated[bool, Parameter(show_default=False)] = True,
-    method: experiment_options.Method = "kfold",
-    folds: experiment_options.Folds = 5,
-    repeats: experiment_options.Repeats = 1,
-    share: experiment_options.Share = 0.3,
+    method: Method = "kfold",
+    folds: Folds = 5,
+    repeats: Repeats = 1,
+    share: Share = 0.3,
     tune: Flag = False,
     seed: WholeNumber = 0,
-    features: experiment_options.Spec = None,
-    importance: experiment_options.Importance = None,
-    threads: experiment_options.Threads = None,
-    memory: experiment_options.Memory = None,
+    features: Spec = None,
+    importance: Importance = None,
+    threads: Threads = None,
+    memory: Memory = None,
     html: FileName | None = None,
-    json: Flag = False,
-    quiet: Flag = False,
+    json: Json = False,
+    quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
     """Compare all rules on the same rows, and say which one to use, and why.
@@ -36,7 +49,7 @@ def compare(
     how many passes; the size of the model; and how far its probabilities are off, if it has any. Beside them stand the
     commonest class, 1-nearest-neighbour and a decision tree. Exact McNemar tests say which differences may be chance.
 
-    Examples:
+    For example:
 
     `markone compare reviews.csv --target label`
 
@@ -51,31 +64,23 @@ def compare(
         logistic, which goes to the optimum, logistic-online, svm, naive-bayes and mlp. All by default.
     contrasts
         Also test the commonest class, 1-nearest-neighbour and a decision tree; yes by default.
-    method
-        How rows are divided: `kfold` tests each row once, together with a fold of others, `holdout` a share of them,
-        and `loo` each row alone.
     tune
         Choose each rule's settings in each fold, by rows held out from those to learn from.
     seed
         Makes everything random repeatable.
     html
         Also write a page with the tables and, where matplotlib is installed, pictures.
-    json
-        Print one JSON object instead of the tables.
-    quiet
-        No progress.
     """
     from markone.cli.commands import train_command
-    from markone.cli.output import check_not_read
+    from markone.cli.output import check_not_read, write_page
     from markone.cli.progress import is_watched
+    from markone.cli.reading import open_rows
+    from markone.cli.report import show
     from markone.cli.terminal import Terminal
     from markone.experiments.comparing import compare as put_to_the_test
-    from markone.storage.atomic import writing
 
     check_not_read(html, *data, features)
-    source = experiment_options.open_rows(
-        "compare", data, reading, target=target, importance=importance, threads=threads
-    )
+    source = open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
     comparison = put_to_the_test(
         source,
         rules=None if rules is None else words_in(rules),
@@ -91,13 +96,11 @@ def compare(
         memory=memory,
         progress=is_watched(quiet=quiet),
     )
-    if html is not None:
-        with writing(html) as file:
-            file.write(comparison.html().encode())
+    write_page(html, comparison.html)
     command = None
     if (best := comparison.best) is not None:
         how = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}
         command = train_command(data, target, features=features, importance=importance, reading=reading, **how)
-    experiment_options.show(comparison, source, json=json, more={"command": command})
+    show(comparison, source, json=json, more={"command": command})
     if command is not None and not json:
         Terminal(highlight=False).print(f"\nNext:  {command}", markup=False, soft_wrap=True)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
-from markone.cli.options import FileName, Flag, Reading, WholeNumber, given
+from markone.cli.options import Flag, Reading, given
+from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Threads
+
+if TYPE_CHECKING:
+    from markone.data.source import Source
+    from markone.model.model import Model
 
 
 def evaluate(
-    model: FileName,
-    data: FileName,
+    model: ModelFile,
+    data: File,
     /,
     *,
     target: str | None = None,
     margins: Flag = False,
-    json: Flag = False,
-    threads: WholeNumber | None = None,
-    quiet: Flag = False,
+    json: Json = False,
+    threads: Threads = None,
+    quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
     """Measure a model on labelled examples.
@@ -24,7 +30,7 @@ def evaluate(
     Accuracy, that of always saying the commonest class, and for each class precision, recall and F1; which classes were
     taken for which; and the log-loss of models that have probabilities.
 
-    Examples:
+    For example:
 
     `markone evaluate reviews.model test.csv`
 
@@ -34,21 +40,11 @@ def evaluate(
 
     Parameters
     ----------
-    model
-        The file of the model.
-    data
-        A file, a pattern, a folder, or - for standard input.
     target
         The column with the labels; named as in training by default.
     margins
         Show how far examples are from the plane between the classes, as histograms by the averaged and by the last
         weights; and whether any plane separates them. The rows are held in memory.
-    json
-        Print one JSON object instead of the tables.
-    threads
-        How many threads read and predict; as many as there are cores by default.
-    quiet
-        No progress.
     """
     from markone.cli.models import check_kind
     from markone.cli.progress import watched
@@ -62,15 +58,7 @@ def evaluate(
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)
-    measured, theory = None, ""
-    if margins:
-        from markone.learning.samples import open_sample
-        from markone.theory.advice import line_from_theory
-        from markone.theory.margins import margins as measure
-
-        measured = measure(predictor, source, threads=threads)
-        sample = open_sample(source, None, threads, None)
-        theory = line_from_theory(sample, predictor.features, bias=predictor.settings.bias)
+    measured, theory = margins_of(predictor, source, threads) if margins else (None, "")
     if json:
         more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
@@ -78,5 +66,15 @@ def evaluate(
     say(str(evaluation))
     if measured is not None:
         say(f"\n{measured}\n\n{fill(theory, 80)}")
-    if source.bad.count:
-        bad_lines(source.bad)
+    bad_lines(source.bad)
+
+
+def margins_of(model: Model, source: Source, threads: int | None) -> tuple[Any, str]:
+    """The margins of the examples, and whether any plane could separate them."""
+    from markone.learning.samples import open_sample
+    from markone.theory.advice import line_from_theory
+    from markone.theory.margins import margins
+
+    measured = margins(model, source, threads=threads)
+    sample = open_sample(source, None, threads, None)
+    return measured, line_from_theory(sample, model.features, bias=model.settings.bias)

@@ -47,7 +47,7 @@ def explain(
     over the other, and what speaks most for it and against it; with --word, all that speaks for one word's tag, or for
     its head and its label.
 
-    Examples:
+    For example:
 
     `markone explain reviews.model`
 
@@ -80,22 +80,15 @@ def explain(
     json
         Print one JSON object, with all features of an example.
     """
-    from markone.cli.output import check_not_read
+    from markone.cli.output import check_not_read, write_page
     from markone.cli.report import print_json
+    from markone.cli.terminal import WIDE, Terminal, knows_width
     from markone.storage.container import kind_of
 
     if text is None and row is None and data is not None and is_text(data):
         text, data = data, None
-    if text is not None and (row is not None or data is not None):
-        raise SettingsError("text", "is an example of its own; leave out --row and its data")
-    if (row is None) != (data is None):
-        raise SettingsError("row", "needs the data that the row is in, and data need a row: --row 3 new.csv")
-    if reading and data is None:
-        raise SettingsError(next(iter(reading)), "is for data; leave it out, or say --row and the data that it is in")
-    if row is not None and row < 1:
-        raise SettingsError("row", f"must be at least 1, not {row}")
+    example = example_in(data, row, text, reading)
     check_not_read(html, model, data)
-    example = None if row is None or data is None else (data, row)
     if kind_of(model) in ("tagger", "parser"):
         from markone.cli.explain_sentences import explain_words
 
@@ -104,17 +97,24 @@ def explain(
         raise SettingsError("word", "is for taggers and parsers; leave it out")
     else:
         found = explain_example(model, text, example, given(reading), top=top)
-    if html is not None:
-        from markone.storage.atomic import writing
-
-        with writing(html) as file:
-            file.write(found.html().encode())
+    write_page(html, found.html)
     if json:
         print_json(found.as_dict())
     elif html is None:
-        from markone.cli.terminal import WIDE, Terminal, knows_width
-
         Terminal(highlight=False, width=None if knows_width() else WIDE).print(found)
+
+
+def example_in(data: str | None, row: int | None, text: str | None, reading: Reading | None) -> tuple[str, int] | None:
+    """The data and the number of the row in them that is to be explained, if there are any."""
+    if text is not None and (row is not None or data is not None):
+        raise SettingsError("text", "is an example of its own; leave out --row and its data")
+    if (row is None) != (data is None):
+        raise SettingsError("row", "needs the data that the row is in, and data need a row: --row 3 new.csv")
+    if reading and data is None:
+        raise SettingsError(next(iter(reading)), "is for data; leave it out, or say --row and the data that it is in")
+    if row is not None and row < 1:
+        raise SettingsError("row", f"must be at least 1, not {row}", value=row)
+    return None if row is None or data is None else (data, row)
 
 
 def is_text(data: str) -> bool:

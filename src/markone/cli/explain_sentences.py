@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from markone.cli.treebanks import check_tags, open_files
+from markone.cli.sentences import check_tags, open_files
 from markone.data.chunks import Chunk
 from markone.errors import DataError, SettingsError
 from markone.model.explaining import Shown, check_top

@@ -1,28 +1,22 @@
-"""Sentences about mistakes, in the words of the command line: the library says `skip_bad=True`, we say `--skip-bad`."""
+"""What the user is told on standard error, and commands and options as one types them."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from markone.errors import SettingsError
+from markone.errors import UNSAID, Setting, Told
 from markone.reporting.grids import shortened, visible
 
-OURS = ("minutes", "top", "output", "probabilities", "row", "word", "text")
-"""Options that the library does not have."""
-OF_EXPERIMENTS = ("method", "folds", "repeats", "share", "rules")
-"""Those that other functions of it have."""
-NAMES = {"from_model": "--from"}
-"""Those that are called otherwise than in the library."""
-NOT_OPTIONS = ("what", "source", "settings", "progress", "callback", "functions")
 LONGEST_NAME, LONGEST_LINE = 200, 2000
-LITERAL = r"True|False|None|'[^']*'|\"[^\"]*\"|\[\.\.\.\]|\{[^{}]*\}|\.\.\.|[0-9][0-9.]*"
+SIGNS, HARD_TO_TYPE = ("--separator", "--quote"), {"\t": "tab", " ": "space"}
+"""Options whose values may be written as words."""
+FILLED_IN = "a,b,c"
+"""Stands for a list that the user has to write."""
 
 
 def tell(text: str) -> None:
@@ -59,76 +53,47 @@ def quoted(word: str) -> str:
     return f"$'{visible(inside)}'"
 
 
-def sentence(error: Exception) -> str:
-    """An error as a line for a user of the command line."""
+def sentence(error: Exception, command: str | None = None) -> str:
+    """An error as a line for the user of a command, in which settings are options of that command."""
+    from markone.cli import options_of
+
     if isinstance(error, OSError):
         what = error.strerror or str(error)
         return what if error.filename is None else f"{error.filename}: {what}"
-    names = [*option_names(), *options_of_sentences()]
-    if isinstance(error, SettingsError):
-        name, bracket, column = error.name.partition("[")
-        if name in (*names, *OURS, *OF_EXPERIMENTS):
-            said = f" {ast.literal_eval(column[:-1])}" if bracket else ""
-            return f"{as_option(name)}{said} {with_options(error.problem, names)}"
-    return with_options(str(error), names)
+    return error.in_words(lambda one: as_option(options_of(command), one)) if isinstance(error, Told) else str(error)
 
 
-def with_options(text: str, names: Sequence[str] | None = None) -> str:
-    """What the library says, with its settings as options: those of these names or, by default, of `markone train`.
+def as_option(options: Mapping[str, tuple[str, ...]], setting: Setting) -> str:
+    """A setting as one types it; what the command has no option for, as one writes it in Python.
 
-    >>> with_options("say header=False, or kinds={'zip': 'text'}; skip_bad=True passes over such rows")
-    'say --no-header, or --kinds zip=text; --skip-bad passes over such rows'
+    >>> options = {"header": ("--header", "--no-header"), "kinds": ("--kinds",)}
+    >>> print(as_option(options, Setting("header", False)), as_option(options, Setting("kinds", {"zip": "text"})))
+    --no-header --kinds zip=text
+    >>> print(as_option(options, Setting("kinds", key="zip")), as_option(options, Setting("functions", {"f": ...})))
+    --kinds zip functions={'f': ...}
     """
-    names = option_names() if names is None else names
-    settings = re.compile(rf"(?<![\w.\-])({'|'.join(map(re.escape, names))})=({LITERAL})")
-    text = settings.sub(lambda found: as_said(found[1], found[2]), text)
-    longer = [name for name in names if "_" in name]  # which are no words of ours or of the user's
-    return re.sub(rf"(?<![\w.\-'\"/])({'|'.join(longer)})(?![\w.'\"/])", lambda found: as_option(found[1]), text)
+    names = options.get(setting.name)
+    if names is None:
+        return str(setting)
+    if setting.value is UNSAID:
+        return names[0] if setting.key is None else f"{names[0]} {setting.key}"
+    return typed(*option_words(names, setting.value))
 
 
-def as_said(name: str, value: str) -> str:
-    """A setting as one would type it."""
-    option = as_option(name)
-    if value in ("True", "False"):
-        return option if value == "True" else option.replace("--", "--no-", 1)
-    if value == "None":
-        return f"{option} none"
-    if value == "[...]":
-        return f"{option} a,b,c"
-    if value == "...":
-        return f"{option} ..."
-    try:
-        found = ast.literal_eval(value)
-    except (ValueError, SyntaxError):  # {'zip': ...}
-        return f"{name}={value}"
-    if isinstance(found, dict):
-        return " ".join(f"{option} {shlex.quote(f'{key}={one}')}" for key, one in found.items())
-    return f"{option} {shlex.quote(str(found))}"
+def option_words(names: tuple[str, ...], value: Any) -> list[str]:
+    """The words of an option with this value. Of one that is on or off, the last name is for off.
 
-
-def as_option(name: str) -> str:
-    return NAMES.get(name, "--" + name.replace("_", "-"))
-
-
-def option_names() -> list[str]:
-    """The names that settings have in the library, and options on the command line."""
-    from dataclasses import fields
-
-    from markone.data.read import read
-    from markone.learning.training import train
-    from markone.model.settings import Settings
-
-    return [*parameters(read), *parameters(train), *(field.name for field in fields(Settings))]
-
-
-def options_of_sentences() -> list[str]:
-    """Those of taggers and parsers."""
-    from markone.structured.corpora import open_corpus
-    from markone.structured.parser import Parser
-    from markone.structured.tagger import Tagger
-
-    return [*parameters(open_corpus), *parameters(Tagger.train), *parameters(Parser.train)]
-
-
-def parameters(function: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(function).parameters if name not in NOT_OPTIONS]
+    >>> option_words(("--columns",), ["a", "b"]), option_words(("--quote",), None)
+    (['--columns', 'a,b'], ['--quote', 'none'])
+    """
+    if isinstance(value, bool):
+        return [names[0] if value else names[-1]]
+    if value == [...]:
+        return [names[0], FILLED_IN]
+    if isinstance(value, dict):
+        value = [f"{name}={one}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        value = ",".join(map(str, value))
+    if value is None or value is ...:
+        value = "none" if value is None else "..."
+    return [names[0], HARD_TO_TYPE.get(value, value) if names[0] in SIGNS else str(value)]

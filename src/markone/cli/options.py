@@ -160,12 +160,18 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
 
 
 def in_options(text: str, names: Iterable[str]) -> str:
-    """Help in which settings are called as on the command line, if they are among these names.
+    """Help in which settings, which stand between backticks, are called as on the command line, if they are of these
+    names.
 
-    >>> in_options("With `tol`, the `loss`.", ["tol"])
-    'With `--tol`, the `loss`.'
+    >>> in_options('With `tol`, the `loss`, or `loss="hinge"`; with `schedule="inverse"`.', ["tol", "schedule"])
+    'With `--tol`, the `loss`, or `loss="hinge"`; with `--schedule inverse`.'
     """
-    return re.sub(r"`(\w+)`", lambda found: f"`{option(found[1])}`" if found[1] in names else found[0], text)
+
+    def renamed(found: re.Match[str]) -> str:
+        value = f" {found[2]}" if found[2] else ""
+        return f"`{option(found[1])}{value}`" if found[1] in names else found[0]
+
+    return re.sub(r'`(\w+)(?:="(\w+)")?`', renamed, text)
 
 
 def option_type(name: str, kind: Any) -> Any:
@@ -199,7 +205,6 @@ def settings_options(
     usual: Mapping[str, Any], holdout: str = "0.05, or none of fewer than 1,000 rows", without: Sequence[str] = ()
 ) -> Any:
     """Those of `Settings`, for a command whose usual values may be its own, and which may do without some."""
-    from markone.cli.messages import with_options
     from markone.learning.training import USUAL_RULE, train
     from markone.model.settings import Settings
 
@@ -210,11 +215,19 @@ def settings_options(
     for field in fields(Settings):
         value = usual.get(field.name, field.default)
         if field.name not in BY_RULE_OR_DATA and value not in (None, MISSING):
-            helps[field.name] += f" [default: {('yes' if value else 'no') if isinstance(value, bool) else value}]"
+            helps[field.name] += usual_value(value)
     helps["holdout"] += f" [default: {holdout}]"
-    helps = {name: with_options(text) for name, text in helps.items()}
     types = {name: kind for name, kind in get_type_hints(Settings).items() if name not in without}
     return options("Learning", types, helps, "Learning")
+
+
+def usual_value(value: Any) -> str:
+    """The end of a help text.
+
+    >>> usual_value(True), usual_value(5)
+    (' [default: yes]', ' [default: 5]')
+    """
+    return f" [default: {('yes' if value else 'no') if isinstance(value, bool) else value}]"
 
 
 def tracing_options() -> Any:

@@ -85,6 +85,13 @@ def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
     yield to_standard_output
 
 
+def write_page(path: str | None, page: Callable[[], str]) -> None:
+    """Writes a page or another text, if a file is named for it."""
+    if path is not None:
+        with opened(path) as write:
+            write(page().encode())
+
+
 def to_standard_output(data: bytes) -> None:
     if sys.stdout.isatty():
         from markone.reporting.grids import visible_text

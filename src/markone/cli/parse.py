@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from markone.cli.models import check_kind
-from markone.cli.options import FileName, Flag, given
-from markone.cli.training import (
-    Checkpoint,
-    Json,
-    Minutes,
-    Quiet,
-    check_path,
-    default_name,
-    learn_and_save,
-    progress,
-)
-from markone.cli.treebanks import (
-    File,
-    Files,
-    Out,
+from markone.cli.options import Flag, given
+from markone.cli.sentences import (
+    Craft,
     ReadingSentences,
-    Test,
-    check_given,
+    SentenceFile,
+    SentenceFiles,
     check_tags,
-    facts_of,
+    learn_and_tell,
     library_options,
     measure,
-    open_files,
-    open_to_use,
-    read_to_learn,
-    tell_training,
-    write_all,
+    write_found,
 )
+from markone.cli.shared_options import Checkpoint, Json, Minutes, ModelFile, Out, Quiet, SavedAs, Test
+from markone.cli.training import Keeping
+from markone.structured.corpora import Corpus
 from markone.structured.parser import Parser
 from markone.structured.sentences import Sentences
 from markone.structured.tree_bank import DEPREL
@@ -49,13 +35,15 @@ else:
 
 
 def train(
-    *data: Files,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    *data: SentenceFiles,
+    out: SavedAs = None,
     tag: Flag = False,
     test: Test = None,
     checkpoint: Checkpoint = False,
     minutes: Minutes = None,
-    resume: Flag = False,
+    resume: Annotated[
+        Flag, Parameter(help="Go on with a training that was interrupted, to the same parser, bit for bit.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
     learning: Parsing | None = None,
@@ -66,7 +54,7 @@ def train(
     A treebank is a file of CoNLL-U, in which each word has a part of speech, a head and a label. Ctrl-C keeps what was
     learned so far, and --resume goes on from there as if nothing had happened.
 
-    Examples:
+    For example:
 
     `markone parse train treebank.conllu`
 
@@ -76,63 +64,18 @@ def train(
 
     Parameters
     ----------
-    out
-        The file of the parser: named like the data, with the ending .parser, by default.
     tag
         Learn a tagger as well, which becomes part of the parser, so that it can parse words without tags and plain
         text. The parser learns from tags that are as good as those will be.
-    resume
-        Go on with a training that was interrupted, to the same parser, bit for bit.
     """
-    from markone.cli.report import print_json
-
-    check_given(data, "markone parse train treebank.conllu")
-    path = out or default_name(data, "parser")
-    check_path(path, [*data, *filter(None, [test])])
-    settings: dict[str, Any] = given(learning)
-    sentences = read_to_learn(data, given(reading), settings, heads=True)
-    parser = learn_and_save(
-        lambda checkpoints, going_on: Parser.train(
-            sentences, tag=tag, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
-        ),
-        path,
-        kind="parser",
-        checkpoint=checkpoint,
-        minutes=minutes,
-        resume=resume,
-        final=True,
-        quiet=quiet,
-    )
-    evaluation = None if test is None else parser.evaluate(open_files([test], given(reading), heads=True).read())
-    if json:
-        learned = {
-            "mode": parser.settings.mode,
-            "tags": parser.settings.tags,
-            "tagger": parser.tagger is not None,
-            "labels": parser.labels,
-            "features": len(parser.weights),
-            "crossing": parser.crossing,
-        }
-        print_json(facts_of(path, sentences, parser.history, learned, evaluation))
-    elif not quiet:
-        judged = "moves" if parser.settings.mode == "fast" else "sentences"
-        tell_training(path, sentences, parser.history, about_parser(parser), evaluation, test, judged)
-
-
-def about_parser(parser: Parser) -> Iterator[str]:
-    with_tagger = "" if parser.tagger is None else ", with a tagger"
-    yield (
-        f"Learned trees of {len(parser.labels)} labels ({parser.settings.mode}, {len(parser.weights):,} features)"
-        f"{with_tagger}."
-    )
-    if parser.crossing:
-        done = "lifted" if parser.settings.crossing == "lift" else "left out"
-        yield f"  {parser.crossing:,} sentences have arcs that cross; these were {done}."
+    settings = given(learning) | {"tag": tag}
+    keeping = Keeping(checkpoint, minutes, resume, True, quiet)
+    learn_and_tell(PARSERS, data, settings, reading, keeping, out=out, test=test, json=json)
 
 
 def run(
-    model: FileName,
-    data: File,
+    model: ModelFile,
+    data: SentenceFile,
     /,
     *,
     out: Out = None,
@@ -145,7 +88,7 @@ def run(
     belonged to it, becomes an underscore. A parser that was trained with --tag tags the words first; any other needs
     their tags. Of an empty file nothing is written.
 
-    Examples:
+    For example:
 
     `markone parse run treebank.parser test.conllu -o parsed.conllu`
 
@@ -155,32 +98,23 @@ def run(
 
     Parameters
     ----------
-    model
-        The file of the parser.
     output
         How to write: conllu; jsonl; tree, drawn in characters; or html, a page of pictures.
     """
-    from markone.cli.output import check_not_read
 
-    check_not_read(out, model, data)
-    check_kind(model, "parser", "use", data)
-    parser = Parser.load(model)
-    corpus = open_to_use(data, given(reading))
+    def writing(parser: Parser, _: Corpus) -> tuple[str, Callable[[Sentences], bytes]]:
+        def found(batch: Sentences) -> bytes:
+            check_tags(parser, batch)
+            return written(parser.parsed(batch), parser.settings.tags, output)
 
-    def found(batch: Sentences) -> bytes:
-        check_tags(parser, batch)
-        return written(parser.parsed(batch), parser.settings.tags, output)
+        return output, found
 
-    page = {"begin": PAGE_BEGINS, "end": PAGE_ENDS} if output == "html" else {}
-    write_all(corpus, out, output, found, **page)
+    page = (PAGE_BEGINS, PAGE_ENDS) if output == "html" else (b"", b"")
+    write_found(PARSERS, model, data, reading, out, writing, *page)
 
 
 def evaluate(
-    model: FileName,
-    /,
-    *data: Files,
-    json: Flag = False,
-    reading: ReadingSentences | None = None,
+    model: ModelFile, /, *data: SentenceFiles, json: Json = False, reading: ReadingSentences | None = None
 ) -> None:
     """Measure a parser on a treebank.
 
@@ -188,20 +122,45 @@ def evaluate(
     CoNLL shared task of 2018: all words count, and subtypes of labels do not. A parser that was trained with --tag uses
     its own tags, any other those of the treebank.
 
-    Examples:
+    For example:
 
     `markone parse evaluate treebank.parser test.conllu`
 
     `markone parse evaluate treebank.parser test.conllu --json`
-
-    Parameters
-    ----------
-    model
-        The file of the parser.
-    json
-        Print one JSON object instead of the lines.
     """
-    measure(Parser.load, "parser", model, data, given(reading), json=json)
+    measure(PARSERS, model, data, reading, json=json)
+
+
+# ---- what is told of a parser
+
+
+def facts_of(parser: Parser) -> dict[str, Any]:
+    return {
+        "mode": parser.settings.mode,
+        "tags": parser.settings.tags,
+        "tagger": parser.tagger is not None,
+        "labels": parser.labels,
+        "features": len(parser.weights),
+        "crossing": parser.crossing,
+    }
+
+
+def lines_about(parser: Parser) -> Iterator[str]:
+    with_tagger = "" if parser.tagger is None else ", with a tagger"
+    yield (
+        f"Learned trees of {len(parser.labels)} labels ({parser.settings.mode}, {len(parser.weights):,} features)"
+        f"{with_tagger}."
+    )
+    if parser.crossing:
+        done = "lifted" if parser.settings.crossing == "lift" else "left out"
+        yield f"  {parser.crossing:,} sentences have arcs that cross; these were {done}."
+
+
+def judged(parser: Parser) -> str:
+    return "moves" if parser.settings.mode == "fast" else "sentences"
+
+
+PARSERS = Craft("parser", Parser, facts=facts_of, lines=lines_about, judged=judged, heads=True)
 
 
 # ---- writing

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Literal
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
+from markone.cli.shared_options import ModelFile, NoProgress, Out
 from markone.errors import NoDataError, SettingsError
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
 
 
 def predict(
-    model: FileName,
+    model: ModelFile,
     data: FileName,
     /,
     *,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    out: Out = None,
     output: Literal["labels", "csv", "jsonl"] | None = None,
     keep: str | None = None,
     scores: Flag = False,
     probabilities: Flag = False,
     threads: WholeNumber | None = None,
-    quiet: Flag = False,
+    quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
     """Predict labels with a model that `markone train` has saved.
@@ -30,7 +32,7 @@ def predict(
     the model's, and a file is read as those were that it was trained on. Of an empty file nothing is predicted, and
     nothing is written.
 
-    Examples:
+    For example:
 
     `markone predict reviews.model new.csv`
 
@@ -42,13 +44,9 @@ def predict(
 
     Parameters
     ----------
-    model
-        The file of the model.
     data
         A file, a pattern, a folder, or - for standard input: plain lines for a model of texts, else of the format that
         the model was trained on.
-    out
-        The file to write. It appears when all is written.
     output
         How to write: labels, one a line, or csv or jsonl (JSON lines) with a column `prediction`. As the name of the
         file says; else labels, or csv where there is more to write.
@@ -61,8 +59,6 @@ def predict(
     threads
         How many threads read and predict. As many as there are cores by default, but one for standard input, so that
         each line is answered when it comes.
-    quiet
-        No progress.
     """
     from markone.cli.models import check_kind
     from markone.cli.output import check_not_read, make_writer, opened, output_format
@@ -78,12 +74,8 @@ def predict(
         threads = 1
     check_kind(model, "classifier", "use", data)
     predictor = load(model)
-    if probabilities and not predictor.scorer.has_probabilities:
-        rule = predictor.settings.rule
-        raise SettingsError(
-            "probabilities",
-            f"are those of models of the rules 'logistic', 'naive-bayes' and 'mlp', and this one is of {rule!r}",
-        )
+    if probabilities:
+        check_probabilities(predictor)
     try:
         source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
     except NoDataError:  # of nothing, nothing is predicted
@@ -97,3 +89,10 @@ def predict(
         from markone.cli.report import bad_lines
 
         bad_lines(source.bad)
+
+
+def check_probabilities(model: Model) -> None:
+    if not model.scorer.has_probabilities:
+        rules = "'logistic', 'naive-bayes' and 'mlp'"
+        problem = f"are those of models of the rules {rules}, and this one is of {model.settings.rule!r}"
+        raise SettingsError("probabilities", problem)

@@ -1,11 +1,14 @@
-"""Data for a model: read as those were that it was trained on, unless the user or a file's name says otherwise."""
+"""Data to learn from, and data for a model: read as those were that it was trained on, unless the user or a file's name
+says otherwise."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from markone.cli.options import given
 from markone.data.files import STANDARD_INPUT, files_in, find, format_of
 from markone.data.options import MAKE, TABLES, useless
 from markone.data.read import read
@@ -16,6 +19,33 @@ from markone.model.model import Model
 
 ANY_FORMAT = ("encoding", "longest_line")
 """What is the same for files of another format."""
+
+
+def check_given(command: str, data: Sequence[str]) -> None:
+    if not data:
+        raise DataError(f"there are no data; name a file, as in: markone {command} reviews.csv --target label")
+
+
+def open_rows(
+    command: str,
+    data: Sequence[str],
+    reading: Mapping[str, Any] | None,
+    base: Model | None = None,
+    *,
+    target: str | None,
+    importance: str | None = None,
+    threads: int | None,
+) -> Source:
+    """Labelled rows, read as those of the model were from which we learn on, if there is one."""
+    check_given(command, data)
+    said = given(reading)
+    options = {"target": target, **said}
+    if base is not None:
+        options = options_like(data[0], base, said, target=target, with_labels=True)
+    what = data[0] if len(data) == 1 else [Path(name) for name in data]
+    source = labelled(read(what, importance=importance, threads=threads, **options))
+    remember_name(source, data[0])
+    return source
 
 
 def open_data(

@@ -7,13 +7,13 @@ import math
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from markone.cli.messages import readable, tell, typed
-from markone.cli.terminal import say_json
+from markone.cli.terminal import say, say_json
 from markone.data.files import STANDARD_INPUT
 from markone.data.kinds import written
 from markone.data.source import BadLines, Source
@@ -40,7 +40,11 @@ NAME_WIDTH = 24
 
 
 def print_json(facts: dict[str, Any]) -> None:
-    say_json(json.dumps(finite(facts), ensure_ascii=False, default=str))
+    say_json(in_json(facts))
+
+
+def in_json(facts: dict[str, Any]) -> str:
+    return json.dumps(finite(facts), ensure_ascii=False, default=str)
 
 
 def finite(facts: Any) -> Any:
@@ -50,6 +54,19 @@ def finite(facts: Any) -> Any:
     if isinstance(facts, list | tuple):
         return list(map(finite, facts))
     return str(facts) if isinstance(facts, float) and not math.isfinite(facts) else facts
+
+
+class Result(Protocol):
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+def show(result: Result, source: Source, *, json: bool, more: Mapping[str, Any] | None = None) -> None:
+    """Prints a result, which prints itself, and what was wrong in the rows that it is about."""
+    if json:
+        print_json({**result.as_dict(), **(more or {}), "bad_lines": source.bad.count})
+        return
+    say(str(result))
+    bad_lines(source.bad)
 
 
 def bad_lines(bad: BadLines) -> None:
@@ -102,6 +119,13 @@ class Report:
         self.test = test
         self.evaluation = evaluation
         """What came of the test, if there was one."""
+
+    def tell(self, *, json: bool, quiet: bool) -> None:
+        """Prints it for machines or for people."""
+        if json:
+            print_json(self.facts())
+        elif not quiet:
+            say("\n".join(self.lines()))
 
     def facts(self) -> dict[str, Any]:
         """All of it, for machines."""

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from cyclopts import Parameter
-
-from markone.cli.messages import tell
-from markone.cli.models import check_kind
 from markone.cli.options import FileName, Flag, given
-from markone.cli.training import (
-    Checkpoint,
-    Json,
-    Minutes,
-    Quiet,
-    Resume,
-    check_path,
-    default_name,
-    learn_and_save,
-    progress,
-)
-from markone.cli.treebanks import (
-    File,
-    Files,
-    Out,
-    Output,
+from markone.cli.sentences import (
+    Craft,
     ReadingSentences,
-    Test,
-    check_given,
-    facts_of,
+    SentenceFile,
+    SentenceFiles,
+    learn_and_tell,
     library_options,
     measure,
-    open_files,
-    open_to_use,
-    read_to_learn,
-    tell_training,
-    usual_output,
-    write_all,
-    written,
+    write_found,
 )
+from markone.cli.shared_options import Checkpoint, Json, Minutes, ModelFile, Out, Quiet, Resume, SavedAs, Test
+from markone.cli.training import Keeping
+from markone.data.strings import Strings
 from markone.errors import DataError
+from markone.structured.corpora import COLUMNS_OF_CONLLU, Corpus
+from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.tagger import Tagger
+from markone.structured.writing import append_column, write_columns, write_conllu, write_json
 
 FOR_PYTHON = {"source", "templates", "checkpoint", "resume", "callback", "progress"}
+Output = Literal["conllu", "columns", "jsonl"]
 
 if TYPE_CHECKING:
     Tagging = dict[str, Any]
@@ -53,8 +37,8 @@ else:
 
 
 def train(
-    *data: Files,
-    out: Annotated[FileName | None, Parameter(name=["--out", "-o"])] = None,
+    *data: SentenceFiles,
+    out: SavedAs = None,
     templates: FileName | None = None,
     test: Test = None,
     checkpoint: Checkpoint = False,
@@ -74,7 +58,7 @@ def train(
     tagger keeps the names of columns for the other commands. Ctrl-C keeps what was learned so far, and --resume goes on
     from there as if nothing had happened.
 
-    Examples:
+    For example:
 
     `markone tag train treebank.conllu`
 
@@ -84,59 +68,20 @@ def train(
 
     Parameters
     ----------
-    out
-        The file of the tagger: named like the data, with the ending .tagger, by default.
     templates
         A file that says what is looked at, a template on each line, such as "lower[-1] lower[0]". A line "usual" stands
         for those that are taken by default; lines that begin with # are passed over.
     final
         Leave out of the file what is needed only to make more passes.
     """
-    from markone.cli.report import print_json
-
-    check_given(data, "markone tag train treebank.conllu")
-    path = out or default_name(data, "tagger")
-    check_path(path, [*data, *filter(None, [templates, test])])
-    settings: dict[str, Any] = given(learning)
-    if templates is not None:
-        settings["templates"] = lines_of(templates)
-    sentences = read_to_learn(data, given(reading), settings, heads=False)
-    tagger = learn_and_save(
-        lambda checkpoints, going_on: Tagger.train(
-            sentences, checkpoint=checkpoints, resume=going_on, progress=progress(quiet), **settings
-        ),
-        path,
-        kind="tagger",
-        checkpoint=checkpoint,
-        minutes=minutes,
-        resume=resume,
-        final=final,
-        quiet=quiet,
-    )
-    if tagger.repairs is not None:
-        tell(f"{tagger.repairs}. --strict refuses such tags")
-    tested = None if test is None else open_files([test], given(reading), heads=False, usual=tagger.columns).read()
-    evaluation = None if tested is None else tagger.evaluate(tested)
-    about, features = tagger.settings, len(tagger.weights)
-    if json:
-        repairs = None if tagger.repairs is None else asdict(tagger.repairs)
-        learned = {
-            "column": about.column,
-            "rule": about.rule,
-            "tags": tagger.tags,
-            "features": features,
-            "scheme": about.scheme,
-            "repairs": repairs,
-        }
-        print_json(facts_of(path, sentences, tagger.history, learned, evaluation))
-    elif not quiet:
-        lines = [f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
-        tell_training(path, sentences, tagger.history, lines, evaluation, test)
+    settings = given(learning) | ({} if templates is None else {"templates": lines_of(templates)})
+    keeping = Keeping(checkpoint, minutes, resume, final, quiet)
+    learn_and_tell(TAGGERS, data, settings, reading, keeping, out=out, test=test, spec=templates, json=json)
 
 
 def run(
-    model: FileName,
-    data: File,
+    model: ModelFile,
+    data: SentenceFile,
     /,
     *,
     out: Out = None,
@@ -149,7 +94,7 @@ def run(
     file of columns with one column more, JSON lines with lists of tags. Plain text is cut into sentences and words
     first, and written as columns. Of an empty file nothing is written.
 
-    Examples:
+    For example:
 
     `markone tag run treebank.tagger test.conllu -o tagged.conllu`
 
@@ -159,29 +104,19 @@ def run(
 
     Parameters
     ----------
-    model
-        The file of the tagger.
     output
         How to write: conllu, columns or jsonl; as it was read by default.
     """
-    from markone.cli.output import check_not_read
 
-    check_not_read(out, model, data)
-    check_kind(model, "tagger", "use", data)
-    tagger = Tagger.load(model)
-    corpus = open_to_use(data, given(reading), tagger.columns)
-    format = output or usual_output(corpus)
-    write_all(
-        corpus, out, format, lambda batch: written(batch, tagger.settings.column, tagger.tag_columns(batch), format)
-    )
+    def writing(tagger: Tagger, corpus: Corpus) -> tuple[Output, Callable[[Sentences], bytes]]:
+        format, column = output or usual_output(corpus), tagger.settings.column
+        return format, lambda batch: written(batch, column, tagger.tag_columns(batch), format)
+
+    write_found(TAGGERS, model, data, reading, out, writing)
 
 
 def evaluate(
-    model: FileName,
-    /,
-    *data: Files,
-    json: Flag = False,
-    reading: ReadingSentences | None = None,
+    model: ModelFile, /, *data: SentenceFiles, json: Json = False, reading: ReadingSentences | None = None
 ) -> None:
     """Measure a tagger on sentences whose tags are known.
 
@@ -189,20 +124,42 @@ def evaluate(
     sentences are all right, which tags are taken for which others and, where tags are parts of spans, their precision,
     recall and F1 as in the shared tasks.
 
-    Examples:
+    For example:
 
     `markone tag evaluate treebank.tagger test.conllu`
 
     `markone tag evaluate treebank.tagger test.conllu --json`
-
-    Parameters
-    ----------
-    model
-        The file of the tagger.
-    json
-        Print one JSON object instead of the lines.
     """
-    measure(Tagger.load, "tagger", model, data, given(reading), json=json)
+    measure(TAGGERS, model, data, reading, json=json)
+
+
+# ---- what is told of a tagger
+
+
+def facts_of(tagger: Tagger) -> dict[str, Any]:
+    return {
+        "column": tagger.settings.column,
+        "rule": tagger.settings.rule,
+        "tags": tagger.tags,
+        "features": len(tagger.weights),
+        "scheme": tagger.settings.scheme,
+        "repairs": None if tagger.repairs is None else asdict(tagger.repairs),
+    }
+
+
+def lines_about(tagger: Tagger) -> list[str]:
+    about, features = tagger.settings, len(tagger.weights)
+    return [f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
+
+
+def remark(tagger: Tagger) -> str | None:
+    return None if tagger.repairs is None else f"{tagger.repairs}. --strict refuses such tags"
+
+
+TAGGERS = Craft("tagger", Tagger, facts=facts_of, lines=lines_about, remark=remark)
+
+
+# ---- reading and writing
 
 
 def lines_of(path: str) -> list[str]:
@@ -210,5 +167,24 @@ def lines_of(path: str) -> list[str]:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the templates in {path} cannot be read: {error}") from None
+        raise DataError(f"the templates in {path} cannot be read: {error}", file=path) from None
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def usual_output(corpus: Corpus) -> Output:
+    """The format that sentences are in, if they can be written so."""
+    formats: dict[str, Output] = {one: one for one in get_args(Output)}
+    return formats.get(corpus.format, "columns")
+
+
+def written(batch: Sentences, column: str, found: Strings, format: Output) -> bytes:
+    """A batch with a column that was found."""
+    if format == "columns" and batch.source is not None and batch.source.format == "columns":
+        return append_column(batch, found)
+    if format == "conllu":
+        if column not in COLUMNS_OF_CONLLU:
+            raise DataError(f"CoNLL-U has no column for {column!r}; say --output columns or jsonl")
+        return write_conllu(batch, {column: found})
+    name = column if column in COLUMNS_OF_CONLLU else TAG
+    write = write_columns if format == "columns" else write_json
+    return write(batch.with_columns({name: found}), [FORM, name])

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from markone.cli.options import FileName, Flag, Reading, Tracing, WholeNumber, given
-from markone.errors import DataError
+from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given
+from markone.cli.shared_options import HeldFiles, Importance, Memory, Spec, Target, Threads
 
 
 def trace(
-    *data: FileName,
-    target: str | None = None,
+    *data: HeldFiles,
+    target: Target = None,
     steps: WholeNumber = 20,
     only_mistakes: Flag = False,
-    features: FileName | None = None,
-    importance: str | None = None,
-    threads: WholeNumber | None = None,
-    memory: str | None = None,
+    features: Spec = None,
+    importance: Importance = None,
+    threads: Threads = None,
+    memory: Memory = None,
     json: Flag = False,
     learning: Tracing | None = None,
     reading: Reading | None = None,
@@ -24,7 +24,7 @@ def trace(
     The perceptron as on the board: rows in their order, one after the other. Other rules and settings are shown in the
     same way.
 
-    Examples:
+    For example:
 
     `markone trace reviews.csv --target label`
 
@@ -34,33 +34,19 @@ def trace(
 
     Parameters
     ----------
-    data
-        Files of one format, a pattern, a folder, or - for standard input. Their rows are held in memory.
-    target
-        The column to be predicted. Formats that have labels of their own need none.
     steps
         How many steps to show.
     only_mistakes
         Show the steps at which a mistake was made, and count only these.
-    features
-        A file of TOML that says what features are made of the columns.
-    importance
-        A column that says how much each example counts.
-    threads
-        How many threads make features; as many as there are cores by default. The result is the same.
-    memory
-        How much memory the rows may need: "2 GB"; half of the machine's by default.
     json
         Print a line of JSON for each step instead.
     """
+    from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
-    from markone.cli.train import open_source
     from markone.theory.tracing import trace as run
 
-    if not data:
-        raise DataError("there are no data to learn from; name a file, as in: markone trace reviews.csv --target label")
-    source = open_source(data, None, given(reading), target=target, importance=importance, threads=threads)
+    source = open_rows("trace", data, reading, target=target, importance=importance, threads=threads)
     found = run(
         source,
         features=features,

@@ -8,13 +8,10 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from markone.cli.messages import readable, tell, typed
-from markone.cli.options import Flag, Number
-from markone.errors import DataError
+from markone.errors import DataError, Interrupted
 
 if TYPE_CHECKING:
     from markone.learning.checkpoints import Checkpoints
@@ -22,23 +19,14 @@ if TYPE_CHECKING:
     from markone.model.history import History
 
 
-Checkpoint = Annotated[
-    Flag,
-    Parameter(
-        help="Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is "
-        "always kept when it is interrupted."
-    ),
-]
-Minutes = Annotated[Number | None, Parameter(help="Also save a checkpoint every N minutes.")]
-Resume = Annotated[
-    Flag,
-    Parameter(
-        help="Go on with a training that was interrupted, to the same model, bit for bit; or with one that has ended, "
-        "for more passes."
-    ),
-]
-Json = Annotated[Flag, Parameter(help="Print one JSON object instead of the report.")]
-Quiet = Annotated[Flag, Parameter(help="No progress and no report.")]
+class Keeping(NamedTuple):
+    """What is kept of a training, in which file it goes on, and whether it is told."""
+
+    checkpoint: bool
+    minutes: float | None
+    resume: bool
+    final: bool
+    quiet: bool
 
 
 class Learned(Protocol):
@@ -53,56 +41,49 @@ Model = TypeVar("Model", bound=Learned)
 
 
 def learn_and_save(
-    learn: Callable[[Checkpoints, Any], Model],
-    path: str,
-    *,
-    kind: str = "classifier",
-    checkpoint: bool,
-    minutes: float | None,
-    resume: bool,
-    final: bool,
-    quiet: bool,
+    learn: Callable[[Checkpoints, Any], Model], path: str, keeping: Keeping, kind: str = "classifier"
 ) -> Model:
     """Calls `learn` with where to keep the training, and with the file to go on from, if there is one."""
-    from markone.cli.models import check_kind
     from markone.learning.checkpoints import Checkpoints
     from markone.learning.interruption import Shelter, end_quietly, exception_for
 
     kept = f"{path}.checkpoint"
     before = identity(kept)
-    taken_up = kept if before is not None else path
-    if resume and os.path.exists(taken_up):
-        check_kind(taken_up, kind, "resume")
-    elif resume and not quiet:
-        tell(f"there is no {kept} to go on from; the training begins")
+    resumed = keeping.resume and file_to_resume(kept if before is not None else path, kind, kept, keeping.quiet)
     shelter = Shelter((signal.SIGINT, signal.SIGTERM))
     try:
         with shelter:  # what is as good as done is finished
-            model = learn(Checkpoints(kept, each_pass=checkpoint, minutes=minutes), resume and taken_up)
+            model = learn(Checkpoints(kept, each_pass=keeping.checkpoint, minutes=keeping.minutes), resumed)
             if model.history.stopped == "interrupted":
                 raise KeyboardInterrupt
-            save(model, path, final=final)
+            save(model, path, final=keeping.final)
             with suppress(FileNotFoundError):
                 os.unlink(kept)
     except KeyboardInterrupt as interruption:
         end_quietly()
         tell_interruption(kept, saved=identity(kept) != before)
-        raise told(interruption if shelter.signal is None else exception_for(shelter.signal)) from None
+        ended = interruption if isinstance(interruption, Interrupted) else Interrupted()
+        raise (ended if shelter.signal is None else exception_for(shelter.signal)).known() from None
     made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
-    if resume and not made and not quiet:
+    if keeping.resume and not made and not keeping.quiet:
         passes = len(model.history)
         tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
     if shelter.signal is not None:
         end_quietly()
         tell(f"interrupted, but the model was ready and is saved as {path}")
-        raise told(exception_for(shelter.signal))
+        raise exception_for(shelter.signal).known()
     return model
 
 
-def told(interruption: KeyboardInterrupt) -> KeyboardInterrupt:
-    """An interruption of which the user knows already."""
-    interruption.told = True  # type: ignore[attr-defined]
-    return interruption
+def file_to_resume(path: str, kind: str, kept: str, quiet: bool) -> str:
+    """The file to go on from, which holds a model of the right kind if it is there."""
+    from markone.cli.models import check_kind
+
+    if os.path.exists(path):
+        check_kind(path, kind, "resume")
+    elif not quiet:
+        tell(f"there is no {kept} to go on from; the training begins")
+    return path
 
 
 def save(model: Learned, path: str, *, final: bool) -> None:
@@ -118,7 +99,7 @@ def save(model: Learned, path: str, *, final: bool) -> None:
         except DataError:
             os.rmdir(os.path.dirname(rescue))
             raise error from None
-        raise DataError(f"{error}. The model is saved as {rescue} instead") from None
+        raise DataError((error, f". The model is saved as {rescue} instead"), file=rescue) from None
 
 
 def default_name(data: Sequence[str], ending: str = "model") -> str:

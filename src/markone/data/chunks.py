@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from markone.brief import Brief
 from markone.data.files import File, open_plain, readable
 from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.options import Options
-from markone.errors import DataError
+from markone.errors import DataError, LimitError, Setting
 
 CHUNK = 2**20
 BYTE_ORDER_MARK = codecs.BOM_UTF8
@@ -30,6 +31,10 @@ class Chunk(Brief):
     def place(self, line: int) -> str:
         """Where a line of the chunk is, counted from 1, for a sentence."""
         return f"{self.file}, line {self.lines_before + line}"
+
+    def at(self, line: int) -> dict[str, Any]:
+        """The same, for an error."""
+        return {"file": self.file, "line": self.lines_before + line}
 
 
 def last_line_end(data: bytes) -> int:
@@ -57,10 +62,15 @@ def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iter
         waiting = []
         end = cut(rest)
         if end == 0 and len(rest) > options.longest_line:
-            raise DataError(
-                f"{file.name}, line {lines + 1}: the line is longer than {options.longest_line:,} bytes; is it not "
-                f"{options.format or 'a file of lines'} at all, or is a quote not closed? "
-                "If it is meant, say how long lines may be with longest_line"
+            raise LimitError(
+                (
+                    f"the line is longer than {options.longest_line:,} bytes; is it not "
+                    f"{options.format or 'a file of lines'} at all, or is a quote not closed? "
+                    "If it is meant, say how long lines may be with ",
+                    Setting("longest_line"),
+                ),
+                file=file.name,
+                line=lines + 1,
             )
         if end > 0:
             chunk = Chunk(file.name, rest[:end], lines)

@@ -14,7 +14,7 @@ from markone.data.files import File
 from markone.data.kinds import NUMBER
 from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
-from markone.errors import DataError, NoDataError
+from markone.errors import DataError, NoDataError, Setting, Words
 from markone.parallel import count_threads, in_order
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
@@ -111,9 +111,7 @@ class DelimitedTable(Table):
                 return [f"c{i}" for i in range(len(fields))]
             names = fields if self.options.columns is None else list(self.options.columns)
             if len(names) != len(fields):
-                raise DataError(
-                    f"{chunk.place(1)}: there are {len(fields)} fields but columns gives {len(names)} names"
-                )
+                raise DataError(f"there are {len(fields)} fields but columns gives {len(names)} names", **chunk.at(1))
             check_repeats(names, chunk)
             return named(names)
         raise NoDataError(f"{self.name} is empty")
@@ -124,12 +122,10 @@ class DelimitedTable(Table):
             fields, end = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
             return [field.decode() for field in fields], end
         except _core.BadLine as bad:
-            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}") from None
+            raise DataError(bad.problem, **chunk.at(bad.line)) from None
         except UnicodeDecodeError:
-            raise DataError(
-                f"{chunk.place(1)}: the first row is not UTF-8; if the file has another encoding, say so, for instance "
-                "encoding='latin-1'"
-            ) from None
+            advice = ("if the file has another encoding, say so, for instance ", Setting("encoding", "latin-1"))
+            raise DataError("the first row is not UTF-8", **chunk.at(1), advice=advice) from None
 
     def check_line_ends(self, chunk: Chunk) -> None:
         """That not all lines end as they did on the first Macintosh; a quoted field may have such ends in it."""
@@ -148,20 +144,22 @@ class DelimitedTable(Table):
             what = "has changed since it was opened" if file == first else f"has other columns than {first}"
             raise DataError(f"{file} {what}: {listed(names)} instead of {listed(self.names)}")
 
-    def hint(self, sampled: Mapping[str, Any]) -> str:
+    def hint(self, sampled: Mapping[str, Any]) -> Words:
         """What may be wrong where a column is not found: that the first row is no header, or another separator."""
         options, names = self.options, self.names
         if options.header is not None or options.columns is not None:
             return ""
         if len(names) == 1 and (sign := next((sign for sign in ",;\t|" if sign in names[0]), None)):
-            return f" If fields are separated by {sign!r}, say separator={sign!r}."
+            return f" If fields are separated by {sign!r}, say ", Setting("separator", sign), "."
         if len(names) == 1:
             return " With one column there are no labels beside the examples."
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
         return (
-            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if so, say "
-            f"header=False, which names the columns c0, c1 and so on, or columns=[...]"
+            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if so, say ",
+            Setting("header", False),
+            ", which names the columns c0, c1 and so on, or ",
+            Setting("columns", [...]),
         )
 
     def is_like_data(self, name: str, array: Any) -> bool:
@@ -218,7 +216,7 @@ class DelimitedTable(Table):
         try:
             read = reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
-            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{SKIP_ADVICE}") from None
+            raise DataError(bad.problem, **chunk.at(bad.line), advice=SKIP_ADVICE) from None
         size = len(read.row_lines)
         columns = {
             name: arrow_of(arrays, size) for name, arrays in zip(self.names, read.columns, strict=True) if arrays
@@ -244,8 +242,16 @@ def check_is_header(names: Sequence[str], chunk: Chunk) -> None:
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     if 2 * len(numbers) >= len(names):
         raise DataError(
-            f"{chunk.place(1)}: is the first row a header? {len(numbers)} of its {len(names)} fields are numbers: "
-            f"{listed(numbers, 5)}. If it is none, say header=False, or columns=[...] with names; if it is, header=True"
+            (
+                f"is the first row a header? {len(numbers)} of its {len(names)} fields are numbers: "
+                f"{listed(numbers, 5)}. If it is none, say ",
+                Setting("header", False),
+                ", or ",
+                Setting("columns", [...]),
+                " with names",
+            ),
+            advice=("if it is, ", Setting("header", True)),
+            **chunk.at(1),
         )
 
 
@@ -253,10 +259,13 @@ def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
     seen: set[str] = set()
     for name in named(names):
         if name in seen:
-            raise DataError(
-                f"{chunk.place(1)}: two columns are named {name!r}; if the first line is no header, say header=False, "
-                "else give the columns other names with columns=[...]"
+            advice = (
+                "if the first line is no header, say ",
+                Setting("header", False),
+                ", else give the columns other names with ",
+                Setting("columns", [...]),
             )
+            raise DataError(f"two columns are named {name!r}", **chunk.at(1), advice=advice)
         seen.add(name)
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from markone.data.foreign import foreign_at
-from markone.errors import DataError, MarkoneError, did_you_mean
+from markone.errors import DataError, MarkoneError, Setting, did_you_mean
 
 STANDARD_INPUT = "-"
 
@@ -512,7 +512,8 @@ def common_format(paths: Sequence[str]) -> str:
         if error is not None:
             raise error
         known = " ".join([*(f".{ending}" for ending in FORMAT_OF_ENDING), IDX_IMAGES[0]])
-        raise DataError(f"the name of {path} does not say its format ({known}); say it, for instance format='csv'")
+        advice = ("say it, for instance ", Setting("format", "csv"))
+        raise DataError(f"the name of {path} does not say its format ({known})", file=path, advice=advice)
     if others:
         path = next(path for path, format in formats.items() if format == others[0])
         raise DataError(

@@ -13,7 +13,7 @@ from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
-from markone.errors import DataError
+from markone.errors import DataError, LimitError, Setting
 from markone.parallel import count_threads, in_order
 
 GROUP = 256
@@ -78,7 +78,8 @@ class FolderSource(Source):
             self.check_same(number, file)
             check_start(path, data[:LOOKED_AT])
             if len(data) > longest:
-                raise DataError(f"{path} is longer than {longest:,} bytes; say how long texts may be with longest_line")
+                advice = ("say how long texts may be with ", Setting("longest_line"))
+                raise LimitError(f"{path} is longer than {longest:,} bytes", advice=advice, file=path)
             if codecs.lookup(self.options.encoding).name != "utf-8":
                 data = data.decode(self.options.encoding).encode()
         return data.removeprefix(codecs.BOM_UTF8)

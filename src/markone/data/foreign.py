@@ -6,7 +6,7 @@ import os
 import shlex
 import zipfile
 
-from markone.errors import DataError
+from markone.errors import DataError, Setting, Words
 
 LOOKED_AT = 512
 
@@ -18,7 +18,7 @@ ARRAY = "load it with numpy.load(..., allow_pickle=False) and give the array to 
 UNPACK = "unpack it, and read the files that are in it"
 PICKLED = "write what is in it as CSV or Parquet; a pickle can run any code when it is loaded, so we never load one"
 
-KINDS: dict[str, tuple[str, str]] = {
+KINDS: dict[str, tuple[str, Words]] = {
     "png": ("a PNG picture", PIXELS),
     "jpg": ("a JPEG picture", PIXELS),
     "jpeg": ("a JPEG picture", PIXELS),
@@ -57,8 +57,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "rdata": ("R data", EXPORT),
     "dta": ("a Stata file", EXPORT),
     "sav": ("an SPSS file", EXPORT),
-    "parquet": ("a Parquet file", "say format='parquet'"),
-    "arrow": ("an Arrow file", "say format='arrow'"),
+    "parquet": ("a Parquet file", ("say ", Setting("format", "parquet"))),
+    "arrow": ("an Arrow file", ("say ", Setting("format", "arrow"))),
     "html": ("an HTML page", "take the text or the table out of it, for instance with pandas.read_html"),
     "xml": ("an XML file", EXPORT),
 }
@@ -139,4 +139,6 @@ def foreign_at(path: str) -> DataError | None:
 
 def foreign(name: str, kind: str) -> DataError:
     what, advice = KINDS[kind]
-    return DataError(f"{name} is {what}, which is not read here; {advice.replace('FILE', shlex.quote(name))}")
+    if isinstance(advice, str):
+        advice = advice.replace("FILE", shlex.quote(name))
+    return DataError(f"{name} is {what}, which is not read here", file=name, advice=advice)

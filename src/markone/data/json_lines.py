@@ -13,7 +13,7 @@ from markone.data.kinds import word
 from markone.data.options import Options
 from markone.data.source import BAD_LINES_SHOWN
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, shown
-from markone.errors import DataError, NoDataError
+from markone.errors import DataError, NoDataError, Setting, Words
 
 Fields = dict[str, Any]
 
@@ -27,13 +27,14 @@ class Refusals:
         self.count = 0
         self.first: list[str] = []
 
-    def __call__(self, line: int, problem: str) -> None:
-        sentence = f"{self.chunk.place(line)}: {problem}"
+    def __call__(self, line: int, problem: Words) -> None:
+        error = DataError(problem, **self.chunk.at(line))
         if not self.skip_bad:
-            raise DataError(sentence + SKIP_ADVICE)
+            error.advice = SKIP_ADVICE
+            raise error
         self.count += 1
         if self.count <= BAD_LINES_SHOWN:
-            self.first.append(sentence)
+            self.first.append(str(error))
 
 
 class JsonTable(Table):
@@ -96,9 +97,8 @@ class JsonTable(Table):
             try:
                 fields = load(line.decode())
             except UnicodeDecodeError:
-                refuse(
-                    number, "the line is not UTF-8; if the file has another encoding, say so, as in encoding='latin-1'"
-                )
+                advice = "; if the file has another encoding, say so, as in "
+                refuse(number, ("the line is not UTF-8", advice, Setting("encoding", "latin-1")))
             except (ValueError, RecursionError) as error:
                 problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
                 refuse(number, f"the line is not JSON ({problem}): {shown(line.decode()[:200])}")

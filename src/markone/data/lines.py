@@ -19,12 +19,12 @@ from markone.data.options import Options
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
 from markone.data.strings import Strings
 from markone.data.tables import chosen
-from markone.errors import DataError, NoDataError
+from markone.errors import DataError, NoDataError, Setting
 from markone.parallel import count_threads, in_order
 
 Reader = _core.LibsvmReader | _core.VWReader | _core.FastTextReader | _core.TabReader
 
-LINE_ADVICE = "; skip_bad=True passes over such lines"
+LINE_ADVICE = (Setting("skip_bad", True), " passes over such lines")
 
 
 class Worker:
@@ -111,8 +111,8 @@ class LineSource(Source):
         try:
             return reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
-            or_lines = "; format='lines' reads lines without labels" if self.format == "tab" else ""
-            raise DataError(f"{chunk.place(bad.line)}: {bad.problem}{or_lines}{LINE_ADVICE}") from None
+            or_lines = (Setting("format", "lines"), " reads lines without labels; ") if self.format == "tab" else ()
+            raise DataError(bad.problem, **chunk.at(bad.line), advice=(*or_lines, *LINE_ADVICE)) from None
 
     def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
         raise NotImplementedError

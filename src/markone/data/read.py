@@ -21,7 +21,7 @@ from markone.data.files import (
 from markone.data.foreign import foreign_at
 from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
 from markone.data.source import Source
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, Setting, SettingsError
 
 __all__ = ["read"]
 
@@ -122,7 +122,6 @@ def read(
         keep=keep,
         once=once,
     )
-    options.check()
     if isinstance(what, str | os.PathLike):
         return read_path(os.fspath(what), options)
     if isinstance(what, list | tuple) and what and all(isinstance(path, os.PathLike) for path in what):
@@ -130,7 +129,7 @@ def read(
         return read_files(paths, f"{paths[0]} and {len(paths) - 1} others" if len(paths) > 1 else paths[0], options)
     refuse_names(what)
     if format is not None:
-        raise SettingsError("format", "is for files; leave it out for what is in memory")
+        raise SettingsError("format", "is for files", value=format, advice="leave it out for what is in memory")
     options.check_use("what is in memory", None)
     from markone.data.memory import read_memory
 
@@ -143,7 +142,8 @@ def read(
 def read_path(path: str, options: Options) -> Source:
     if path == STANDARD_INPUT:
         if options.format is None or options.format in ("folders", "idx"):
-            raise SettingsError("format", "must say what comes from standard input, for instance format='csv'")
+            example = ("for instance ", Setting("format", "csv"))
+            raise SettingsError("format", ("must say what comes from standard input, ", example))
         return open_files([standard_input(options.once)], "standard input", options, options.format)
     if not path or "\0" in path:
         raise DataError(f"{path!r} is no path")
@@ -180,7 +180,11 @@ def read_folder(folder: str, options: Options) -> Source:
             raise error
         raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
     if folders and options.format is None:
-        raise DataError(f"{folder} has both files and folders; say which: format='folders', or a pattern of files")
+        raise DataError(
+            f"{folder} has both files and folders",
+            file=folder,
+            advice=("say which: ", Setting("format", "folders"), ", or a pattern of files"),
+        )
     for path in known:
         if os.path.exists(path) and not os.path.isfile(path):
             raise special(path, os.stat(path).st_mode)
@@ -223,7 +227,8 @@ def source_of(files: Sequence[File], name: str, options: Options, format: str) -
         for setting in ("target", "importance"):
             value = getattr(options, setting)
             if value is not None and not isinstance(value, str):
-                raise SettingsError(setting, f"must be the name of a column of {name}, not {type(value).__name__}")
+                problem = f"must be the name of a column of {name}, not {type(value).__name__}"
+                raise SettingsError(setting, problem, value=value)
         if format in DELIMITED:
             from markone.data.delimited import DelimitedTable
 
@@ -254,11 +259,13 @@ def open_images(files: Sequence[File], options: Options) -> Source:
     if labels is None:
         labels = labels_beside(files[0].name)
     elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
-        raise SettingsError("target", f"must be the path of the file with the images' labels, not {labels!r}")
+        problem = f"must be the path of the file with the images' labels, not {labels!r}"
+        raise SettingsError("target", problem, value=labels)
     return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
 
 
 def refuse_target(options: Options, what: str) -> None:
     if options.target is not None:
         which = "have none" if what == "lines files" else "have their labels in them"
-        raise SettingsError("target", f"means nothing for {what}, which {which}; leave it out")
+        problem = f"means nothing for {what}, which {which}"
+        raise SettingsError("target", problem, value=options.target, advice="leave it out")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.brief import Brief, one_line
 from markone.data.overview import Look, overview
-from markone.errors import DataError, did_you_mean
+from markone.errors import DataError, Setting, did_you_mean
 
 if TYPE_CHECKING:
     from markone.data.files import File
@@ -103,9 +103,19 @@ def missing_column(name: str, where: str, names: list[str]) -> DataError:
 def missing_labels(target: str, where: str, names: list[str]) -> DataError:
     """The error for labels that a model is to be measured by, and that are not among the columns that there are."""
     return DataError(
-        f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Say which column "
-        f"has the labels, or give them: target=...{did_you_mean(target, names)}"
+        (
+            f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Say which "
+            "column has the labels, or give them: ",
+            Setting("target", ...),
+            did_you_mean(target, names),
+        ),
+        column=target,
     )
+
+
+def no_target() -> DataError:
+    """The error for examples to learn from of which nobody said what is to be predicted."""
+    return DataError("there is nothing to predict", advice=("say which column is the target: ", Setting("target", ...)))
 
 
 def some_of(names: list[str]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Label, Source
-from markone.errors import DataError
+from markone.errors import DataError, LimitError, Setting
 
 
 class Held(Source):
@@ -37,9 +37,10 @@ class Held(Source):
             self.unlabelled += len(batch) - len(which)
             size += size_of(kept)
             if budget is not None and size > budget:
-                raise DataError(
+                raise LimitError(
                     f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory that "
-                    "the rows may be held in; take fewer rows, or say memory=..."
+                    "the rows may be held in",
+                    advice=("take fewer rows, or say ", Setting("memory", ...)),
                 )
             if len(kept):
                 self._batches.append(kept)

@@ -17,12 +17,12 @@ from markone.data.labels import Labels, canonical, plain
 from markone.data.options import ALL, Options
 from markone.data.overview import Look, overview
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source, missing_column
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.errors import DataError, Setting, SettingsError, Words, did_you_mean
 
 SAMPLE_ROWS = 5000
 BATCH_ROWS = 4096
 PADDED = re.compile(r"[+-]?0[0-9]", re.ASCII)
-SKIP_ADVICE = "; skip_bad=True passes over such rows"
+SKIP_ADVICE = (Setting("skip_bad", True), " passes over such rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Table(ABC):
     how: str = ""
     """What was found out about how it is written, where that is not as usual."""
 
-    def hint(self, sampled: Mapping[str, Any]) -> str:
+    def hint(self, sampled: Mapping[str, Any]) -> Words:
         """What may be wrong where a column is not found, to end an error with."""
         return ""
 
@@ -102,8 +102,9 @@ class TableSource(Source):
         names = list(self.sampled)
         for setting, name in [("target", self.options.target), ("importance", self.options.importance)]:
             if isinstance(name, str) and name not in names:
-                there = f"It has {listed(names)}.{did_you_mean(name, names) or self.table.hint(self.sampled)}"
-                raise SettingsError(setting, f"must be a column of {self.table.name}, not {name!r}. {there}")
+                there = f"must be a column of {self.table.name}, not {name!r}. It has {listed(names)}."
+                guess = did_you_mean(name, names) or self.table.hint(self.sampled)
+                raise SettingsError(setting, (there, guess), value=name)
         self.check_importance()
         for name in self.options.kinds:
             if name not in names:
@@ -114,7 +115,9 @@ class TableSource(Source):
             if kind != "ignore" and not kinds.can_be(self.sampled[name].type, kind):
                 raise DataError(
                     f"{self.table.name}: the column {name!r} holds {self.sampled[name].type}, which cannot be read as "
-                    f"{kind}; leave it out with kinds={{{name!r}: 'ignore'}}"
+                    f"{kind}",
+                    column=name,
+                    advice=("leave it out with ", Setting("kinds", {name: "ignore"})),
                 )
 
     def check_importance(self) -> None:
@@ -250,11 +253,11 @@ class TableSource(Source):
                 kind, f"is no {kind}"
             )
             other = "categorical" if kind in ("numeric", "boolean") else "ignore"
-            advice = f"; if the column is of another kind, say so, as in kinds={{{name!r}: {other!r}}}"
+            advice: Words = ("; if the column is of another kind, say so, as in ", Setting("kinds", {name: other}))
             if name == self.importance:
                 advice = ""
             self.strike(
-                rows, good, wrong, lambda row: f"{name!r} {fault}: {shown(rows.columns[name][row].as_py())}{advice}"
+                rows, good, wrong, lambda row: (f"{name!r} {fault}: {shown(rows.columns[name][row].as_py())}", advice)
             )
         return values
 
@@ -277,7 +280,8 @@ class TableSource(Source):
                 np.isin(where, strange),
                 lambda row: (
                     f"the label {shown(array[row].as_py())} is not {self.label_kind} like those before; if labels are "
-                    f"of all sorts, say kinds={{{self.target!r}: 'categorical'}}"
+                    "of all sorts, say ",
+                    Setting("kinds", {self.target: "categorical"}),
                 ),
             )
         if not good.all():
@@ -304,13 +308,14 @@ class TableSource(Source):
         return np.asarray(values, np.float64)
 
     def strike(
-        self, rows: Rows, good: NDArray[np.bool_], wrong: NDArray[np.bool_], problem: Callable[[int], str]
+        self, rows: Rows, good: NDArray[np.bool_], wrong: NDArray[np.bool_], problem: Callable[[int], Words]
     ) -> None:
         for row in np.flatnonzero(wrong & good).tolist():
-            sentence = f"{rows.place(row)}: {problem(row)}"
+            error = DataError((f"{rows.place(row)}: ", problem(row)))
             if not self.options.skip_bad:
-                raise DataError(sentence + SKIP_ADVICE)
-            self.bad.add(sentence)
+                error.advice = SKIP_ADVICE
+                raise error
+            self.bad.add(str(error))
             good[row] = False
 
     # ---- what a user sees

@@ -13,7 +13,7 @@ from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
 from markone.data.store import RowStore
-from markone.errors import DataError
+from markone.errors import LimitError, Setting
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
 
@@ -152,9 +152,13 @@ class StoredExamples:
     def whole(self, *, in_files: bool = False) -> Visits:
         block = self._store.mapped() if in_files else self._store.whole
         if block is None:
-            raise DataError(
-                "the rows need more memory than they may use, and this rule looks at all of them at once; say "
-                "memory=... if there is more, or learn by a rule that takes them as they come, such as 'mira'"
+            raise LimitError(
+                "the rows need more memory than they may use, and this rule looks at all of them at once",
+                advice=(
+                    "say ",
+                    Setting("memory", ...),
+                    " if there is more, or learn by a rule that takes them as they come, such as 'mira'",
+                ),
             )
         return block, None if self._learned.all() else np.flatnonzero(self._learned)
 

@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+from markone.errors import Interrupted, Terminated
+
 OTHERS = (signal.SIG_IGN, None)
 """Signals that are to be ignored, and handlers that are not Python's."""
 GRACE = 2.0
@@ -15,12 +17,8 @@ GRACE = 2.0
 processes may send two signals."""
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM: what Ctrl-C does, cleaning up included, with another status."""
-
-
-def exception_for(number: signal.Signals) -> KeyboardInterrupt:
-    return Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
+def exception_for(number: signal.Signals) -> Interrupted:
+    return Terminated() if number == signal.SIGTERM else Interrupted()
 
 
 class Interruption:

@@ -14,7 +14,7 @@ from markone.data.blocks import is_sparse
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.data.store import RowStore
-from markone.errors import DataError
+from markone.errors import DataError, LimitError, Setting
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.holdout import HoldoutChoice
@@ -57,10 +57,14 @@ class Filling:
             drafts.rows += len(batch)
             self.progress.read(drafts.rows, self.source.progress)
             if feature_map.held() > self.budget:
-                raise DataError(
+                raise LimitError(
                     f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
-                    "memory; take fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
-                    "(text.weight), or say memory=..."
+                    "memory",
+                    advice=(
+                        "take fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
+                        "(text.weight), or say ",
+                        Setting("memory", ...),
+                    ),
                 )
             if self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
                 size += size_of(draft)

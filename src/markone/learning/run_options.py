@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from markone.data.budget import LEAST, memory_budget
-from markone.errors import SettingsError
+from markone.errors import Setting, SettingsError
 from markone.learning.checkpoints import Checkpoints, Path
 from markone.learning.interruption import Interruption
 from markone.learning.progress import Progress, Silence, visible_progress
@@ -50,7 +50,8 @@ class RunOptions:
             checkpoints.check_folder()
         resumed = checkpoints.path if resume is True and checkpoints is not None else resume
         if resumed is True:
-            raise SettingsError("resume", "needs the file that the training is kept in: checkpoint=..., or resume=...")
+            where = (Setting("checkpoint", ...), ", or ", Setting("resume", ...))
+            raise SettingsError("resume", ("needs the file that the training is kept in: ", *where))
         if callback is not None and not callable(callback):
             raise SettingsError("callback", f"must be a function, not {callback!r}")
         if isinstance(progress, bool):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from markone.data.budget import memory_budget
 from markone.data.labels import plain
 from markone.data.read import read
-from markone.data.source import Label, Source
+from markone.data.source import Label, Source, no_target
 from markone.data.store import stack
 from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError, SettingsError
@@ -89,7 +89,7 @@ def open_regression(source: Any, target: Any, threads: int | None, memory: int |
         if target is not None:
             raise SettingsError("target", "belongs to markone.read where a source is opened by it")
         if source.target is None:
-            raise DataError("there is nothing to predict; say which column is the target: target=...")
+            raise no_target()
         held = Held(source, budget)
         values = np.array([as_number(label) for label in held.labels])[held.label_numbers()]
     elif isinstance(target, str):
@@ -102,7 +102,7 @@ def open_regression(source: Any, target: Any, threads: int | None, memory: int |
         if len(values) != len(held):
             raise DataError(f"there are {len(held):,} rows but {len(values):,} values in target")
     else:
-        raise DataError("there is nothing to predict; say which column is the target: target=...")
+        raise no_target()
     return Sample(held, [], values, workers)
 
 

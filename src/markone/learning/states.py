@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.errors import DataError
+from markone.errors import ModelFileError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -54,5 +54,5 @@ def need(holds: bool, problem: str) -> None:
         raise damaged(problem)
 
 
-def damaged(problem: str) -> DataError:
-    return DataError(f"what the file has to go on from is damaged: {problem}; start anew")
+def damaged(problem: str) -> ModelFileError:
+    return ModelFileError(f"what the file has to go on from is damaged: {problem}; start anew")

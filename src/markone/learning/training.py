@@ -11,9 +11,9 @@ import numpy as np
 
 from markone.data.blocks import Block
 from markone.data.read import read
-from markone.data.source import Label, Source
+from markone.data.source import Label, Source, no_target
 from markone.data.store import RowStore
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -293,7 +293,7 @@ def opened(what: Any, target: Any, threads: int | None) -> Source:
         raise SettingsError("target", "belongs to markone.read where a source is opened by it")
     source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
     if source.target is None:
-        raise DataError("there is nothing to predict; say which column is the target: target=...")
+        raise no_target()
     return source
 
 
@@ -310,8 +310,8 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
     """That a training can be taken up from it, with the settings that it had."""
     if kept.resume is None or "digest" not in kept.resume.facts:
         raise DataError(
-            "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
-            "say from_model=..."
+            "the file to resume from is a final model, which has not kept its training",
+            advice=("to learn on from its weights, say ", Setting("from_model", ...)),
         )
     now = {name: MADE[name](value) if name in MADE else value for name, value in given.items()}
     check_same_settings(kept.settings, now, "; leave it out")

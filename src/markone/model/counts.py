@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief, of_fields
 from markone.data.blocks import Block
-from markone.errors import DataError
+from markone.errors import ModelFileError
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.functions import Functions
@@ -127,8 +127,8 @@ DTYPES = {
 }
 
 
-def damaged(problem: str) -> DataError:
-    return DataError(f"the table of counts in the model file {problem}; the file is damaged, make the model again")
+def damaged(problem: str) -> ModelFileError:
+    return ModelFileError(f"the table of counts in the model file {problem}; the file is damaged, make the model again")
 
 
 # ---- what is strong

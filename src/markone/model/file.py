@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.data.options import MAKE, Options
 from markone.data.source import Label
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, LimitError, ModelFileError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
@@ -58,9 +58,9 @@ def making(what: str, path: Path) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise DataError(f"cannot load the {what} {path}: {error}") from error
+        raise ModelFileError((f"cannot load the {what} {path}: ", error), file=str(path)) from error
     except MemoryError as error:
-        raise DataError(f"cannot load the {what} {path}: there is too little memory for it") from error
+        raise LimitError(f"cannot load the {what} {path}: there is too little memory for it", file=str(path)) from error
 
 
 def to_saved(model: Model, *, final: bool = False) -> Saved:
@@ -197,7 +197,7 @@ def reading_of(found: Any) -> dict[str, Any]:
     check_keys(found, {"format", *MAKE}, "how its data was read", optional=True)
     need(isinstance(found.get("encoding", ""), str), "the encoding of its data is no text")
     try:
-        Options(**{name: value for name, value in found.items() if name != "encoding"}).check()
+        Options(**{name: value for name, value in found.items() if name != "encoding"})
     except SettingsError as error:
         raise DataError(f"in how its data was read, {error}") from None
     return dict(found)

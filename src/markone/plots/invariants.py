@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from markone.errors import DataError
+from markone.errors import DataError, Setting
 from markone.model.bounds import Bounds, whole
 from markone.model.history import History
 from markone.plots.drawing import (
@@ -69,5 +69,6 @@ def bounds_of(result: Any) -> Bounds:
     if isinstance(found, Bounds):
         raise DataError("there are no bounds to draw: no mistake was made")
     if found is None:
-        raise DataError("the training did not note its bounds; train with rule='perceptron', bounds=True")
+        advice = ("train with ", Setting("rule", "perceptron"), ", ", Setting("bounds", True))
+        raise DataError("the training did not note its bounds", advice=advice)
     raise DataError(f"bounds are drawn of a model, a history or bounds, not of a {type(result).__name__}")

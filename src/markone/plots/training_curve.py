@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from markone.errors import DataError
+from markone.errors import DataError, Setting
 from markone.model.history import History
 from markone.plots.drawing import (
     BLUE,
@@ -50,8 +50,8 @@ def curves(result: Any) -> Figure:
     panels = [name for name, there in (("mistakes", course.mistakes), ("accuracy", course.tested)) if there]
     if not panels:
         raise DataError(
-            "there are no curves to draw: no passes with mistakes counted and none with accuracy on other examples; "
-            "train with holdout=0.1"
+            "there are no curves to draw: no passes with mistakes counted and none with accuracy on other examples",
+            advice=("train with ", Setting("holdout", 0.1)),
         )
     figure = new_figure(6, 1 + 2.2 * len(panels))
     drawn = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]

@@ -23,7 +23,7 @@ from safetensors import SafetensorError, safe_open
 from xxhash import xxh3_64_hexdigest
 
 from markone import __version__
-from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
+from markone.errors import DataError, LimitError, MarkoneError, ModelFileError, SettingsError, did_you_mean
 from markone.storage.atomic import writing
 from markone.storage.saved import Saved
 
@@ -172,9 +172,9 @@ def reading(path: str) -> Iterator[None]:
     except MarkoneError:
         raise
     except SafetensorError as error:
-        raise DataError(f"{path} is no Markone model, or is damaged: {error}") from error
+        raise ModelFileError(f"{path} is no Markone model, or is damaged: {error}", file=path) from error
     except MemoryError as error:
-        raise DataError(f"cannot read the model {path}: there is too little memory for it") from error
+        raise LimitError(f"cannot read the model {path}: there is too little memory for it", file=path) from error
     except OSError as error:
         raise DataError(f"cannot read the model {path}: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -202,7 +202,7 @@ def opened(path: str) -> BufferedReader:
         return file
     file.close()
     if stat.S_ISREG(found.st_mode):
-        raise DataError(f"{path} is empty, and no Markone model")
+        raise ModelFileError(f"{path} is empty, and no Markone model", file=path)
     raise DataError(f"{path} is no file but a pipe or a device; copy it into a file first")
 
 
@@ -217,13 +217,14 @@ def nearest(path: str) -> str:
         return ""
 
 
-def damaged(path: str, how: str) -> DataError:
-    return DataError(f"the model {path} is damaged: {how}. Take a copy that is whole, or train it again")
+def damaged(path: str, how: str) -> ModelFileError:
+    words = f"the model {path} is damaged: {how}. Take a copy that is whole, or train it again"
+    return ModelFileError(words, file=path)
 
 
 def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
     if not metadata or "markone" not in metadata:
-        raise DataError(f"{path} is a safetensors file, but no Markone model: markone did not write it")
+        raise ModelFileError(f"{path} is a safetensors file, but no Markone model: markone did not write it", file=path)
     text = metadata["markone"]
     try:
         told: Any = json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
@@ -233,7 +234,7 @@ def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
     if type(version) is not int or version < 1:
         raise damaged(path, f"its format is {version!r:.50}, which is no version")
     if version > FORMAT:
-        raise DataError(
+        raise ModelFileError(
             f"{path} was written by a newer Markone, {told.get('version')!r:.50}, in format {version}; this one, "
             f"{__version__}, reads formats up to {FORMAT}. Install a newer one: pip install --upgrade markone"
         )

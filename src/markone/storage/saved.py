@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from markone.brief import Brief
 from markone.data.strings import Strings
-from markone.errors import DataError
+from markone.errors import DataError, ModelFileError
 
 Fact = TypeVar("Fact")
 
@@ -27,8 +27,8 @@ class Saved(Brief):
     """The rest, by name."""
 
 
-def damaged(problem: str) -> DataError:
-    return DataError(f"the saved features are damaged: {problem}")
+def damaged(problem: str) -> ModelFileError:
+    return ModelFileError(f"the saved features are damaged: {problem}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
 from markone.data.options import Options, check_choice, check_words
 from markone.data.strings import Strings
-from markone.errors import DataError, NoDataError, SettingsError, did_you_mean
+from markone.errors import DataError, NoDataError, Setting, SettingsError, Words, did_you_mean
 from markone.structured.passages import Passage
 from markone.structured.sentences import FORM, HEAD, TAG, Sentences, check_row, heads_of, names_of
 
@@ -119,7 +119,7 @@ def sentences_of(
     try:
         found = read()
     except _core.BadLine as error:
-        raise DataError(f"{chunk.place(error.line)}: {error.problem}") from None
+        raise DataError(error.problem, **chunk.at(error.line)) from None
     ends = found.ends
     begins = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1]])
     passage = Passage(format, (chunk,), np.zeros(len(ends), np.int64), begins, ends, found.places)
@@ -131,7 +131,8 @@ def sentences_of(
 
 def check_text(chunk: Chunk) -> None:
     """That all bytes are UTF-8, and none is 0."""
-    data, problem = chunk.data, "there is a byte 0, which no text has; is it a text at all, or has it another encoding?"
+    data = chunk.data
+    problem: Words = "there is a byte 0, which no text has; is it a text at all, or has it another encoding?"
     place = data.find(b"\0")
     if place < 0:
         if data.isascii():
@@ -143,11 +144,12 @@ def check_text(chunk: Chunk) -> None:
             place = error.start
             problem = (
                 f"{data[error.start : error.end]!r} is not UTF-8; if the file has another encoding, say so, for "
-                "instance encoding='latin-1'"
+                "instance ",
+                Setting("encoding", "latin-1"),
             )
     line = 1 + data.count(b"\n", 0, place)
     byte = place - data.rfind(b"\n", 0, place)
-    raise DataError(f"{chunk.place(line)}, byte {byte}: {problem}")
+    raise DataError((f"{chunk.place(line)}, byte {byte}: ", problem))
 
 
 class ColumnReader:
@@ -170,16 +172,19 @@ class ColumnReader:
         except DataError as error:
             if self.names is None:
                 raise
-            raise DataError(str(error).replace("as on the lines before", "as are named")) from None
+            words = str(error.words).replace("as on the lines before", "as are named")
+            raise DataError(words, file=error.file, line=error.line) from None
         self.width = self.width or len(batch.columns)
         return batch if self.names is not None or self.usual is None else self.renamed(batch, self.usual)
 
     def renamed(self, batch: Sentences, usual: Sequence[str]) -> Sentences:
         names = [*usual[: self.width], *map(str, range(len(usual), self.width))]
         if FORM not in names:
+            example = Setting("columns", ["form", "pos"])
             raise DataError(
                 f"there are {self.width} columns, and in the files of this model the words were in column "
-                f"{list(usual).index(FORM) + 1}; say the names of the columns, for instance columns=['form', 'pos']"
+                f"{list(usual).index(FORM) + 1}",
+                advice=("say the names of the columns, for instance ", example),
             )
         return replace(batch, columns=dict(zip(names, batch.columns.values(), strict=True)))
 
@@ -202,7 +207,7 @@ class JsonReader:
             try:
                 rows.append(self.fields(line))
             except DataError as error:
-                raise DataError(f"{chunk.place(number)}: {error}") from None
+                raise DataError(error, **chunk.at(number)) from None
             begins.append(begin)
             ends.append(min(at, len(chunk.data)))
         counts = [len(row[FORM]) for row in rows]
@@ -334,7 +339,6 @@ def open_corpus(
         They will be read only once, so that of a pipe nothing need be kept.
     """
     options = Options(encoding=encoding, once=once)
-    options.check()
     if format is not None:
         check_choice("format", format, FORMATS)
     if separator not in (None, " ", "\t"):

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from markone.brief import Brief
 from markone.data.options import check_choice
-from markone.errors import SettingsError
+from markone.errors import Setting, SettingsError
 from markone.structured.checking import check_passes, is_number, whole
 from markone.structured.sentences import FORM
 
@@ -48,13 +48,15 @@ class ParserSettings(Brief):
         if self.round is not None:
             whole("round", self.round, 1)
         if self.mode != "exact" and self.C is not None:
-            raise SettingsError("C", f"belongs to mode='exact', not to {self.mode!r}; leave it out")
+            only = ("belongs to ", Setting("mode", "exact"), f", not to {self.mode!r}")
+            raise SettingsError("C", only, value=self.C, advice="leave it out")
         if self.mode == "exact" and not (is_number(self.C) and float(self.C or 0) > 0):
             raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
         if self.mode == "accurate":
             whole("beam", self.beam, 2, WIDEST_BEAM)
         elif self.beam is not None:
-            raise SettingsError("beam", f"is the width of mode='accurate', not of {self.mode!r}; leave it out")
+            only = ("is the width of ", Setting("mode", "accurate"), f", not of {self.mode!r}")
+            raise SettingsError("beam", only, value=self.beam, advice="leave it out")
 
     @property
     def width(self) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.spill import Spill
-from markone.errors import DataError
+from markone.errors import DataError, Setting
 from markone.learning.run_options import RunOptions
 from markone.learning.states import damaged
 from markone.learning.trainable import Arrays, PassTotals
@@ -56,7 +56,8 @@ def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options
     settings = settings_for(given)
     sentences, spill = held_sentences(source, options.memory)
     check_trees(sentences)
-    check_tags(with_tags(sentences, settings.tags), settings.tags, "say with tags='...' which column has them")
+    advice = ("say with ", Setting("tags", ...), " which column has them")
+    check_tags(with_tags(sentences, settings.tags), settings.tags, advice)
     kept = kept_model(make.load, settings, options)
     tagger = None
     if tag:

@@ -11,7 +11,7 @@ import numpy as np
 from markone import _core
 from markone.brief import Brief
 from markone.data.options import check_choice
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, Setting, SettingsError
 from markone.structured.checking import check_passes, is_number, whole
 from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.spans import (
@@ -71,7 +71,8 @@ class TaggerSettings(Brief):
         if self.rule != "mira" and self.C is not None:
             raise SettingsError("C", f"belongs to the rule 'mira', not to {self.rule!r}; leave it out")
         if self.decode != "beam" and self.beam is not None:
-            raise SettingsError("beam", f"is the width of decode='beam', not of {self.decode!r}; leave it out")
+            only = ("is the width of ", Setting("decode", "beam"), f", not of {self.decode!r}")
+            raise SettingsError("beam", only, value=self.beam, advice="leave it out")
         if self.rule == "mira" and not (is_number(self.C) and float(self.C or 0) > 0):
             raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
         if self.decode == "beam":
@@ -155,7 +156,8 @@ def repairs_for(sentences: Sentences, settings: TaggerSettings, strict: bool) ->
         raise SettingsError("strict", f"must be True or False, not {strict!r:.80}")
     found = None if settings.scheme is None else find_repairs(sentences, settings.column, settings.scheme)
     if found is not None and strict:
-        raise DataError(f"{found.first}; mend the tags, or leave out strict=True to have them taken for the nearest")
+        advice = ("mend the tags, or leave out ", Setting("strict", True), " to have them taken for the nearest")
+        raise DataError(found.first, advice=advice)
     return found
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from markone import _core
 from markone.brief import Brief
-from markone.errors import SettingsError, did_you_mean
+from markone.errors import Setting, SettingsError, Words, did_you_mean
 
 FORM = "form"
 TAG = "tag"
@@ -142,8 +142,8 @@ class Templates(Brief):
             tags = [place for place in places if place.name == TAG]
             if tags and places != transition and not looks_back:
                 raise problem(
-                    f"have {text!r}, but the exact search sees no tags but by 'tag[-1]' alone; say decode='beam' or "
-                    "decode='greedy'"
+                    f"have {text!r}, but the exact search sees no tags but by 'tag[-1]' alone",
+                    advice=("say ", Setting("decode", "beam"), " or ", Setting("decode", "greedy")),
                 )
         columns = dict.fromkeys(place.name for places in found for place in places if place.name in known)
         return cls(tuple(written), tuple(found), (FORM, *columns))
@@ -207,5 +207,5 @@ def place_of(word: str, text: str, known: Sequence[str]) -> TemplatePlace:
     return place
 
 
-def problem(what: str) -> SettingsError:
-    return SettingsError("templates", what)
+def problem(what: str, advice: Words = "") -> SettingsError:
+    return SettingsError("templates", what, advice=advice)

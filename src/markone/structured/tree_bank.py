@@ -7,12 +7,12 @@ import numpy as np
 from markone import _core
 from markone.data.spill import Spill
 from markone.data.strings import Strings
-from markone.errors import DataError
+from markone.errors import DataError, Setting, Words
 from markone.structured.sentences import FORM, TAG, Sentences
 
 DEPREL = "deprel"
 FEATS = "feats"
-TAG_FIRST = "tag the words first, or train a parser with tag=True, which does so itself"
+TAG_FIRST = ("tag the words first, or train a parser with ", Setting("tag", True), ", which does so itself")
 
 
 def with_tags(batch: Sentences, tags: str) -> Sentences:
@@ -24,7 +24,7 @@ def with_tags(batch: Sentences, tags: str) -> Sentences:
     return batch
 
 
-def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
+def check_tags(batch: Sentences, tags: str, advice: Words = TAG_FIRST) -> None:
     """That every word has a tag. Of features an underscore says that there are none."""
     if tags == FEATS:
         return
@@ -33,7 +33,9 @@ def check_tags(batch: Sentences, tags: str, advice: str = TAG_FIRST) -> None:
         more = "" if len(blank) == 1 else f", as have {len(blank) - 1:,} more"
         raise DataError(
             f"{batch.place_of(int(blank[0]))}: {batch.form[int(blank[0])]!r} has no {tags}{more}, and a parser goes by "
-            f"them; {advice}"
+            "them",
+            column=tags,
+            advice=advice,
         )
 
 

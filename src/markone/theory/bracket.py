@@ -1,14 +1,15 @@
-"""Brackets: planes show how wide the best margin is at least, points of hulls how wide it is at most.
+"""Brackets: a lower and an upper bound of the best margin. A plane shows the lower one, a point of the convex hull of
+all z (see `points`) the upper one, because the best margin is the distance of that hull from 0.
 
-All of this is done in floats, and only proposes: what is claimed of a plane or of a point is computed by
-`verification`, and whether a proof is one by `exact`.
+Everything here is computed in floats and is only a proposal: `verification` computes what may be claimed about a plane
+or a point, and `exact` decides whether a proof holds.
 
-Where there are few dimensions, the nearest point of the hull to 0 is found in finitely many steps (Wolfe's algorithm,
-`learning.hard_margin`). Where there are many, passes of the dual of the support vector machine near it, and the gap
-between the two bounds says how far it still is.
+With few dimensions, the point of the hull nearest to 0 is found in finitely many steps (Wolfe's algorithm,
+`learning.hard_margin`). With many, passes of the dual of the support vector machine approach it, and the gap between
+the two bounds says how far away it still is.
 
-The bias is the weight of a feature that is always 1 beside rows that are scaled down: the shorter they are, the less
-the bias counts in the length of a plane, and the margin wants that it does not count at all.
+The bias is the weight of a feature that is always 1. The margin is defined by the length of the weights without the
+bias. So rows are scaled down: the shorter they are beside that 1, the less the bias adds to the length.
 """
 
 from __future__ import annotations
@@ -26,35 +27,35 @@ from markone import _core
 from markone.data.blocks import as_rows
 from markone.learning.hard_margin import Face, Found, come_nearest
 from markone.learning.svm import seed_of_pass
-from markone.theory.certificate import Plane, Support
+from markone.theory.claims import Plane, Support
 from markone.theory.points import Points
 
 Array = NDArray[np.float64]
 
 NEAREST = 1e-9
-"""How near the active set comes to the nearest point, as a share of its distance."""
+"""How near to the nearest point the steps must come, as a share of its distance from 0."""
 NOTHING = 1e-14
-"""A point so much shorter than the longest z may be 0."""
+"""A point of the hull that is shorter than this share of the longest z may be 0."""
 LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
-"""How many times as long as a row the feature is that is always 1, where steps are few."""
+"""How many times as long as a typical row the feature is that is always 1, where the steps are few."""
 HEAVY_BIAS, LIGHTER = 0.25, 4.0
-"""How many times in passes, which are slow where all rows have much in common, and by which factor that grows where the
+"""The same for passes, which are slow where all rows have much in common; and the factor by which it grows when the
 bracket cannot be narrowed otherwise."""
 LARGEST_POWER = 1000
-"""Of two, by which rows are scaled."""
+"""The largest exponent of the powers of two by which rows are scaled."""
 HUGE, TINY = 2.0**500, 2.0**-80
 OTHER_SCALE = 1e6
-"""Rows so much longer or shorter than 1 are not seen beside a 1, nor the 1 beside them."""
+"""Where rows are so much longer or shorter than 1, they or the feature that is always 1 are lost in rounding."""
 MOST_CENTRED = 50_000_000
-"""Dense rows of so many values are centred, in floats of 64 bits; what is larger stays as it is."""
+"""Dense rows of up to so many values are centred, in floats of 64 bits; larger ones stay as they are."""
 CHANGED = 200
-"""Of every so many examples, the one that a pass has moved most is visited more often ..."""
+"""One of so many examples, of those that a pass has changed most, is visited again ..."""
 AGAIN = 100
-"""... so many times: examples that are much like those of another class need many steps, and few are so."""
+"""... so many times: the few examples that are much like those of another class need many steps."""
 RARER = 1.4
-"""Bounds are computed after passes whose numbers grow by this factor."""
+"""The numbers of the passes after which bounds are computed grow by this factor."""
 VALUES_AT_ONCE = 20_000_000
-"""So many are visited before the clock is looked at."""
+"""So many values are visited before the clock is looked at."""
 
 
 class Clock:
@@ -87,15 +88,16 @@ class Bracket:
     plane: Plane | None = None
     support: Support | None = None
     bound_planes: list[Plane] = field(default_factory=list)
-    """Planes in whose length the bias counts as for the perceptron."""
+    """Planes that were found with the bias as part of their length, as the bound of the perceptron needs it."""
 
     @property
     def gap(self) -> float:
-        """How much lower than the upper end the lower one is, as a share of it."""
+        """The difference between the two ends, as a share of the upper one."""
         return 1 - self.lower / self.upper if 0 < self.upper < math.inf else math.inf
 
     def see_plane(self, weights: Array, bias: Array) -> None:
-        """Weights and a bias for each column. Of two classes, the bias is put in the middle between the two."""
+        """Takes note of a plane, if its margin is the widest so far. With two classes, its bias is moved so that both
+        classes are equally far away."""
         norm = length_of(weights)
         if not 0 < norm < math.inf:
             return
@@ -118,7 +120,8 @@ class Bracket:
             self.lower, self.plane = margin, Plane(weights, bias)
 
     def see_support(self, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
-        """A point of the hull. Of two classes, both get half of the shares, so that the bias plays no part."""
+        """Takes note of a point of the hull, if it is the shortest so far. With two classes and a bias, each class gets
+        half of the shares, so that the bias cancels out."""
         kept = shares > 0
         rows, rivals, shares = rows[kept], rivals[kept], shares[kept]
         if not len(rows):
@@ -156,7 +159,7 @@ def margins_of(scores: Array, truth: NDArray[np.int64]) -> Array:
 
 
 def length_of(array: Array) -> float:
-    """‖w‖, of whatever scale."""
+    """‖w‖, without overflow."""
     largest = float(abs(array).max(initial=0))
     return largest * float(np.linalg.norm(array / largest)) if 0 < largest < math.inf else largest
 
@@ -179,7 +182,7 @@ def typical(points: Points) -> float:
 
 
 def squared_lengths(points: Points) -> tuple[float, Array]:
-    """Of the rows, in the unit of the largest value."""
+    """The largest value, and the squared lengths of the rows divided by it, so that nothing overflows."""
     matrix = points.matrix
     unit = float(abs(matrix.data if points.is_sparse else matrix).max(initial=0)) or 1.0
     if points.is_sparse:
@@ -193,12 +196,12 @@ def squared_lengths(points: Points) -> tuple[float, Array]:
 
 
 class Rows:
-    """The rows of some points, moved and scaled, and the way back from planes that are found for them."""
+    """The rows of some points, moved and scaled for a solver; its planes are translated back."""
 
     def __init__(self, points: Points, *, light: float, stretch: bool = False, move: bool = True) -> None:
-        """`light`: how many times a typical row the always-1 feature is; 0 leaves rows as they are.
+        """`light`: how many times as long as a typical row the feature is that is always 1; 0 leaves rows as they are.
 
-        `stretch`: each feature in a unit of its own, which does not change what can be separated, but the margin.
+        `stretch`: scale each feature by itself. That does not change what can be separated, but it changes the margin.
         """
         matrix, self.points = points.matrix, points
         self._centre: Array | None = None
@@ -248,7 +251,7 @@ class Rows:
 
 
 def powers_of_two(exponents: Any) -> Any:
-    """2^exponent, but none that no float has: for subnormal numbers a smaller one is large enough."""
+    """2^exponent, limited to what floats can hold: for subnormal numbers a smaller power is large enough."""
     return np.exp2(np.clip(exponents, -LARGEST_POWER, LARGEST_POWER))
 
 
@@ -265,7 +268,8 @@ def sizes_of(matrix: Any) -> Array:
 
 
 def embedded(points: Points) -> Points:
-    """Few rows of many features as rows of few features, with the same products, up to rounding."""
+    """A few rows of many features as rows of few features that have the same products with each other, up to
+    rounding."""
     if points.features <= len(points):
         return points
     products = points.matrix.astype(np.float64) @ points.matrix.T.astype(np.float64)
@@ -286,7 +290,8 @@ def take_steps(
     start: Iterable[tuple[int, int, float]] = (),
     near: float = NEAREST,
 ) -> tuple[Found, list[tuple[int, int, float]]]:
-    """Goes to the nearest point of the hull in steps; what it is, and the z that make it up with their shares."""
+    """Finds the nearest point of the hull in steps. Returns how that ended, and the z that make up the point, with
+    their shares."""
     rows = Rows(bracket.points, light=light, stretch=stretch)
     face = Face(rows.solver(), start)
     with np.errstate(
@@ -302,7 +307,8 @@ def take_steps(
 
 
 def find_bound_plane(bracket: Bracket, clock: Clock, start: Iterable[tuple[int, int, float]] = ()) -> None:
-    """The plane for which the perceptron's bound is smallest: the bias counts as the weight of a feature that is 1."""
+    """Looks for the plane with the smallest bound of a perceptron's mistakes, for which the bias is a weight like
+    others."""
     if not 1 / OTHER_SCALE < longest(bracket.points) < OTHER_SCALE:
         return
     face = Face(Rows(bracket.points, light=0).solver(), start)
@@ -314,7 +320,8 @@ def find_bound_plane(bracket: Bracket, clock: Clock, start: Iterable[tuple[int, 
 
 
 class Passes:
-    """Nears the nearest point in passes, until the bracket is narrow enough or time is over; then it can go on."""
+    """Approaches the nearest point in passes, until the bracket is narrow enough or time is over. It can be
+    continued."""
 
     def __init__(self, bracket: Bracket) -> None:
         self.bracket = bracket
@@ -328,7 +335,7 @@ class Passes:
         self._passes, self._look = 0, 1.0
 
     def run(self, clock: Clock, tol: float, tell: Callable[[str], None], until: int | None = None) -> None:
-        """Makes passes, in all so many at most."""
+        """Makes passes until there are `until` in all, or until nothing is left to do."""
         while clock.left > 0 and not self.done and (until is None or self._passes < until):
             moved = self._pass(clock)
             if self._solver.hopeless:
@@ -344,7 +351,8 @@ class Passes:
         self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
 
     def _see_whether_done(self, moved: bool, tol: float) -> None:
-        """Where the solver is near its optimum, and yet the bracket wide, the bias counts too much in its planes."""
+        """If the solver is near its optimum and the bracket still too wide, the bias counts too much: scales the rows
+        anew."""
         solver = self._solver
         near = not moved or (math.isfinite(solver.primal) and solver.primal - solver.bound <= tol * solver.primal)
         self.done = self.bracket.gap <= tol or (near and (not self.bracket.points.bias or self._light >= LIGHTER_BIAS))
@@ -356,7 +364,8 @@ class Passes:
             self._solver.start_at(alpha * (scale / self._rows.scale) ** 2)
 
     def _pass(self, clock: Clock) -> bool:
-        """Visits all that are not at rest and then, again and again, those that were moved most; whether any was."""
+        """Visits all examples that still move, and then several times those that have moved most. Returns whether there
+        were any."""
         self._passes += 1
         solver, before = self._solver, self._solver.alpha()
         visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
@@ -377,13 +386,13 @@ class Passes:
             visits -= self._solver.learn(self._at_once).visits
 
     def heaviest(self, most: int) -> NDArray[np.int64]:
-        """The rows that pull hardest."""
+        """The rows with the largest multipliers."""
         pulls = abs(self._solver.alpha()).max(axis=1)
         return np.sort(np.argsort(-pulls, kind="stable")[: min(most, int((pulls > 0).sum()))]).astype(np.int64)
 
 
 def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
-    """The bounds by a solver's weights and multipliers."""
+    """Takes note of the plane and of the point of the hull that a solver has found."""
     points, found, alpha = bracket.points, solver.weights(best=False), solver.alpha()
     if alpha.shape[1] == 1:
         bracket.see_plane(*rows.plane(found))

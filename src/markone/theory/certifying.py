@@ -1,8 +1,8 @@
-"""Certifying: can the classes be separated by a plane, and how widely? An answer with its proof, on any examples.
+"""Certifying: can the classes be separated by a plane, and how widely? The answer comes with a proof.
 
-What is quick and often enough comes first: equal rows of different classes. Then numeric solvers look for the nearest
-point of the hull of all z. They propose a plane, or z that may sum to zero, and exact arithmetic decides.
-"""
+A quick look for equal rows of different classes comes first. Then numeric solvers look for the point nearest to 0 in
+the convex hull of all z (see `points`). They propose a plane, or a few z that may sum to 0, and exact arithmetic
+decides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from markone.errors import SettingsError
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
-from markone.theory.certificate import Certificate, Plane, Proof
+from markone.theory.certificate import Certificate
+from markone.theory.claims import Plane, Proof
 from markone.theory.exact import decide, prove
 from markone.theory.points import Corner, Points, open_points
 from markone.theory.quick_proofs import contested, find_opposites
@@ -29,11 +30,12 @@ __all__ = ["certify"]
 
 USUAL_TOL = 0.01
 FEW_DIMENSIONS = 3000
-"""In so many, the nearest point is found by steps; in more, it is neared by passes."""
+"""Up to so many dimensions the nearest point is found in steps; with more, passes approach it."""
 PROOFS = ((12, 60), (50, 200), (200, 400), (800, 400))
-"""After so many passes without a plane, a proof is looked for among so many rows: those that pull hardest."""
+"""After so many passes without a plane, a proof is looked for among so many rows: those with the largest
+multipliers."""
 PART_OF_PROOF = 0.2
-"""The share of the time that this may take."""
+"""The share of the remaining time that this may take."""
 
 Tell = Callable[[str], None]
 
@@ -107,7 +109,7 @@ def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) ->
 
 def check_positive(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise SettingsError(name, f"must be a number greater than 0, not {value!r}")
+        raise SettingsError(name, f"must be a number greater than 0, not {value!r}", value=value)
 
 
 @contextmanager
@@ -129,7 +131,7 @@ def telling(progress: Tell | bool | None) -> Iterator[Tell]:
 
 
 class Certifying:
-    """The way to a certificate."""
+    """The search for a certificate."""
 
     def __init__(self, points: Points, clock: Clock, tol: float, tell: Tell) -> None:
         self.points, self.clock, self.tol, self.tell = points, clock, tol, tell
@@ -159,7 +161,7 @@ class Certifying:
         return self.separated(facts)
 
     def separated(self, facts: dict[str, Any]) -> Certificate:
-        """By the planes that were found; where there are none, time ran out."""
+        """The certificate made of the planes that were found; if there are none, time ran out."""
         planes = [plane for plane in (self.bracket.plane, self.exact_plane) if plane is not None]
         margins = [self.margin_of(plane) for plane in planes]
         lower, upper, support = max(margins, default=0.0), math.inf, self.bracket.support
@@ -195,7 +197,7 @@ class Certifying:
         return self.few(self.points) if dimensions <= FEW_DIMENSIONS else self.many()
 
     def few(self, points: Points) -> Proof | None:
-        """In few dimensions: steps to the nearest point."""
+        """With few dimensions: steps to the nearest point."""
         self.tell(f"stepping towards the nearest point of {len(points):,} rows")
         bracket = self.bracket
         _, corners = take_steps(bracket, self.clock)
@@ -223,12 +225,13 @@ class Certifying:
         return decided if isinstance(decided, Proof) else None
 
     def narrow(self) -> None:
-        """Once more where floats add features of very different sizes badly: each of them in a unit of its own."""
+        """Searches again with each feature scaled by itself, if rounding kept the bracket wide: features may differ in
+        size."""
         if self.bracket.gap > self.tol:
             take_steps(self.bracket, self.clock, light=LIGHTER_BIAS, stretch=True)
 
     def many(self) -> Proof | None:
-        """In many dimensions: passes and, where these find no plane, now and then the search for a proof."""
+        """With many dimensions: passes and, as long as they find no plane, from time to time a search for a proof."""
         passes = Passes(self.bracket)
         for until, most in PROOFS:
             passes.run(self.clock, self.tol, self.tell, until)
@@ -240,7 +243,7 @@ class Certifying:
         return None
 
     def proof_among(self, rows: NDArray[np.int64]) -> Proof | None:
-        """A proof that some rows hold. Signs rule many of them out."""
+        """A proof among these rows, after the signs of their values have ruled out many of them."""
         self.tell("looking for what keeps the classes from being separated")
         rows = rows[contested(self.points.some(rows).narrowed()).any(axis=1)]
         points = self.points.some(rows).narrowed()
@@ -252,7 +255,7 @@ class Certifying:
         return None if proof is None else proof.of_rows(rows)
 
     def separates(self) -> bool:
-        """Whether the plane that was found does, beyond doubt."""
+        """Whether the plane that was found separates, in exact arithmetic."""
         plane = self.bracket.plane
         return plane is not None and self.bracket.lower > 0 and self.margin_of(plane) > 0
 
@@ -263,7 +266,7 @@ class Certifying:
 
 
 def prove_by_pairs(points: Points, corners: list[Corner], clock: Clock) -> Proof | None:
-    """Of several classes, a proof that two of them cannot be separated from each other: it has fewer points."""
+    """With several classes, a proof that two of them cannot be separated from each other, which has fewer points."""
     if len(points.classes) == 2:
         return None
     met = sorted({(min(pair), max(pair)) for row, rival in corners for pair in [(int(points.truth[row]), rival)]})

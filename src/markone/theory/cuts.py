@@ -1,8 +1,8 @@
-"""Cuts: the plane with the widest margin by linear programming, in floats: nearly right, and a hint where to look.
+"""Cuts: linear programming in floats finds a plane that separates, or a few z that may be a proof that none does.
 
-HiGHS maximises the smallest product w·z/|z| with weights of at most 1. It is given some z at first, then those as well
-that its plane had on the wrong side, until there are none, or until no plane is left. Its dual solution then names few
-z whose hull contains zero, as far as floats can tell.
+HiGHS maximises the smallest product w·z/|z|, with weights between -1 and 1. It starts with some of the z (see
+`points`). In each round the z that its plane has on the wrong side are added, until there are none, or until no plane
+is left. In the second case the dual solution names a few z whose hull contains 0, as far as floats can tell.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.theory.certificate import Plane
+from markone.theory.claims import Plane
 from markone.theory.points import Corner, Points
 from markone.theory.products import Products
 
 NOTHING = 1e-9
-"""A smaller margin is none, as far as can be told."""
+"""A margin that is not larger than this counts as none."""
 FEWEST = 500
-"""So many z are enough to begin with, or a few for each dimension."""
+"""The first round has at least so many z, and four for each dimension."""
 MANY = 200
 """In more dimensions the interior-point method is quicker than the simplex method."""
 SEED = 0
@@ -30,11 +30,12 @@ SEED = 0
 @dataclass(frozen=True)
 class Found:
     corners: list[Corner] = field(default_factory=list)
-    """Those on which the margin rests: of the dual solution."""
+    """The z that have a share in the dual solution."""
     plane: Plane | None = None
     """One that separates, as far as floats can tell."""
     certain: bool = False
-    """Whether some plane separates all z that are allowed, for sure; it may be this one before its last rounding."""
+    """Whether it is certain that some plane separates all allowed z. This one may differ from that plane by
+    rounding."""
 
 
 class Cuts:
@@ -66,7 +67,7 @@ class Cuts:
         return found
 
     def first(self, hint: list[Corner]) -> list[Corner]:
-        """All, if they are few; else the hint, and some by chance."""
+        """All z if they are few, otherwise the hint and some chosen at random."""
         every = np.argwhere(self.products.allowed)
         count = max(FEWEST, 4 * self.points.dimensions)
         if len(every) > count:
@@ -74,7 +75,8 @@ class Cuts:
         return list(dict.fromkeys([*hint, *((row, rival) for row, rival in every.tolist())]))
 
     def solve(self, working: list[Corner], seconds: float) -> tuple[float, NDArray[np.float64], Found] | None:
-        """The best margin of some z, its weights in blocks, and the z that it rests on."""
+        """The widest margin of some z, the weights in blocks, and the z of the dual solution; None if HiGHS found
+        none."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_matrix, hstack
 
@@ -109,7 +111,7 @@ class Cuts:
         return hstack(blocks).tocsr()
 
     def plane(self, blocks: NDArray[np.float64]) -> Plane:
-        """In the features' own units."""
+        """The plane in the units of the features."""
         features = self.points.features
         weights, bias = np.ldexp(blocks[:, :features], -self.products.tops), blocks[:, features:].sum(axis=1)
         if len(bias) > 1:

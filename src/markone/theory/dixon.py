@@ -1,8 +1,8 @@
-"""Lifting: exact solutions of linear equations in whole numbers, digit by digit (Dixon 1982).
+"""Dixon's algorithm (1982): exact solutions of linear equations in whole numbers, digit by digit.
 
-The matrix is inverted once, modulo a prime p. Then each step finds one more digit, in base p, of a solution modulo ever
-higher powers of p, for the price of two products of a matrix with a vector. When there are digits enough, fractions are
-read off them. Digits are so small that products in floats have no rounding.
+The matrix is inverted once, modulo a prime p. Each step then finds the next digit, in base p, of a solution modulo
+higher and higher powers of p, and costs two products of a matrix with a vector. Once there are enough digits, the
+solution's fractions can be reconstructed from them. Digits are so small that floats compute their products exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEW = 32
 
 
 def null_vector(matrix: Integers) -> Integers | None:
-    """Whole numbers without a common factor by which the columns sum to zero; None unless there is just one such way.
+    """Weights with which the columns sum to zero: whole numbers without a common factor; None unless they are unique.
 
     Its sign is chosen so that the first number that is not zero is positive.
     """
@@ -47,10 +47,10 @@ def null_vector(matrix: Integers) -> Integers | None:
 
 
 def solve(matrix: Integers, wanted: Integers, prime: int) -> tuple[list[int], int] | None:
-    """Of a square matrix: tops and a common bottom of the fractions x with matrix·x = wanted."""
+    """Solves matrix·x = wanted for a square matrix: the numerators of x, and their common denominator."""
     inverse = inverted(remainders(matrix, prime).astype(np.float64), prime)
     limbs = Limbs(matrix, prime)
-    # By Hadamard's bound no determinant, and so no top or bottom, has more bits.
+    # By Hadamard's bound no determinant, and so no numerator or denominator, has more bits.
     sizes = [math.isqrt(int((column * column).sum())) + 1 for column in [*matrix.T, wanted]]
     enough = math.ceil((2 * sum(size.bit_length() for size in sizes) + 2) / math.log2(prime)) + 1
     rest, value, power, digits, next_try = wanted, np.zeros(len(wanted), object), 1, 0, FIRST_DIGITS
@@ -88,7 +88,8 @@ class Limbs:
 
 
 def fractions_of(values: list[int], power: int) -> tuple[list[int], int] | None:
-    """Tops and a common bottom of the fractions that these are modulo a power, if they are small enough for it."""
+    """Numerators and a common denominator of the fractions with these values modulo a power, if they are small
+    enough."""
     limit = math.isqrt(power // 2)
     bottom, tops = 1, list[int]()
     for value in values:
@@ -105,7 +106,7 @@ def fractions_of(values: list[int], power: int) -> tuple[list[int], int] | None:
 
 
 def fraction_of(value: int, power: int, limit: int) -> tuple[int, int] | None:
-    """Euclid's algorithm, stopped halfway, finds the top and the bottom (Wang 1981)."""
+    """The numerator and the denominator, by Euclid's algorithm, stopped halfway (Wang 1981)."""
     before, now = (power, 0), (value, 1)
     while now[0] > limit:
         quotient = before[0] // now[0]
@@ -148,7 +149,8 @@ def independent(matrix: Residues, prime: int) -> tuple[list[int], list[int]]:
 
 
 def inverted(matrix: Digits, prime: int) -> Digits:
-    """By quarters. No pivot is looked for: rows and columns must stand as `independent` found them."""
+    """The inverse, by quarters of the matrix, without pivoting: rows and columns must be in the order that
+    `independent` gives."""
     if len(matrix) <= FEW:
         return inverted_by_rows(matrix.astype(np.int64), prime).astype(np.float64)
     half = len(matrix) // 2

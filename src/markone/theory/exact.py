@@ -1,14 +1,15 @@
 """The exact decision: a proof that nothing separates, or a plane that does, in whole numbers of any size.
 
-Every float is a whole number times a power of two. A feature may be measured in any unit, so all z become vectors of
-whole numbers. Some plane separates just where w·z ≥ 1 can be had for all of them, and of such w one asks for the
-smallest w·q, where q is a sum of some z. The dual of this linear program, max Σα with Σ αz = q and α ≥ 0, has a
-solution to start from, and it grows without limit just where a sum of z with α ≥ 0 is zero: that is the proof.
+Every float is a whole number times a power of two, so the vectors z (see `points`) become vectors of whole numbers when
+each feature is measured in a suitable unit. A plane w separates if w·z ≥ 1 for all z, after scaling. Among such w, the
+linear program looks for the smallest w·q, where q is a sum of some of the z. Its dual is: maximise Σα such that
+Σ αz = q and α ≥ 0. We know a solution of the dual to start from. The dual is unbounded exactly if some α ≥ 0, not all
+0, give Σ αz = 0, and these α are the proof that nothing separates.
 
-The simplex method walks from basis to basis. Each basis has a plane on which its z have the product 1: if all other
-products are positive, it separates. Else a z with a product that is not enters the basis. All is kept in whole numbers
-over one common denominator (Edmonds 1967, Bareiss 1968), so that there is no rounding, and Bland's rule (1977) takes
-over where a step leads nowhere, so that there is no circle.
+The simplex method moves from basis to basis. For each basis there is a plane that has the product 1 with every z in
+it. If its products with all other z are positive, too, it separates. Otherwise a z whose product is not positive enters
+the basis. All numbers are whole numbers over one common denominator (Edmonds 1967, Bareiss 1968), so nothing is
+rounded. After a step that makes no progress, Bland's rule (1977) chooses the next one, so that the method cannot cycle.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
-from markone.theory.certificate import Plane, Proof
+from markone.theory.claims import Plane, Proof
 from markone.theory.cuts import Cuts
 from markone.theory.dixon import null_vector
 from markone.theory.points import Corner, Points
@@ -35,16 +36,16 @@ Integers = NDArray[Any]
 """Python's whole numbers, in an array of objects."""
 
 FEW = 8
-"""In so few dimensions whole numbers stay small, and the simplex method needs no hint."""
+"""Up to this many dimensions the whole numbers stay small, and the simplex method needs no starting point."""
 MOST_DIMENSIONS = 250
-"""In more, its steps take too long."""
+"""In more dimensions, the steps of the simplex method take too long."""
 MOST_CORNERS = 1500
 MOST_VALUES = 4_000_000
-"""Of more z, or of more values in them, a proof is not lifted."""
+"""With more z, or more values in them, no exact proof is computed from a numeric solution (see `dixon`)."""
 
 
 def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> Proof | None:
-    """A proof made of some of these z, on few points; None where they hold none, or where time ran out."""
+    """A proof made of some of these z; None if there is none, or if time ran out."""
     chosen = np.array(list(corners), np.int64).reshape(-1, 2)
     if not len(chosen):
         return None
@@ -57,10 +58,11 @@ def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> P
 
 
 def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -> Proof | Plane | None:
-    """A proof, or a plane that separates; None where it takes longer. `hint`: z that a numeric solver ended with.
+    """A proof, or a plane that separates; None if time ran out. `hint` are the z that a numeric solver ended with.
 
-    The plane is of floats where these can separate, else of fractions. Its margin is not the best. Of several classes,
-    two that cannot be separated from each other are looked for first: their proof is one for all, and short.
+    The plane has floats if floats can separate the points, otherwise fractions. Its margin is not the best. With
+    several classes, each pair of classes is looked at first: if two cannot be separated from each other, then all
+    cannot, and the proof is short.
     """
     deadline = time.monotonic() + seconds
     classes = len(points.classes)
@@ -77,7 +79,8 @@ def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -
 
 
 class Search:
-    """From what is quick to what always ends: HiGHS shows where to look, and lifting or the simplex method decides."""
+    """Tries the quick method first: HiGHS proposes a plane or a few z, and exact arithmetic confirms them. If that
+    fails, the simplex method decides."""
 
     def __init__(self, points: Points, allowed: NDArray[np.bool_], deadline: float) -> None:
         self.points, self.deadline = points, deadline
@@ -99,12 +102,13 @@ class Search:
         return Simplex(self.points, self.whole, self.products, self.deadline).run(hint)
 
     def holds(self, plane: Plane, certain: bool) -> bool:
-        """Whether a plane separates all or, where some z only were asked about, these are known to have one."""
+        """Whether a plane separates all points. If only some z are allowed, whether these can be separated for
+        certain."""
         some_only = np.count_nonzero(self.products.allowed) < len(self.points) * (len(self.points.classes) - 1)
         return certain if some_only else least_margin(self.points, plane) > 0
 
     def proof_of_all(self, corners: list[Corner]) -> Proof | None:
-        """The proof that needs just these z."""
+        """A proof that needs all of these z, if there is one."""
         if not 0 < len(corners) <= MOST_CORNERS or len(corners) * self.points.dimensions > MOST_VALUES:
             return None
         matrix = np.array([self.whole.z(corner) for corner in corners], object).T
@@ -115,16 +119,16 @@ class Search:
 
 
 class Whole:
-    """The z as vectors of whole numbers, each feature in a unit of its own, which is a power of two."""
+    """The z as vectors of whole numbers. Each feature is measured in a power of two of its own."""
 
     def __init__(self, points: Points) -> None:
         self.points = points
         self.width = points.features + points.bias
         self.units = units_of(points.matrix)
-        """The power of two of which each feature's values are whole multiples."""
+        """For each feature, the exponent of the power of two of which its values are whole multiples."""
 
     def z(self, corner: Corner) -> Integers:
-        """A block for each class but the first."""
+        """The vector itself: a block for each class but the first."""
         row, rival = corner
         features, values = self.points.row(row)
         x = np.zeros(self.width, object)
@@ -159,18 +163,18 @@ def units_of(matrix: Any) -> NDArray[np.int64]:
 
 
 class Simplex:
-    """The walk from basis to basis."""
+    """The simplex method in whole numbers, which moves from basis to basis."""
 
     def __init__(self, points: Points, whole: Whole, products: Products, deadline: float) -> None:
         self.points, self.whole, self.products, self.deadline = points, whole, products, deadline
         size = points.dimensions
         self.basis: list[Corner | None] = [None] * size
-        """None stands for a unit vector, which may have no share: it only fills the place."""
+        """None stands for a unit vector, which fills a place until a z takes it, and has no share in q."""
         self.inverse: Integers = np.array([[int(i == j) for j in range(size)] for i in range(size)], object)
         """The inverse of the basis, times the denominator."""
         self.denominator = 1
         self.shares: Integers = np.zeros(size, object)
-        """How much of q each z of the basis makes up, times the denominator."""
+        """The share of each z of the basis in q, times the denominator."""
         self.random = np.random.default_rng(0)
         self.stuck = False
 
@@ -189,13 +193,14 @@ class Simplex:
         return None
 
     def plane(self) -> Integers:
-        """The w by which the z of the basis have the product 1, times the denominator."""
+        """The plane that has the product 1 with every z of the basis, times the denominator."""
         real = np.array([corner is not None for corner in self.basis])
         w: Integers = self.inverse[real].sum(axis=0) + np.zeros(len(self.basis), object)
         return w
 
     def choose(self, w: Integers) -> tuple[Corner, Integers] | None:
-        """A z whose product with w is not positive: the smallest product or, after a step to nowhere, the first one."""
+        """A z whose product with w is not positive: the one with the smallest product or, after a step without
+        progress, the first one (Bland's rule)."""
         products, errors = self.products.of(self.products.floats(w))
         open_ = np.argwhere(products <= errors)
         if not self.stuck:
@@ -207,7 +212,7 @@ class Simplex:
         return None
 
     def enter(self, corner: Corner, z: Integers) -> Proof | None:
-        """Takes a z into the basis; a proof, if nothing has to leave for it."""
+        """Takes a z into the basis. If no other z has to leave for it, the dual is unbounded, and we have a proof."""
         column = self.inverse @ z
         if self.fill(corner, column):
             self.stuck = False
@@ -223,7 +228,7 @@ class Simplex:
         return None
 
     def fill(self, corner: Corner, column: Integers) -> bool:
-        """Takes a z in the place of a unit vector, if there is one left that it can replace, and adds it to q."""
+        """Puts a z in the place of a unit vector, if there is still one that it can replace, and adds the z to q."""
         free = [i for i, one in enumerate(self.basis) if one is None and column[i]]
         if not free:
             return False
@@ -261,7 +266,7 @@ class Simplex:
 
 
 def proof_of(parts: list[tuple[Corner, int]]) -> Proof:
-    """Of z with their weights, in the order of the rows, without a common factor."""
+    """The proof that has these weights, divided by their common factor, in the order of the rows."""
     ordered = sorted((int(row), int(rival), int(weight)) for (row, rival), weight in parts)
     rows, rivals, weights = zip(*ordered, strict=True)
     divisor = gcd(*weights)

@@ -1,4 +1,4 @@
-"""Points: rows of features as the theory sees them, floats that are taken at their word, with a class for each."""
+"""Points: rows of features with their classes, as the theory sees them. Every float stands for its exact value."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from markone.learning.reading import in_good_order
 from markone.learning.samples import Sample, open_sample
 
 Corner = tuple[int, int]
-"""A row, and a wrong class for it: what a z is made of."""
+"""A row and a wrong class for it, which together name a z (see `Points`)."""
 
 
 @dataclass(frozen=True)
 class Points:
     """What is to be separated.
 
-    Of two classes, -1 is the first and +1 the second, and z = y·x. Of several, an example has a z for each wrong class
-    c, z = (e_y - e_c)⊗x: a block of x for the right class, one of -x for the wrong one. The first class needs no block:
-    what the others have sums to zero in it just where they do in theirs. So two classes have one block, in which z is
-    y·x. With a bias, x has a feature more, which is always 1.
+    The theory looks at vectors z, made so that a plane w separates the classes exactly if w·z > 0 for all of them. With
+    two classes there is one z = y·x for each row, where y is -1 for the first class and +1 for the second. With more
+    classes, a row has a z for each wrong class c: z = (e_y - e_c)⊗x, that is x in the block of the right class and -x
+    in the block of the wrong one. The block of the first class is left out, because it follows from the others. So two
+    classes have one block, in which z is y·x. With a bias, x has one more feature, which is always 1.
     """
 
     matrix: Any
@@ -54,7 +55,7 @@ class Points:
 
     @property
     def dimensions(self) -> int:
-        """Those in which the z are: a proof needs no more than one point more."""
+        """The length of a z. A proof needs at most one point more than this."""
         return (len(self.classes) - 1) * (self.features + self.bias)
 
     def some(self, rows: NDArray[np.int64]) -> Points:
@@ -62,7 +63,7 @@ class Points:
         return Points(self.matrix[rows], self.truth[rows], self.classes, self.bias)
 
     def narrowed(self) -> Points:
-        """Without the features that all rows lack, unless they lack all."""
+        """Without the features that are 0 in every row; one feature is always kept."""
         used = np.zeros(self.features, bool)
         if self.is_sparse:
             used[self.matrix.indices[self.matrix.data != 0]] = True

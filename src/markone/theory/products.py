@@ -1,4 +1,4 @@
-"""Products: those of all z with a vector, in floats, with a bound of their errors, to see which need a closer look."""
+"""Products of all z (see `points`) with a vector, in floats, each with a bound of its rounding error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TINY = 2.0**-1060
 
 
 class Products:
-    """Features are scaled by powers of two, so that the largest value of each is near 1, and nothing is too large."""
+    """Features are scaled by powers of two, so that the largest value of each is near 1, and nothing overflows."""
 
     def __init__(self, points: Points, allowed: NDArray[np.bool_], units: NDArray[np.int64]) -> None:
         self.points, self.allowed, self.units = points, allowed, units
@@ -33,7 +33,7 @@ class Products:
         self.matrix, self.sizes = matrix, abs(matrix)
 
     def of(self, blocks: Floats) -> tuple[Floats, Floats]:
-        """Rows × classes, infinite where a z is not allowed, and how far each may be off.
+        """The products, rows × classes, infinite where a z is not allowed, and bounds of their errors.
 
         `blocks`: for each class but the first, weights for the scaled features and, with a bias, one for that.
         """
@@ -49,7 +49,7 @@ class Products:
         return products, errors
 
     def floats(self, w: NDArray[Any]) -> Floats:
-        """Whole numbers, by which the features in their units are weighted, as `of` takes them, but for a factor."""
+        """Whole-number weights for features in their units, as blocks of floats for `of`, up to a common factor."""
         blocks = len(self.points.classes) - 1
         shifts = np.append(self.tops - self.units, np.zeros(int(self.points.bias), np.int64)).tolist() * blocks
         pairs = list(zip(w.tolist(), shifts, strict=True))
@@ -58,6 +58,6 @@ class Products:
 
 
 def scaled(whole: int, power: int) -> float:
-    """whole · 2^power as a float, off by no more than one place in 2^52."""
+    """whole · 2^power as a float, with a relative error of at most 2^-52."""
     extra = max(whole.bit_length() - 64, 0)
     return float(np.ldexp(float(whole >> extra), power + extra))

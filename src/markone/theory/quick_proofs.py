@@ -1,4 +1,5 @@
-"""Opposites: what equal rows and mere signs tell of separability, before any plane is looked for."""
+"""Quick proofs: equal rows of different classes, and rows that cannot be in a proof because of the signs of their
+values."""
 
 from __future__ import annotations
 
@@ -8,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
-from markone.theory.certificate import Proof
+from markone.theory.claims import Proof
 from markone.theory.points import Points
 
 ROWS_AT_ONCE = 2**16
 ROUNDS = 50
-"""Signs are looked at so often; what more rounds would rule out is little, and may stay."""
+"""At most so many rounds look at the signs; more rounds would rule out few further rows."""
 
 
 def find_opposites(points: Points) -> Proof | None:
-    """A proof that lies open: a row of zeros without a bias, or two equal rows of different classes."""
+    """A proof that needs no search: without a bias, a row of zeros; or two equal rows of different classes."""
     starts = range(0, len(points), ROWS_AT_ONCE)
     hashes = np.concatenate([hash_rows(points.matrix[start : start + ROWS_AT_ONCE]) for start in starts])
     if not points.bias:
@@ -36,7 +37,7 @@ def find_opposites(points: Points) -> Proof | None:
 
 
 def opposites_among(points: Points, rows: list[int]) -> Proof | None:
-    """Of rows that have the same hash."""
+    """The same proof, among rows that have the same hash."""
     met: dict[bytes, int] = {}
     for row in rows:
         features, values = points.row(row)
@@ -65,11 +66,11 @@ def hash_rows(matrix: Any) -> NDArray[np.uint64]:
 
 
 def contested(points: Points) -> NDArray[np.bool_]:
-    """Which z can have a part in a proof: rows × classes, true for the wrong classes that are left.
+    """Which z (see `points`) can be part of a proof: rows × classes, true for the wrong classes that are left.
 
-    A feature in whose products with the z only one sign is left keeps every z that has it out of any proof: nothing
-    could make up for it. What goes out may leave further features with one sign. If nothing is left, the classes can be
-    separated.
+    The z of a proof sum to zero. So if a feature has the same sign in all z that are left, those in which it is not 0
+    cannot be part of a proof, and are ruled out. That may leave further features with one sign only. If no z is left,
+    the classes can be separated.
     """
     left = np.ones((len(points), len(points.classes)), bool)
     left[np.arange(len(points)), points.truth] = False
@@ -98,7 +99,8 @@ class Signs:
             self.signs = np.sign(points.matrix.data[kept]).astype(np.int8)
 
     def uncontested(self, sides: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Rows on a side, +1 or -1 (0: on none), with a feature whose products with the sides have one sign only."""
+        """The rows that are ruled out. `sides` is the sign with which each row counts in a block of the z, 0 if it does
+        not; a row is ruled out by a feature that has only one sign after multiplication with the sides."""
         here: NDArray[np.bool_] = sides != 0
         if self.points.bias and (sides > 0).any() != (sides < 0).any():
             return here

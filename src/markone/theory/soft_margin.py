@@ -1,7 +1,7 @@
-"""Softening: what can be had where nothing separates. A plane with a small total hinge, and one with few rows wrong.
+"""Where nothing separates: a plane with a small total hinge loss, and a plane with few rows on the wrong side.
 
-Without the wrong rows, the others are separated: so their number is a bound of how many have to be removed. The least
-number is not known, for to find it is hard (NP-hard).
+Once the wrong rows are removed, the plane separates the others. So their number is an upper bound of how many rows must
+be removed. The smallest number is not known, because finding it is NP-hard.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from numpy.typing import NDArray
 
 from markone.learning.hard_margin import Face, come_nearest
 from markone.theory.bracket import LIGHT_BIAS, Array, Clock, Rows, margins_of, stored
-from markone.theory.certificate import Hinge, Plane, Removal
+from markone.theory.claims import Hinge, Plane, Removal
 from markone.theory.points import Points
 from markone.theory.verification import least_product, total_hinge
 
 FIRST_C, LAST_C, TIMES = 1.0, 4.0**10, 4.0
-"""The costs of a hinge that are tried, one after the other, for rows whose longest has the length 1."""
+"""The first and the last C that are tried, and the factor between two of them, for rows of about length 1."""
 PASSES = 500
-"""At most so many for each."""
+"""The most passes for each of them."""
 MOST_VISITED = 2_000_000_000
-"""Values, in all passes together: some seconds' worth."""
+"""The most values that all passes together visit, which takes some seconds."""
 GAP = 0.02
-"""A solution so near its optimum will do."""
+"""The duality gap that is small enough, as a share of the objective."""
 BETTER = 0.005
-"""Where a total hinge is less than this share better than before, the cost is high enough."""
+"""Where the total hinge falls by less than this share, C is large enough."""
 MOST_VALUES_OF_PROGRAM = 40_000
-"""A linear program of so many values is solved soon."""
+"""A linear program of up to so many values is solved quickly."""
 MOST_VALUES_PUT_BACK = 10_000_000
-"""Wrong rows are tried one by one, whether the others can still be separated with it: as many as this is times all."""
+"""The most values to look at while wrong rows are put back one by one."""
 ANY_PLANE = 0.999
-"""A plane that separates will do, even if its margin is so much smaller than the best one."""
+"""How far from the nearest point a search may end, as a share of its distance: any plane that separates will do."""
 
 
 def soften(points: Points, clock: Clock) -> tuple[Removal | None, Hinge | None]:
@@ -61,8 +61,8 @@ class Softest:
         self.softest = self.fewest_wrong = zero
 
     def see(self, weights: Array, bias: Array) -> float:
-        """Looks at a plane at the length that has the smallest hinge, which is returned; not at one beyond all floats,
-        as subnormal numbers may ask for."""
+        """Takes note of a plane, scaled to the length that has the smallest total hinge, which is returned. A plane
+        that overflows, as with subnormal values, is ignored."""
         with np.errstate(over="ignore", invalid="ignore"):
             margins = margins_by(self.points, weights, bias)
         if not (np.isfinite(weights).all() and np.isfinite(bias).all() and np.isfinite(margins).all()):
@@ -80,7 +80,7 @@ class Softest:
         return hinge
 
     def order_of_wrong(self) -> NDArray[np.int64]:
-        """The wrong rows, those first that are nearly right."""
+        """The wrong rows, ordered by how wrong they are, the least wrong first."""
         margins = margins_by(self.points, self.fewest_wrong.weights, self.fewest_wrong.bias)
         wrong = np.flatnonzero(margins <= 0)
         return wrong[np.argsort(-margins[wrong], kind="stable")].astype(np.int64)
@@ -99,7 +99,7 @@ def margins_by(points: Points, weights: Array, bias: Array) -> Array:
 
 
 def best_length(margins: Array) -> float:
-    """By how much margins are to be multiplied so that the sum of max(0, 1 - margin) is smallest.
+    """The factor for the margins with which the sum of max(0, 1 - factor · margin) is smallest.
 
     The slope of the sum rises wherever a positive margin reaches 1.
     """
@@ -113,7 +113,7 @@ def best_length(margins: Array) -> float:
 
 
 def constant_planes(points: Points) -> list[tuple[Array, Array]]:
-    """Those that say the same of all rows."""
+    """Planes that give every row the most frequent class."""
     if not points.bias:
         return []
     count = np.bincount(points.truth)
@@ -126,7 +126,7 @@ def constant_planes(points: Points) -> list[tuple[Array, Array]]:
 
 
 def climb(found: Softest, clock: Clock) -> None:
-    """Support vector machines, to which the hinge matters more and more beside the length of the weights."""
+    """Trains support vector machines with larger and larger C, so that the hinge counts more and more."""
     rows = Rows(found.points, light=1.0, stretch=not found.points.is_sparse)
     C, solver = FIRST_C, rows.solver(FIRST_C)
     visits = int(MOST_VISITED * len(found.points) / (stored(found.points) * columns_of(found.points) + 1))
@@ -212,7 +212,7 @@ def put_back(points: Points, plane: Plane, wrong: NDArray[np.int64], clock: Cloc
 
 
 class Tries:
-    """Tries to separate some of the rows, and each time starts from what the last plane rested on."""
+    """Tries to separate some of the rows. Each search starts from the support of the last plane that was found."""
 
     def __init__(self, points: Points, clock: Clock) -> None:
         self._points, self._clock = points, clock

@@ -1,20 +1,22 @@
-"""Verification: what a certificate claims, held against the examples by code that shares nothing with the solvers.
+"""Verification: what a certificate claims is compared with the examples, by code that shares nothing with the solvers.
 
-Floats are compared first, with a bound of all rounding errors: a sum of n products is off by no more than n·2⁻⁵³ times
-the sum of their sizes, in whatever order it was taken. What is too near to tell is computed in fractions.
-"""
+Floats are compared first, with a bound of all rounding errors: a sum of n products has an error of at most n·2⁻⁵³ times
+the sum of their absolute values, in whatever order it is computed. What is too close to decide is computed in
+fractions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.theory.certificate import Certificate, Plane, Proof, Support, Verification
+from markone.brief import Brief
+from markone.theory.claims import Claims, Plane, Proof, Support
 from markone.theory.points import Points
 
 Floats = NDArray[np.float64]
@@ -23,71 +25,124 @@ ROWS_AT_ONCE = 2**16
 EPS = 2.0**-53
 SMALLEST = 2.0**-1074
 ROOM = 1e-12
-"""So much, relative to it, a claim is kept from what was found, so that it can be confirmed in floats anywhere."""
+"""A claim is weaker than what was found by this share, so that floats can confirm it on any machine."""
 ADDED_AT_ONCE = 256
-"""Of very many squares so many are added in floats; these sums are then added exactly."""
+"""Very many squares are added in groups of this size in floats; the sums are then added exactly."""
 MOST_EXACT = 1000
-"""The smallest of so many products is found exactly; of more, a bound must do."""
+"""The smallest of up to so many products is found exactly; for more, a bound is enough."""
 
 
-def verify(certificate: Certificate, points: Points) -> Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Brief):
+    """Whether all that a certificate says holds; true where it does."""
+
+    holds: bool
+    reason: str
+    """A sentence: what was checked or, where something does not hold, what."""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def verify(claims: Claims, points: Points) -> Verification:
     """Whether all that is claimed holds."""
-    failure = next(failures(certificate, points), None)
+    failure = next(failures(claims, points), None)
     if failure is not None:
         return Verification(False, failure)
     checked = {True: "a plane that separates", False: "a proof that none does", None: "the bracket"}
-    return Verification(True, f"{checked[certificate.separable]} was checked on {len(points):,} rows, and holds")
+    return Verification(True, f"{checked[claims.separable]} was checked on {len(points):,} rows, and holds")
 
 
-def failures(certificate: Certificate, points: Points) -> Iterator[str]:
-    """What does not hold, in sentences; the first is enough."""
-    about = (certificate.rows, certificate.features, certificate.classes, certificate.bias)
+def failures(claims: Claims, points: Points) -> Iterator[str]:
+    """A sentence for each claim that does not hold; the first is enough. Of other points than these nothing is said."""
+    about = (claims.rows, claims.features, claims.classes, claims.bias)
     if about != (len(points), points.features, points.classes, points.bias):
         yield (
-            f"the certificate is about {certificate.rows:,} rows of {certificate.features:,} features and the classes "
-            f"{certificate.classes}, and these are {len(points):,} of {points.features:,} and {points.classes}"
+            f"the certificate is about {claims.rows:,} rows of {claims.features:,} features and the classes "
+            f"{claims.classes}, and these are {len(points):,} of {points.features:,} and {points.classes}"
         )
         return
+    for wrong_in in CHECKS:
+        yield from wrong_in(claims, points)
+
+
+# ---- one check for each claim: each yields a sentence for what does not hold
+
+
+def wrong_radius(claims: Claims, points: Points) -> Iterator[str]:
     radius = radius_of(points)
-    if not math.isclose(certificate.radius, radius, rel_tol=1e-9):
-        yield f"the radius is {radius:.9g}, not {certificate.radius:.9g}"
-    lower, upper = certificate.bracket
-    if certificate.separable:
-        if certificate.plane is None:
-            yield "no plane is given that separates"
-        elif not 0 <= lower < math.inf:
-            yield f"a margin of {lower} is no margin"
-        else:
-            yield from misses(points, certificate.plane, lower, f"a margin of {lower:.9g}")
-    elif lower != 0:
-        yield f"a margin of {lower} is claimed, but no plane is said to have it"
-    if certificate.separable is False:
-        if certificate.proof is None or not balances(points, certificate.proof):
+    if not math.isclose(claims.radius, radius, rel_tol=1e-9):
+        yield f"the radius is {radius:.9g}, not {claims.radius:.9g}"
+
+
+def wrong_margin(claims: Claims, points: Points) -> Iterator[str]:
+    """The lower end of the bracket, which the plane shows."""
+    lower = claims.bracket[0]
+    if not claims.separable:
+        if lower != 0:
+            yield f"a margin of {lower} is claimed, but no plane is said to have it"
+    elif claims.plane is None:
+        yield "no plane is given that separates"
+    elif not 0 <= lower < math.inf:
+        yield f"a margin of {lower} is no margin"
+    else:
+        yield from misses(points, claims.plane, lower, f"a margin of {lower:.9g}")
+
+
+def wrong_proof(claims: Claims, points: Points) -> Iterator[str]:
+    """The proof that nothing separates."""
+    if claims.separable is False:
+        if claims.proof is None or not balances(points, claims.proof):
             yield "the proof's examples do not sum to zero with its weights"
-        if upper != 0:
-            yield f"nothing separates, but a margin of {upper} is said to be possible"
-    elif certificate.support is not None:
-        if not upper >= hull_bound(points, certificate.support):
-            yield f"the point of the hull does not show that no margin is above {upper:.9g}"
-    elif upper != math.inf:
-        yield f"nothing shows that no margin is above {upper:.9g}"
-    if certificate.mistake_bound is not None:
-        plane = certificate.bound_plane or certificate.plane
-        if plane is None:
-            yield "no plane is given for the bound of mistakes"
-        else:
-            yield from flaws(points, plane)
-            if not certificate.mistake_bound >= mistakes_allowed(points, plane, 0):
-                yield f"the plane does not show that there are at most {certificate.mistake_bound:.9g} mistakes"
-    if certificate.removal is not None:
-        if not in_range(np.asarray(certificate.removal.rows), len(points)):
-            yield "rows are to be removed that are not there"
-        kept = np.setdiff1d(np.arange(len(points)), certificate.removal.rows)
-        yield from misses(points.some(kept), certificate.removal.plane, 0, "every row that is left on its right side")
-    if certificate.hinge is not None:
-        yield from flaws(points, certificate.hinge.plane)
-        if not certificate.hinge.total >= total_hinge(points, certificate.hinge.plane, 0):
-            yield f"the total hinge is above {certificate.hinge.total:.9g}"
+        if claims.bracket[1] != 0:
+            yield f"nothing separates, but a margin of {claims.bracket[1]} is said to be possible"
+
+
+def wrong_limit(claims: Claims, points: Points) -> Iterator[str]:
+    """The upper end of the bracket, which a point of the hull shows."""
+    upper = claims.bracket[1]
+    if claims.separable is False:
+        return
+    if claims.support is None:
+        if upper != math.inf:
+            yield f"nothing shows that no margin is above {upper:.9g}"
+    elif not upper >= hull_bound(points, claims.support):
+        yield f"the point of the hull does not show that no margin is above {upper:.9g}"
+
+
+def wrong_mistake_bound(claims: Claims, points: Points) -> Iterator[str]:
+    if claims.mistake_bound is None:
+        return
+    plane = claims.bound_plane or claims.plane
+    if plane is None:
+        yield "no plane is given for the bound of mistakes"
+        return
+    yield from flaws(points, plane)
+    if not claims.mistake_bound >= mistakes_allowed(points, plane, 0):
+        yield f"the plane does not show that there are at most {claims.mistake_bound:.9g} mistakes"
+
+
+def wrong_removal(claims: Claims, points: Points) -> Iterator[str]:
+    if claims.removal is None:
+        return
+    if not in_range(np.asarray(claims.removal.rows), len(points)):
+        yield "rows are to be removed that are not there"
+    kept = np.setdiff1d(np.arange(len(points)), claims.removal.rows)
+    yield from misses(points.some(kept), claims.removal.plane, 0, "every row that is left on its right side")
+
+
+def wrong_hinge(claims: Claims, points: Points) -> Iterator[str]:
+    if claims.hinge is None:
+        return
+    yield from flaws(points, claims.hinge.plane)
+    if not claims.hinge.total >= total_hinge(points, claims.hinge.plane, 0):
+        yield f"the total hinge is above {claims.hinge.total:.9g}"
+
+
+CHECKS = (wrong_radius, wrong_margin, wrong_proof, wrong_limit, wrong_mistake_bound, wrong_removal, wrong_hinge)
 
 
 # ---- proofs
@@ -116,7 +171,7 @@ def balances(points: Points, proof: Proof) -> bool:
 
 
 def flaws(points: Points, plane: Plane) -> Iterator[str]:
-    """What keeps a plane from being one, in sentences."""
+    """Sentences about a plane whose numbers or shape cannot be right."""
     columns = 1 if len(points.classes) == 2 else len(points.classes)
     if plane.weights.shape != (points.features, columns) or plane.bias.shape != (columns,):
         yield f"a plane has weights of the shape {plane.weights.shape}"
@@ -127,7 +182,7 @@ def flaws(points: Points, plane: Plane) -> Iterator[str]:
 
 
 def misses(points: Points, plane: Plane, margin: float, claim: str) -> Iterator[str]:
-    """A sentence, if by the plane some z has a smaller margin, or one that is not positive."""
+    """A sentence if some z has a smaller margin than this, or none, with the plane."""
     yield from flaws(points, plane)
     level, square = Fraction(margin) * length(plane.weights), None
     for row, rival in uncertain(points, plane, level):
@@ -139,7 +194,7 @@ def misses(points: Points, plane: Plane, margin: float, claim: str) -> Iterator[
 
 
 def uncertain(points: Points, plane: Plane, level: Fraction) -> Iterator[tuple[int, int]]:
-    """The z whose product floats cannot tell to be above a level."""
+    """The z whose product may not be above a level, as far as floats can tell."""
     level /= unit_of(plane)
     for start, products, errors in float_products(points, plane):
         with np.errstate(all="ignore"):
@@ -149,13 +204,13 @@ def uncertain(points: Points, plane: Plane, level: Fraction) -> Iterator[tuple[i
 
 
 def least_margin(points: Points, plane: Plane) -> float:
-    """A margin that every example has, a little below the smallest; 0 where the plane does not separate."""
+    """A lower bound, very near, of the smallest margin of all examples; 0 if the plane does not separate."""
     least, norm = least_product(points, plane), length(plane.weights)
     return below(least / norm * (1 - Fraction(ROOM))) if least > 0 and norm else 0.0
 
 
 def mistakes_allowed(points: Points, plane: Plane, room: float = ROOM) -> float:
-    """A bound of a perceptron's mistakes, by any plane that separates: (|(w, b)|·R / ρ)²; infinite where it does not.
+    """A bound of a perceptron's mistakes, from a plane that separates: (|(w, b)|·R / ρ)²; infinite if it does not.
 
     With a bias, the perceptron learns it as the weight of a feature that is always 1, and R is the length with it.
     """
@@ -168,7 +223,7 @@ def mistakes_allowed(points: Points, plane: Plane, room: float = ROOM) -> float:
 
 
 def least_product(points: Points, plane: Plane) -> Fraction:
-    """The smallest product with any z, or somewhat less where very many are about the same."""
+    """The smallest product with any z, or a lower bound where very many are about the same."""
     found: list[tuple[float, int, int]] = []
     ceiling = math.inf
     for start, products, errors in float_products(points, plane):
@@ -185,7 +240,7 @@ def least_product(points: Points, plane: Plane) -> Fraction:
 
 
 def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, Floats]]:
-    """Some rows at a time: the first one's number, rows × classes of products, and how far off these may be."""
+    """Some rows at a time: the number of the first one, the products (rows × classes), and bounds of their errors."""
     weights, bias = as_floats(plane)
     for start in range(0, len(points), ROWS_AT_ONCE):
         matrix: Any = points.matrix[start : start + ROWS_AT_ONCE].astype(np.float64)
@@ -205,14 +260,14 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
 
 
 def sizes_of(matrix: Any) -> Any:
-    """The absolute values. SciPy's own way sorts each row before."""
+    """The absolute values. SciPy's `abs` would sort each row first."""
     if not hasattr(matrix, "indptr"):
         return abs(matrix)
     return type(matrix)((abs(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def as_floats(plane: Plane) -> tuple[Floats, Floats]:
-    """In the plane's unit; the nearest floats of fractions."""
+    """Weights and bias divided by the plane's unit, as floats."""
     weights, bias = plane.weights, plane.bias
     if plane.is_exact:
         unit = unit_of(plane)
@@ -221,7 +276,7 @@ def as_floats(plane: Plane) -> tuple[Floats, Floats]:
 
 
 def unit_of(plane: Plane) -> Fraction:
-    """Fractions may be too large or too small for floats: they are measured by the largest."""
+    """The largest fraction of an exact plane, whose fractions may be too large or too small for floats; otherwise 1."""
     largest = max(map(abs, [*plane.weights.ravel(), *plane.bias])) if plane.is_exact else 1
     return Fraction(largest or 1)
 
@@ -240,7 +295,7 @@ def exact_product(points: Points, plane: Plane, row: int, rival: int) -> Fractio
 
 
 def total_hinge(points: Points, plane: Plane, room: float = 1e-9) -> float:
-    """Σ max(0, 1 - the smallest product of the row's z), or a little more."""
+    """An upper bound, very near, of Σ max(0, 1 - the smallest product of the row's z)."""
     total, unit = 0.0, above(unit_of(plane))
     for _, products, errors in float_products(points, plane):
         with np.errstate(all="ignore"):
@@ -253,11 +308,11 @@ def total_hinge(points: Points, plane: Plane, room: float = 1e-9) -> float:
 
 
 def hull_bound(points: Points, support: Support) -> float:
-    """What no margin can be above, by a point of the hull: |v| + |r|·max|x|, a little rounded up.
+    """An upper bound of all margins, from a point of the hull: |v| + |r|·max|x|, rounded up.
 
-    v is the mean of some z by their shares, r that of their signs: a plane's smallest product is not above its mean
-    product, and |b| not above max|x|. Of several classes |r| is half the sum of sizes, and no two b differ by more than
-    √2·max|x|.
+    v is the mean of some z, weighted by their shares, and r the mean of their signs. The bound holds because the
+    smallest product of a plane is at most its mean product, and |b| is at most max|x|. With several classes |r| is half
+    the sum of the absolute values, and no two b differ by more than √2·max|x|.
     """
     rows, rivals, shares = np.asarray(support.rows), np.asarray(support.rivals), np.asarray(support.shares)
     classes = len(points.classes)
@@ -301,7 +356,7 @@ def radius_of(points: Points) -> float:
 
 
 def longest_row(points: Points) -> Fraction:
-    """The length of the longest row, by which no more is added than rounding may take away."""
+    """The length of the longest row, rounded up by at most what rounding may have taken away."""
     values = points.matrix.data if points.is_sparse else points.matrix
     unit = int(np.frexp(float(abs(values).max(initial=0)))[1])
     longest = 0.0
@@ -317,7 +372,7 @@ def longest_row(points: Points) -> Fraction:
 
 
 def length(array: NDArray[Any]) -> Fraction:
-    """|w|, or very little more."""
+    """|w|, rounded up."""
     if array.dtype == object:
         return root_above(sum((one * one for one in array.ravel()), Fraction(0)))
     unit = int(np.frexp(float(abs(array).max(initial=0)))[1])
@@ -329,7 +384,7 @@ def length(array: NDArray[Any]) -> Fraction:
 
 
 def root_above(square: Fraction) -> Fraction:
-    """The square root, or very little more."""
+    """The square root, rounded up."""
     if square <= 0:
         return Fraction(0)
     shift = 2 * (80 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2)
@@ -338,7 +393,7 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def above(value: Fraction) -> float:
-    """The next float that is not below."""
+    """The smallest float that is not below the value."""
     try:
         near = float(value)
     except OverflowError:
