@@ -281,8 +281,8 @@ class left_out_of final : public left_out<T> {
     // How far rounding may have moved the score of a row by averaged weights, none of which ever was beyond the peak:
     // that of a learner, in rounding the weights and the score; and that of both, in sums of doubles.
     double rounding(std::size_t row, double peak, std::int64_t steps) const {
-        const auto passes = static_cast<double>(run.orders.size() / rows.size());
-        const double additions = static_cast<double>(steps) + passes + entries(row);
+        const std::size_t passes = run.orders.size() / rows.size();
+        const double additions = static_cast<double>(steps) + static_cast<double>(passes) + entries(row);
         const double in_double = 8 * additions * std::numeric_limits<double>::epsilon();
         return (2 * beyond_first_order * rounding_unit + in_double) * facts[row].absolute * peak;
     }
