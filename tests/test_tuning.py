@@ -9,11 +9,11 @@ import pytest
 
 import markone
 from markone.errors import DataError, SettingsError
-from markone.experiments import tuning as module
 from markone.experiments.contenders import settings_for
-from markone.experiments.tuning import Search, choices_for, tune
+from markone.experiments.tuning import Search, tune
 from markone.learning.samples import open_sample
 from markone.learning.training import new_learner
+from markone.model import grids
 from markone.model.settings import Settings
 
 
@@ -114,13 +114,13 @@ def test_the_seed_decides():
 def test_what_cannot_learn_is_no_choice(monkeypatch):
     """A rate at which the weights grow beyond all numbers is tried, and passed over."""
     X, y = points()
-    monkeypatch.setattr(module, "ETA", (1e30, 1.0))
+    monkeypatch.setattr(grids, "ETA", (1e30, 1.0))
     tuning = tune(1e10 * X, target=y, rule="hinge")
     assert tuning.settings["eta"] == 1.0
     wild = [trial for trial in tuning.trials if trial.reason is not None]
     assert wild and "the weights grew beyond all numbers" in wild[0].reason
     assert wild[0].as_dict()["accuracy"] is None
-    monkeypatch.setattr(module, "ETA", (1e30,))
+    monkeypatch.setattr(grids, "ETA", (1e30,))
     with pytest.raises(DataError, match="the weights grew beyond all numbers"):
         tune(1e10 * X, target=y, rule="hinge")
 
@@ -196,7 +196,7 @@ def test_naive_bayes_says_what_it_cannot_count():
 )
 def test_every_rule_has_choices_that_its_settings_allow(rule, names):
     usual = settings_for({"rule": rule}, 0)
-    found = list(choices_for(rule, usual))
+    found = list(usual.traits.grid(usual))
     assert {name for choice in found for name in choice} == names
     for choice in found:
         assert settings_for({"rule": rule, **choice}, 0).rule == rule

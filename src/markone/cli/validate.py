@@ -46,7 +46,7 @@ def validate(
         No progress.
     """
     from markone.cli.progress import is_watched
-    from markone.experiments.validation import validate as test
+    from markone.experiments.validating import validate as test
 
     source = experiment_options.open_rows(
         "validate", data, reading, target=target, importance=importance, threads=threads

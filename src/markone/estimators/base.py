@@ -85,8 +85,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return learner_for(settings, features=features, classes=classes, dtype=dtype)
 
     def _go_on(self, settings: Settings) -> Learner:
-        """The learner of the last fit, to go on from."""
-        raise NotImplementedError
+        """The learner of the last fit, to go on from; where the rule's family is another now, a new one."""
+        before = self._learner
+        if settings.family is not before.settings.family:
+            return self._make(settings, before.features, len(self.classes_), before.dtype)
+        try:
+            return before.with_settings(settings)
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
     # ---- learning
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.learning.learner import Learner
 from markone.learning.logistic import Batch
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 
@@ -94,11 +95,11 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
         self.warm_start = warm_start
 
     def _go_on(self, settings: Settings) -> Learner:
-        if not isinstance(self._learner, Batch):
-            return super()._go_on(settings)
-        learner = self._make(settings, self._learner.features, len(self.classes_), self._learner.dtype)
-        weights = self._learner.weights()
-        learner.start_at(weights.matrix(), weights.bias())  # type: ignore[attr-defined]
+        """Every solver can start from the weights of another."""
+        before, learner = self._learner, super()._go_on(settings)
+        if settings.family is not before.settings.family:
+            weights = cast(Linear | Batch, before).weights()
+            cast(Linear | Batch, learner).start_at(weights.matrix(), weights.bias())
         return learner
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:

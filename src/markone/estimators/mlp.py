@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from markone.errors import SettingsError
 from markone.estimators.base import one_of, plain_number
 from markone.estimators.probabilities import ProbabilisticClassifier
-from markone.learning.learner import Learner
 from markone.learning.network import USUAL_BATCH, Multilayer
-from markone.model.settings import Settings
 
 ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
 SOLVERS = ("adam", "adagrad", "sgd")
@@ -149,16 +147,6 @@ class MLP(ProbabilisticClassifier):
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
-    def _network(self) -> Multilayer:
-        assert isinstance(self._learner, Multilayer)  # the rule has no other
-        return self._learner
-
-    def _go_on(self, settings: Settings) -> Learner:
-        try:
-            return self._network().with_settings(settings)
-        except SettingsError as error:
-            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
-
     # ---- using
 
     @property
@@ -185,7 +173,7 @@ class MLP(ProbabilisticClassifier):
     def _layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         self._need("coefs_")
         with self._turns:
-            return self._network().layers()
+            return cast(Multilayer, self._learner).layers()
 
     def _need(self, name: str) -> None:
         if "_learner" not in self.__dict__:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from markone.estimators.base import Growing, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.learner import Learner
 from markone.learning.svm import Dual
-from markone.model.settings import Settings
+from markone.model.rules import FAMILIES
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
 MULTICLASS = {"crammer_singer": "crammer-singer", "ovr": "one-versus-rest"}
@@ -141,20 +141,15 @@ class LinearSVM(GradientClassifier):
         return self._solved("dual_coef_").support.pulls.T
 
     def _solved(self, name: str) -> Dual:
-        if not isinstance(self.__dict__.get("_learner"), Dual):
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None or learner.settings.family is not FAMILIES["svm"]:
             raise AttributeError(f"{name} is there after fit with solver='dual'")
-        learner: Dual = self.__dict__["_learner"]
-        return learner
+        return cast(Dual, learner)
 
     # ---- what the parameters mean
 
-    def _go_on(self, settings: Settings) -> Learner:
-        if isinstance(self._learner, Dual) and settings.rule == "svm":
-            return self._learner.with_settings(settings)
-        return super()._go_on(settings)
-
     def _growing(self) -> Growing:
-        if isinstance(self._learner, Dual):
+        if self._learner.settings.family is FAMILIES["svm"]:
             raise DataError(
                 "y has classes that were not there before, and solver='dual' goes on from the same rows; set "
                 "warm_start=False, or solver='online'"

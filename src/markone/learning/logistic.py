@@ -17,10 +17,10 @@ from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
-from markone.learning.learner import Counted, Course, State
+from markone.learning.learner import CommonLearner, Counted, Course, Followed, State
 from markone.learning.states import check_forms, need
 from markone.model.scorer import LinearScorer
-from markone.model.settings import Settings
+from markone.model.settings import OptimumSettings, Settings
 
 Array = NDArray[np.float64]
 
@@ -77,11 +77,14 @@ class Way(Protocol):
     def restore(self, state: State) -> None: ...
 
 
-class Batch:
+class Batch(CommonLearner):
     """What the solvers share: all of a learner but its steps."""
 
+    settings: OptimumSettings
+    classes: int
+
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings.spelled_out()
+        self.settings = OptimumSettings.of(settings)
         self.features = features
         self.classes = classes
         self.dtype = np.dtype(dtype)
@@ -90,8 +93,16 @@ class Batch:
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
-    def columns(self) -> int:
-        return 1 if self.classes <= 2 else self.classes
+    def time(self) -> float:
+        """The examples that it has seen one by one: none."""
+        return 0.0
+
+    def with_settings(self, settings: Settings) -> Batch:
+        """A learner by other settings, which starts from these weights."""
+        fresh = by_solver(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        weights = self.weights()
+        fresh.start_at(weights.matrix(), weights.bias())
+        return fresh
 
     def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
         """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
@@ -168,14 +179,13 @@ class Batch:
 
     @property
     def _tol(self) -> float:
-        assert self.settings.tol is not None  # it is spelled out
         return self.settings.tol
 
     def _on_its_way(self) -> Way:
         assert self._way is not None  # it has begun
         return self._way
 
-    def weights(self) -> _core.Weights32 | _core.Weights64:
+    def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """As they are now, in the type of the rows."""
         if self._weights is None:
             if self._way is not None:
@@ -191,11 +201,13 @@ class Batch:
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         return self.weights().scores(rows)
 
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        return _core.winners(self.scores(rows), _core.Tie[self.settings.tie])
-
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), has_probabilities=True)
+
+    def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
+        """All rows, at each step."""
+        block, rows = examples.whole()
+        return np.arange(len(block)) if rows is None else rows, None
 
     def norm2(self) -> float:
         """Infinite where the weights are too large for the type of the rows, in which they are kept."""
@@ -270,12 +282,19 @@ class Ascent(Batch):
         return Straight(objective, self.settings, start)
 
 
+def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> Batch:
+    """The learner of the settings' solver."""
+    solvers: dict[str, type[Batch]] = {"newton": Newton, "ascent": Ascent}
+    how = OptimumSettings.of(settings)
+    return solvers[how.solver](how, features=features, classes=classes, dtype=dtype)
+
+
 class Place:
     """A place in the space of the weights: the loss, its gradient, the penalty and the gap there."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None = None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None = None) -> None:
         self.of = objective
-        self.strength = float(settings.strength or 0)
+        self.strength = float(settings.strength)
         self.l1 = settings.penalty == "l1"
         self.has_bias = settings.bias
         self.w = np.zeros((objective.features + 1, objective.stride))
@@ -336,7 +355,7 @@ class Place:
 class Straight(Place):
     """Goes straight down, always by the same part of the gradient."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings)
         self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta
         if start is not None:
@@ -377,7 +396,7 @@ class Straight(Place):
 class Parabola(Place):
     """Newton's method with the penalty ½‖w‖²."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings, start)
         length = objective.stored() / objective.rows
         most = objective.rows // (FEWEST_FOR_EACH * (objective.features + 1))
@@ -449,9 +468,9 @@ class Span:
     kept, lengths are those of w, ‖w‖² = c'XX'c, and a product with XX' is one pass over the columns of the data.
     """
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
         self.of = objective
-        self.strength = float(settings.strength or 0)
+        self.strength = float(settings.strength)
         self.has_bias = settings.bias
         objective.turn(True)
         self.c = np.zeros((objective.rows, objective.stride))
@@ -541,7 +560,7 @@ class Span:
 class Corners(Place):
     """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         if (objective.features + 1) * objective.stride > MOST_PAIRS:
             raise DataError(
                 f"{objective.features:,} features of {objective.classes:,} classes are too many weights for the "

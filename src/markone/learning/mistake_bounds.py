@@ -37,7 +37,7 @@ def check_theory(settings: Settings) -> None:
     """That the mistake bound holds by these settings, of a training from the start."""
     how = settings.spelled_out()
     for holds, reason in (
-        (how.rule == "perceptron", f"the rule is {how.rule!r}"),
+        (how.traits.has_mistake_bound, f"the rule is {how.rule!r}"),
         (how.eta == 1, f"eta is {how.eta}"),
         (how.schedule == "constant", f"the schedule is {how.schedule!r}"),
         (how.penalty is None, f"there is a penalty, {how.penalty!r}"),

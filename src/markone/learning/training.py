@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from markone.checks import as_kept
 from markone.data.blocks import Block
 from markone.data.budget import memory_budget
 from markone.data.read import read
@@ -24,8 +25,9 @@ from markone.learning.checkpoints import Checkpoints, Keeper, Path
 from markone.learning.examples import StoredExamples
 from markone.learning.interruption import Interruption
 from markone.learning.learner import Learner
-from markone.learning.learners import Events, learner_for
+from markone.learning.learners import learner_for
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import EventKinds
 from markone.learning.passes import Callback, Run, make_passes
 from markone.learning.progress import Progress, Silence, visible_progress
 from markone.learning.reading import Filling, finish_store
@@ -34,8 +36,8 @@ from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
 from markone.model.file import load, save_model
 from markone.model.model import Model
-from markone.model.rules import OWNERS, Rule
-from markone.model.settings import MADE, Settings, TrainSettings
+from markone.model.rules import SOLVERS, Rule, owners_of
+from markone.model.settings import Settings, TrainSettings
 from markone.parallel import count_threads
 from markone.storage.saved import Saved
 
@@ -309,7 +311,7 @@ def new_learner(
                 "is that of texts, pixels and given rows, and there are none of them; numbers and categories are "
                 "counted as suits their kind: leave it out",
             )
-        events = Events(features.groups(settings.likelihood), classes)
+        events = EventKinds(features.groups(settings.likelihood), classes)
     return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
@@ -341,9 +343,9 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
             "the file to resume from is a final model, which has not kept its training; to learn on from its weights, "
             "say from_model=..."
         )
+    declared = {field.name: field for field in fields(Settings)}
     for name, value in given.items():
-        before = getattr(kept.settings, name)
-        value = MADE[name](value) if name in MADE else value
+        before, value = getattr(kept.settings, name), as_kept(declared[name], value)
         if name != "epochs" and value != before:
             raise SettingsError(name, f"is {value!r} now and was {before!r} before the interruption; leave it out")
 
@@ -364,7 +366,7 @@ def going_on(given: dict[str, Any], base: Model) -> dict[str, Any]:
     """What is asked of a training that starts from a model: to its optimum, `logistic` would forget where it starts, so
     that it takes a step at each example unless told otherwise."""
     rule = given.get("rule", base.settings.rule)
-    return {**given, "solver": "online"} if rule == "logistic" and given.get("solver") is None else given
+    return {**given, "solver": "online"} if rule in [*SOLVERS] and given.get("solver") is None else given
 
 
 def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
@@ -379,7 +381,7 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
     return {"rule": rule} | {
         name: getattr(before, name)
         for name in OF_ANY_RULE
-        if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)
+        if rule in owners_of(name) and getattr(before, name) != before.traits.usual.get(name)
     }
 
 

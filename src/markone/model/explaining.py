@@ -20,7 +20,7 @@ from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.features.texts import Texts, as_texts
-from markone.model.counts import STRONGEST, Counts, strongest
+from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.reporting import html
 from markone.reporting.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
 from markone.reporting.marking import MarkedText, mark
@@ -395,6 +395,11 @@ class ModelExplanation(Shown):
             "sides": [side.as_dict() for side in self.sides],
         }
 
+    def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
+        """For each class the names of the features that speak for it most."""
+        sides = [side for side in self.sides if side.speaks_for]
+        return [(side.label, [one.feature for one in side.strongest[:top]]) for side in sides]
+
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
@@ -424,14 +429,7 @@ class ModelExplanation(Shown):
         return Grid([heads], cells, spare=[3, 2, 4])
 
 
-def explain_model(model: Model, top: int) -> ModelExplanation:
-    weights_of_features = model.scorer.weights
-    if weights_of_features is None:
-        raise SettingsError(
-            "rule",
-            f"of this model is {model.settings.rule!r}, whose features speak together and not each for itself; explain "
-            "an example",
-        )
+def explain_weights(model: Model, weights_of_features: Weights, top: int) -> ModelExplanation:
     bias: list[float | None] = weights_of_features.bias().astype(np.float64).tolist()
     if len(bias) == 1:
         bias = [None, *bias]

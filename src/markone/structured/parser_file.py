@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from markone.checks import LARGEST
 from markone.errors import DataError, SettingsError
 from markone.learning.checkpoints import Path
 from markone.model.file import check_keys, making, need, row_of
 from markone.storage.container import PICKLED, from_bytes, read_file, write_file
 from markone.storage.saved import Contents, Saved, joined
 from markone.structured import tagger_file
-from markone.structured.checking import LARGEST, history_in
+from markone.structured.checking import history_in
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.parser_weights import ParserWeights
 from markone.structured.tagger_file import tags_of

@@ -19,6 +19,7 @@ from markone.learning.holdout import split
 from markone.learning.passes import Callback
 from markone.learning.progress import Progress
 from markone.model.history import History
+from markone.model.settings import OnlineSettings
 from markone.storage.saved import Contents, Saved
 from markone.structured.perceptron import (
     Example,
@@ -112,8 +113,7 @@ class Training(Run[StructuredPerceptron]):
     visited = "examples"
 
     def __init__(self, learner: StructuredPerceptron, learned: list[Example], held_out: list[Example]) -> None:
-        how = learner.settings.spelled_out()
-        assert how.epochs is not None  # it is spelled out
+        how = OnlineSettings.of(learner.settings)
         super().__init__(len(learned), len(held_out), epochs=how.epochs, seed=how.seed, patience=how.patience)
         self.learner = learner
         self.settings = how

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_intdigest
 
 from markone import _core
 from markone.brief import Brief, of_fields
+from markone.checks import check_named, whole
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.learning.checkpoints import Path
 from markone.learning.passes import Callback
@@ -24,7 +25,6 @@ from markone.reporting.marking import MarkedText
 from markone.storage.container import to_bytes
 from markone.storage.saved import Saved
 from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
-from markone.structured.checking import whole
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentences import Sentences, Strings
@@ -266,7 +266,7 @@ class Tagger(Brief):
 
     def best(self, words: Any, k: int = 5) -> list[tuple[list[str], float]]:
         """The best sequences of tags for one sentence and their scores, so many at most, the best first."""
-        whole("k", k, 1, 10_000)
+        check_named("k", whole(1, 10_000), k)
         batch = self._one(words)
         found = self._tagging.best(batch.starts, self._texts(batch), k)
         return [(self._said(numbers.tolist()), score) for score, numbers in found]
