@@ -16,7 +16,7 @@ from markone.data.blocks import Block, Rows, as_scipy
 from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import ByRule, taught
 from markone.experiments.folds import FoldRows
-from markone.experiments.shortcuts import Found, Shortcut
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.examples import Examples
 from markone.learning.learner import CommonLearner, Counted, State
 from markone.learning.states import check_forms
@@ -25,7 +25,7 @@ from markone.model.explaining import ModelExplanation, explain_weights
 from markone.model.named_numbers import FeatureNames, NamedNumbers
 from markone.model.rules import Family, Traits, register
 from markone.model.scorer import Contributions, LinearScorer
-from markone.model.settings import Settings
+from markone.model.settings import Settings, SpelledOut
 from markone.storage.saved import Saved
 
 RULE: Any = "nearest-mean"
@@ -34,11 +34,10 @@ RULE: Any = "nearest-mean"
 # ---- place 1: the settings
 
 
-class MeanSettings(Settings):
+class MeanSettings(SpelledOut):
     """Of the rule `nearest-mean`, which has none of its own."""
 
     __slots__ = ()
-    epochs: int
 
 
 # ---- place 2: the scorer
@@ -151,7 +150,7 @@ def dense(block: Block) -> NDArray[Any]:
 # ---- place 4: exact leave-one-out, which a family need not have
 
 
-def left_out(way: ByRule, rows: FoldRows, threads: int) -> Found:
+def left_out(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers:
     """A row is taken away from the sums of its class."""
     learner: Any = way.learner(rows)
     taught(learner, rows)
@@ -162,7 +161,7 @@ def left_out(way: ByRule, rows: FoldRows, threads: int) -> Found:
         counts[label] -= 1
         means = sums / np.maximum(counts, 1)[:, None]
         predicted[i] = int((means @ x - (means**2).sum(axis=1) / 2).argmax())
-    return Found(predicted, None, 1, ["Each row was left out by taking it away from the mean of its class."])
+    return LeftOutAnswers(predicted, None, 1, ["Each row was left out by taking it away from the mean of its class."])
 
 
 # ---- place 5: the record

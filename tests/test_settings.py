@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
-from markone.model.rules import ONLINE, RULES, Rule, owners_of
+from markone.model.rules import ONLINE, RULES, SOLVERS, Rule, owners_of
 from markone.model.settings import Settings
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -129,6 +129,19 @@ def test_every_setting_changes_something(base: dict[str, Any], change: dict[str,
 
 def test_every_rule_has_its_traits() -> None:
     assert set(RULES) == set(get_args(Rule))
+
+
+@pytest.mark.parametrize("rule", get_args(Rule))
+@pytest.mark.parametrize("solver", [None, "online", "newton", "ascent"])
+def test_what_is_usual_passes_the_checks(rule: Rule, solver: Any) -> None:
+    """Settings that are spelled out are not checked again; no family leaves None where its class says there is none."""
+    if solver is not None and rule not in SOLVERS:
+        return
+    how = Settings(rule=rule, solver=solver).spelled_out()
+    assert type(how) is how.family.settings and how.spelled_out() is how
+    assert Settings(**how.values()) == how and hash(Settings(**how.values())) == hash(how)
+    for name, hint in get_type_hints(type(how)).items():
+        assert getattr(how, name) is not None or type(None) in get_args(hint) or hint is Any, name
 
 
 def test_no_setting_was_forgotten() -> None:

@@ -10,7 +10,7 @@ import pytest
 import markone
 from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import settings_for
-from markone.experiments.tuning import Search, tune
+from markone.experiments.tuning import TuningSearch, tune
 from markone.learning.samples import open_sample
 from markone.learning.training import new_learner
 from markone.model import grids
@@ -35,7 +35,7 @@ def test_what_is_chosen_was_best_on_the_rows_held_out():
 def test_its_score_is_that_of_a_training_with_what_was_chosen():
     X, y = points()
     tuning = tune(X, target=y, rule="mira", seed=1)
-    search = Search(open_sample(X, y, 1, None), {"rule": "mira"}, None, None, 1)
+    search = TuningSearch(open_sample(X, y, 1, None), {"rule": "mira"}, None, None, 1)
     learned, held_out = search.split.learned, search.split.tested
     model = markone.train(X[learned], target=y[learned], features=tuning.features, seed=1, **tuning.settings)
     assert model.accuracy(X[held_out], y[held_out]) == tuning.score
@@ -129,7 +129,7 @@ def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(
     X, y = points(1500)
     warm = tune(X, target=y, rule="svm")
     monkeypatch.setattr(
-        Search, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
+        TuningSearch, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
     )
     cold = tune(X, target=y, rule="svm")
     assert [trial.settings for trial in warm.trials] == [trial.settings for trial in cold.trials]

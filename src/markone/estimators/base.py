@@ -36,7 +36,7 @@ from markone.model.settings import Settings
 LARGEST_SEED = 2**31
 
 
-class Growing(Protocol):
+class GrowingLearner(Protocol):
     """What a learner can do that takes examples as they come, and new classes with them."""
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally: ...
@@ -75,6 +75,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
     class_weight: Any = None
     warm_start: bool = False
     verbose: int = 0
+
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Keeps what a constructor was given under the same names, as scikit-learn wants it: `locals()` has it all."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         """The settings that the parameters mean; `importance` is that of all examples, where it is known."""
@@ -199,9 +205,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.history_ = History()
         self.n_iter_ = 1
 
-    def _growing(self) -> Growing:
+    def _growing(self) -> GrowingLearner:
         """The learner as one that learns block by block, and from new classes."""
-        return cast(Growing, self._learner)
+        return cast(GrowingLearner, self._learner)
 
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
         """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""

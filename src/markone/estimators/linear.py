@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from markone.errors import DataError
 from markone.estimators.base import Classifier
 from markone.learning.learner import Learner
-from markone.learning.logistic import Batch
+from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
 from markone.learning.svm import Dual
 from markone.model.rules import FAMILIES
@@ -84,7 +84,7 @@ class LinearClassifier(Classifier):
             return self._weights(averaged)
 
     def _weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        weights = cast(Linear | Batch | Dual, self._learner).weights(averaged)
+        weights = cast(Linear | BatchLearner | Dual, self._learner).weights(averaged)
         return weights.matrix().T, weights.bias()
 
     def _read(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -113,7 +113,7 @@ def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | Non
     """Puts weights in scikit-learn's shapes where learning is to start."""
     if linear.settings.family is FAMILIES["svm"]:
         raise DataError("coef_init and intercept_init are for learners that go on from weights")
-    linear = cast(Linear | Batch, linear)
+    linear = cast(Linear | BatchLearner, linear)
     if linear.time > 0:
         raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
     matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T

@@ -61,6 +61,14 @@ class MLP(ProbabilisticClassifier):
         "batch": "batch_size",
     }
 
+    hidden_layer_sizes: Any
+    activation: str
+    solver: str
+    alpha: float
+    batch_size: Any
+    learning_rate_init: float | None
+    dropout: float
+
     def __init__(
         self,
         hidden_layer_sizes: Any = (128,),
@@ -82,23 +90,7 @@ class MLP(ProbabilisticClassifier):
         dropout: float = 0.0,
         class_weight: Any = None,
     ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.dropout = dropout
-        self.class_weight = class_weight
+        self._keep(locals())
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         batch = plain_number(self.batch_size)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError, SettingsError
-from markone.estimators.base import Growing, one_of
+from markone.estimators.base import GrowingLearner, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.learner import Learner
 from markone.learning.svm import Dual
@@ -71,6 +71,9 @@ class LinearSVM(GradientClassifier):
     (True, True)
     """
 
+    loss: str
+    multi_class: str
+
     def __init__(
         self,
         *,
@@ -96,27 +99,7 @@ class LinearSVM(GradientClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.loss = loss
-        self.C = C
-        self.multi_class = multi_class
-        self.solver = solver
-        self.penalty = penalty
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.average = average
-        self.tie = tie
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+        self._keep(locals())
 
     @property
     def objective_(self) -> float:
@@ -148,7 +131,7 @@ class LinearSVM(GradientClassifier):
 
     # ---- what the parameters mean
 
-    def _growing(self) -> Growing:
+    def _growing(self) -> GrowingLearner:
         if self._learner.settings.family is FAMILIES["svm"]:
             raise DataError(
                 "y has classes that were not there before, and solver='dual' goes on from the same rows; set "

@@ -13,7 +13,7 @@ from markone.experiments import loo_counts, loo_online, loo_svm
 from markone.experiments.contenders import ByEstimator, ByRule, Way
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import Progress, watching
-from markone.experiments.shortcuts import Found, Shortcut
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.experiments.splits import Split
 from markone.experiments.validation import Fold, Validation, about_rows, score_of
 from markone.features.documents import Documents
@@ -75,7 +75,7 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
 # ---- shortcuts
 
 
-def shortcut_for(way: Way, rows: FoldRows) -> Callable[[FoldRows, int], Found | None] | None:
+def shortcut_for(way: Way, rows: FoldRows) -> Callable[[FoldRows, int], LeftOutAnswers | None] | None:
     """A way to the same answers without a training for each row; None where there is none."""
     if isinstance(way, ByEstimator):
         knows = hasattr(way.estimator, "leave_one_out_errors") and rows.importance is None
@@ -94,11 +94,11 @@ def shortcut_of(way: Way) -> Shortcut | None:
     return found
 
 
-def by_errors(way: ByEstimator, rows: FoldRows, threads: int) -> Found:
+def by_errors(way: ByEstimator, rows: FoldRows, threads: int) -> LeftOutAnswers:
     """A regression that knows what its errors would be."""
     errors = way.estimator.leave_one_out_errors(as_scipy(rows.learned).astype(np.float64), rows.truth)
     remark = "The errors of rows left out are known in closed form, by one training."
-    return Found(rows.truth - errors, None, 1, [remark])
+    return LeftOutAnswers(rows.truth - errors, None, 1, [remark])
 
 
 def why_plain(way: Way, rows: int, reason: str | None) -> str:
@@ -116,7 +116,9 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
 # ---- the plain way
 
 
-def one_by_one(sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress) -> Found:
+def one_by_one(
+    sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress
+) -> LeftOutAnswers:
     """The plain way: a training for each row, with features that are made once where that changes nothing."""
     answers = []
     for split in splits:
@@ -124,7 +126,7 @@ def one_by_one(sample: Sample, way: Way, splits: list[Split], everything: FoldRo
         rows = divided(sample, split, way.spec) if everything is None else without(everything, split)
         answers.append(way.answer(rows))
     probabilities = [answer.probabilities for answer in answers if answer.probabilities is not None]
-    return Found(
+    return LeftOutAnswers(
         np.concatenate([answer.predicted for answer in answers]),
         np.concatenate(probabilities) if len(probabilities) == len(answers) else None,
         len(splits),

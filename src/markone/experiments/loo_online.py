@@ -19,7 +19,7 @@ from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import ByRule
 from markone.experiments.folds import FoldRows
-from markone.experiments.shortcuts import Found, Shortcut
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.examples import epoch_of_order, shuffled
 from markone.learning.online import Linear, check_repeats
 from markone.model.settings import OnlineSettings, Settings
@@ -158,7 +158,7 @@ def orders_of(rows: int, settings: OnlineSettings) -> NDArray[np.int64]:
     return np.stack([shuffled(given, settings.seed, number) for number in numbers])
 
 
-def answers(way: ByRule, rows: FoldRows, threads: int) -> Found:
+def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers:
     """Only without a row that made a step is there anything to be learned anew."""
     found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
     remark = (
@@ -166,7 +166,7 @@ def answers(way: ByRule, rows: FoldRows, threads: int) -> Found:
         f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
         "each row, in the order of the run with all."
     )
-    return Found(found.predicted, None, 1 + found.retrained, [remark])
+    return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
 
 
 SHORTCUT = Shortcut(answers=answers, why_not=why_not)

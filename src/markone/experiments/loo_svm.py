@@ -32,7 +32,7 @@ from markone.data.blocks import Block, as_scipy
 from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import ByRule
 from markone.experiments.folds import FoldRows
-from markone.experiments.shortcuts import Found, Shortcut
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.examples import BlockExamples
 from markone.learning.passes import teach
 from markone.learning.svm import Dual, Solver
@@ -247,7 +247,7 @@ class Machine:
         return scores
 
 
-def answers(way: ByRule, rows: FoldRows, threads: int) -> Found | None:
+def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers | None:
     """Only without a row that holds the optimum is there anything to be learned anew."""
     found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
     if found is None:
@@ -259,7 +259,7 @@ def answers(way: ByRule, rows: FoldRows, threads: int) -> Found | None:
     )
     if found.near:
         remark += f" Not proven, for they are next to a tie: {found.near:,}."
-    return Found(found.predicted, None, 1 + found.retrained, [remark])
+    return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
 
 
 SHORTCUT = Shortcut(

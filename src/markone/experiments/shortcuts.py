@@ -16,7 +16,7 @@ from markone.model.settings import Settings
 
 
 @dataclass(frozen=True)
-class Found:
+class LeftOutAnswers:
     """What was said of each row by what was learned from all others."""
 
     predicted: NDArray[Any]
@@ -34,7 +34,7 @@ def nothing_bars(settings: Settings) -> None:
 class Shortcut:
     """How a family leaves one out."""
 
-    answers: Callable[[ByRule, FoldRows, int], Found | None]
+    answers: Callable[[ByRule, FoldRows, int], LeftOutAnswers | None]
     """Takes a way to learn, all rows and the number of threads; gives None where it turns out to lead nowhere."""
     why_not: Callable[[Settings], SettingsError | None] = nothing_bars
     """What there is in the settings that bars it, in a sentence; None for nothing."""

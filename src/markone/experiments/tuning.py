@@ -243,7 +243,7 @@ def tuned(
     progress: Progress | bool | None = None,
 ) -> Tuning:
     """What suits the rows of a sample."""
-    return Search(sample, given, features, functions, seed).run(progress)
+    return TuningSearch(sample, given, features, functions, seed).run(progress)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class Candidate:
         return str(self.words)
 
 
-class Search:
+class TuningSearch:
     """Rounds of trials, each with fewer candidates, more rows and more passes."""
 
     def __init__(
@@ -273,7 +273,7 @@ class Search:
         self.usual = usual = settings_for(given, seed)
         self.rule: Rule = usual.rule
         self.tunes_passes = "epochs" not in given and usual.traits.tunes_passes
-        self.passes = (usual.spelled_out().epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
+        self.passes = usual.spelled_out().epochs * (MORE_PASSES if self.tunes_passes else 1)
         self.candidates = list(self.all_candidates(features, functions))
         self.trials: list[Trial] = []
         self._rows: dict[str, FoldRows] = {}

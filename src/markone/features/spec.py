@@ -75,7 +75,7 @@ def read_lexicon(words: Any) -> tuple[str, ...]:
 # ---- the settings of each kind of column
 
 
-class Group(Brief):
+class ColumnSettings(Brief):
     """Settings that are checked, and known to the spec by a word."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class Group(Brief):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Text(Group):
+class Text(ColumnSettings):
     """How texts become features. The defaults are what did well on all texts that were tried (docs/accuracy.md)."""
 
     words: tuple[int, int] | None = checked((1, 3), lengths)
@@ -129,7 +129,7 @@ class Text(Group):
     """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
 
     def __post_init__(self) -> None:
-        Group.__post_init__(self)
+        ColumnSettings.__post_init__(self)
         if self.hash_bits is not None:
             for name in ("min_count", "max_features"):
                 if getattr(self, name) not in (1, None):
@@ -143,7 +143,7 @@ class Text(Group):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Numeric(Group):
+class Numeric(ColumnSettings):
     """How numbers, booleans and given rows become features."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("standard", one_of("none", "standard", "max-abs"))
@@ -153,7 +153,7 @@ class Numeric(Group):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Categorical(Group):
+class Categorical(ColumnSettings):
     """How categories become features: one for each, and one for all that are rare or were never seen."""
 
     min_count: int = checked(1, whole(1, MOST_COUNT))
@@ -163,7 +163,7 @@ class Categorical(Group):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Image(Group):
+class Image(ColumnSettings):
     """How images become features."""
 
     pixels: Literal["grey", "on-off", "none"] = checked("grey", one_of("grey", "on-off", "none"))
@@ -175,20 +175,20 @@ class Image(Group):
     """
 
     def __post_init__(self) -> None:
-        Group.__post_init__(self)
+        ColumnSettings.__post_init__(self)
         if self.threshold != 0.5 and self.pixels != "on-off" and self.patches is None:
             raise SettingsError("threshold", "is for pixels that are on or off, and for patches; leave it out")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class FeatureRows(Group):
+class FeatureRows(ColumnSettings):
     """What becomes of rows that come with features."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("none", one_of("none", "standard", "max-abs"))
     """As for numbers. A sparse row is not moved to mean 0, only stretched to standard deviation 1."""
 
 
-GROUPS: dict[str, type[Group]] = {
+GROUPS: dict[str, type[ColumnSettings]] = {
     "text": Text,
     "numeric": Numeric,
     "categorical": Categorical,
@@ -217,7 +217,9 @@ COUNTABLE: dict[str, Any] = {
 # ---- the spec
 
 
-def as_group(group: type[Group], name: str, given: Any, default: Group | None = None) -> Group:
+def as_group(
+    group: type[ColumnSettings], name: str, given: Any, default: ColumnSettings | None = None
+) -> ColumnSettings:
     """The settings of a group from themselves or from a dict; what is not given is as in `default`."""
     if isinstance(given, group):
         return given

@@ -13,7 +13,7 @@ from markone.data.blocks import Block, Rows
 from markone.errors import SettingsError
 from markone.learning.examples import Examples
 from markone.model.scorer import Scorer
-from markone.model.settings import Settings
+from markone.model.settings import Settings, SpelledOut
 
 State = dict[str, NDArray[Any]]
 
@@ -70,7 +70,7 @@ class Learner(Protocol):
     """Learns from examples in passes, and can be left between two pieces of one and taken up again, to the bit."""
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SpelledOut:
         """Those of its family, in which no None stands for what is usual."""
 
     @property
@@ -149,7 +149,7 @@ class CommonLearner:
     if TYPE_CHECKING:
 
         @property
-        def settings(self) -> Settings: ...
+        def settings(self) -> SpelledOut: ...
         @property
         def classes(self) -> int: ...
         def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]: ...

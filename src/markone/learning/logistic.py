@@ -52,7 +52,7 @@ ROUNDING = 1e-3
 """How far scores that were added up step by step may be from those of the weights, as a share of the largest."""
 
 
-class Way(Protocol):
+class Descent(Protocol):
     """Where a solver is, and how it makes a step."""
 
     mistakes: int
@@ -77,7 +77,7 @@ class Way(Protocol):
     def restore(self, state: State) -> None: ...
 
 
-class Batch(CommonLearner):
+class BatchLearner(CommonLearner):
     """What the solvers share: all of a learner but its steps."""
 
     settings: OptimumSettings
@@ -89,7 +89,7 @@ class Batch(CommonLearner):
         self.classes = classes
         self.dtype = np.dtype(dtype)
         self._start: Array | None = None
-        self._way: Way | None = None
+        self._way: Descent | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
@@ -97,7 +97,7 @@ class Batch(CommonLearner):
         """The examples that it has seen one by one: none."""
         return 0.0
 
-    def with_settings(self, settings: Settings) -> Batch:
+    def with_settings(self, settings: Settings) -> BatchLearner:
         """A learner by other settings, which starts from these weights."""
         fresh = by_solver(settings, features=self.features, classes=self.classes, dtype=self.dtype)
         weights = self.weights()
@@ -147,7 +147,7 @@ class Batch(CommonLearner):
         self._importance = objective.importance
         self._way, self._weights = self._find_way(objective, self._start), None
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         raise NotImplementedError
 
     def let_go(self) -> None:
@@ -167,7 +167,7 @@ class Batch(CommonLearner):
         self._weights = None
         yield judged, examples.rows
 
-    def _step(self, way: Way) -> bool:
+    def _step(self, way: Descent) -> bool:
         """Whether it has moved any weight."""
         before = way.state()
         way.step(self._tol)
@@ -181,7 +181,7 @@ class Batch(CommonLearner):
     def _tol(self) -> float:
         return self.settings.tol
 
-    def _on_its_way(self) -> Way:
+    def _on_its_way(self) -> Descent:
         assert self._way is not None  # it has begun
         return self._way
 
@@ -247,14 +247,14 @@ class Batch(CommonLearner):
         self.start_at(saved["weights"][:-1], saved["weights"][-1])
 
 
-class Newton(Batch):
+class Newton(BatchLearner):
     """Newton's method: each step goes to where a parabola that fits the objective here is least, or nearly.
 
     With l2 that is found by conjugate gradients (Lin, Weng & Keerthi 2008), of the weights or, where there are fewer
     rows than features, of rows. With l1 it is found by coordinate descent (Yuan, Ho & Lin 2012).
     """
 
-    def _step(self, way: Way) -> bool:
+    def _step(self, way: Descent) -> bool:
         """Every step goes down. One that ends neither lower nor where it is less steep was lost in rounding, as would
         be the next; it is taken back."""
         before, objective, gap = way.state(), way.objective, way.gap
@@ -264,7 +264,7 @@ class Newton(Batch):
             way.restore(before)
         return better
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         if self.settings.penalty == "l1" and self.settings.strength:
             return Corners(objective, self.settings, start)
         if objective.rows < objective.features and start is None:  # other weights than 0 may be no sum of rows
@@ -272,19 +272,19 @@ class Newton(Batch):
         return Parabola(objective, self.settings, start)
 
 
-class Ascent(Batch):
+class Ascent(BatchLearner):
     """The lectures' batch gradient: w += eta Σ h [y − P(y|x, w)] x / Σ h, less what the penalty takes.
 
     Without an `eta` it is 1 / L, the inverse of the largest curvature, with which no step can go too far.
     """
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         return Straight(objective, self.settings, start)
 
 
-def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> Batch:
+def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> BatchLearner:
     """The learner of the settings' solver."""
-    solvers: dict[str, type[Batch]] = {"newton": Newton, "ascent": Ascent}
+    solvers: dict[str, type[BatchLearner]] = {"newton": Newton, "ascent": Ascent}
     how = OptimumSettings.of(settings)
     return solvers[how.solver](how, features=features, classes=classes, dtype=dtype)
 

@@ -8,7 +8,6 @@ mostly 0, as images and texts are, cost only what is not 0 in them, be they spar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from markone.learning.examples import Examples
 from markone.learning.learner import CommonLearner, Counted, State, Tally
 from markone.learning.states import MOST, check_forms, need, need_no_negative
 from markone.model.network import Floats, Network, padded, zeros
-from markone.model.settings import NetworkSettings, Settings
+from markone.model.settings import NetworkSettings, Settings, with_values
 
 COLUMNS_OF_UNIT = 1 / 16
 """What a hidden unit costs, of what a weight vector costs that learns from one example at a time."""
@@ -53,7 +52,7 @@ class Multilayer(CommonLearner):
         """Rows of any `dtype` are learned as 32-bit floats."""
         usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
         how = NetworkSettings.of(settings)
-        self.settings = how if how.hidden else replace(how, hidden=usual)
+        self.settings = how if how.hidden else with_values(NetworkSettings, {**how.values(), "hidden": usual})
         self.dtype = np.dtype(np.float32)
         self.features = features
         self.classes = classes

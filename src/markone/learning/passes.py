@@ -118,7 +118,6 @@ class Run:
     def __init__(self, learner: Learner, examples: Examples) -> None:
         self.learner = learner
         self.examples = examples
-        assert learner.settings.epochs is not None  # it is spelled out
         self.epochs = learner.settings.epochs
         self.watch = Watch(learner)
         self.sums = Sums()

@@ -119,7 +119,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(Brief):
+class ScoreTable(Brief):
     """The score of a class, feature by feature."""
 
     label: Label
@@ -146,10 +146,10 @@ class Explanation(Shown):
     """The class that wins."""
     runner_up: Label
     """The best of the others."""
-    tables: tuple[Table, ...]
+    tables: tuple[ScoreTable, ...]
     """Of two classes that of the second; of more that of the winner and that of the runner-up, whose rows are of the
     same features in the same order."""
-    difference: Table
+    difference: ScoreTable
     """What decided: of two classes the same table once more; of more the winner's minus the runner-up's. Its label is
     what a positive product, or mark, speaks for."""
     speaks_against: Label
@@ -264,11 +264,11 @@ def explain_row(
     contributions = np.append(decided[there], decided_bias)[: len(there) + has_bias]
     order = np.argsort(-abs(contributions), kind="stable").tolist()
 
-    def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> Table:
+    def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> ScoreTable:
         own = [None if math.isnan(one) else one for one in weight[there].tolist()]
         facts = zip(names, values[there].tolist(), own, product[there].tolist(), strict=True)
         rows = [*(Row(*one) for one in facts), Row(BIAS, 1.0, bias, bias)]
-        return Table(model.classes[number], score, [rows[i] for i in order])
+        return ScoreTable(model.classes[number], score, [rows[i] for i in order])
 
     of_classes = columns if len(columns) > 1 else [1]
     tables = tuple(

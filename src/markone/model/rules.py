@@ -22,7 +22,7 @@ from markone.model.grids import Choice
 
 if TYPE_CHECKING:
     from markone.model.scorer import Scorer
-    from markone.model.settings import Settings
+    from markone.model.settings import Settings, SpelledOut
 
 Rule = Literal["perceptron", "mira", "logistic", "hinge", "svm", "naive-bayes", "mlp"]
 Solver = Literal["online", "newton", "ascent"]
@@ -94,7 +94,7 @@ class Family:
     changes: str = "w"
     """What a trace calls the numbers that a step changes."""
 
-    settings: type[Settings] = UNFILLED
+    settings: type[SpelledOut] = UNFILLED
     """Its settings with nothing left open."""
     scorer: type[Scorer] = UNFILLED
     """What its models predict with, and are loaded by."""

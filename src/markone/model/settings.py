@@ -199,10 +199,9 @@ class Settings:
         names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
-    def spelled_out(self) -> Settings:
+    def spelled_out(self) -> SpelledOut:
         """The same as settings of the rule's family, in which no None stands for what is usual."""
-        kind = self.family.settings
-        return self if isinstance(self, kind) else kind.of(self)
+        return self.family.settings.of(self)
 
     def before_rows(self) -> Settings:
         """The same, in which None only stands for what depends on the rows to learn from.
@@ -213,15 +212,40 @@ class Settings:
         if not by_rows:
             return self.spelled_out()
         if "solver" not in by_rows or self.solver is not None:
-            return with_values(Settings, self, without_none(self, by_rows))
+            return with_values(Settings, without_none(self, by_rows))
         return replace(self, solver="online").before_rows() if self._takes_steps() else self
 
-    # ---- what differs from family to family
+
+def without_none(given: Settings, but: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """All settings, with what is usual for None; `but` are settings that may stay None."""
+    usual = given.family.settings.usual(given)
+    return {
+        name: usual[name] if value is None and name in usual and name not in but else value
+        for name, value in given.values().items()
+    }
+
+
+def with_values(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """Settings of a kind with these values, which are not checked again."""
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+# ---- the settings of each family
+
+
+class SpelledOut(Settings):
+    """Settings of a family, in which no None stands for what is usual: what learners go by."""
+
+    __slots__ = ()
+    epochs: int
 
     @classmethod
     def of(cls, given: Settings) -> Self:
         """Other settings as those of this family, with what is usual where they have None."""
-        return given if isinstance(given, cls) else with_values(cls, given, without_none(given))
+        return given if isinstance(given, cls) else with_values(cls, without_none(given))
 
     @staticmethod
     def usual(given: Settings) -> Mapping[str, Any]:
@@ -236,31 +260,10 @@ class Settings:
         """That learning can go on by these settings from a model that was learned by others of the same rule."""
 
 
-def without_none(given: Settings, but: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """All settings, with what is usual for None; `but` are settings that may stay None."""
-    usual = given.family.settings.usual(given)
-    return {
-        name: usual[name] if value is None and name in usual and name not in but else value
-        for name, value in given.values().items()
-    }
-
-
-def with_values(kind: type[Kind], given: Settings, values: Mapping[str, Any]) -> Kind:
-    """Settings of a kind with these values, which are not checked again."""
-    made = object.__new__(kind)
-    for name, value in values.items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-# ---- the settings of each family, in which None never stands for what is usual
-
-
-class OnlineSettings(Settings):
+class OnlineSettings(SpelledOut):
     """Of rules that take a step at each example."""
 
     __slots__ = ()
-    epochs: int
     schedule: Schedule
     strength: float
     average: bool
@@ -288,11 +291,10 @@ class OnlineSettings(Settings):
         )
 
 
-class OptimumSettings(Settings):
+class OptimumSettings(SpelledOut):
     """Of `logistic` where it looks at all examples at each step."""
 
     __slots__ = ()
-    epochs: int
     strength: float
     tol: float
     solver: Solver
@@ -305,22 +307,20 @@ class OptimumSettings(Settings):
                 raise SettingsError(name, f"is not used by the solver {given.solver!r}; leave it out")
 
 
-class SvmSettings(Settings):
+class SvmSettings(SpelledOut):
     """Of the rule `svm`."""
 
     __slots__ = ()
-    epochs: int
     C: float
     loss: Loss
     multiclass: Multiclass
     tol: float
 
 
-class NaiveBayesSettings(Settings):
+class NaiveBayesSettings(SpelledOut):
     """Of the rule `naive-bayes`; k is None where there is an alpha."""
 
     __slots__ = ()
-    epochs: int
 
     @staticmethod
     def usual(given: Settings) -> Mapping[str, Any]:
@@ -334,11 +334,10 @@ class NaiveBayesSettings(Settings):
             raise SettingsError("epochs", f"must be 1 for the rule {given.rule!r}, which counts; not {given.epochs!r}")
 
 
-class NetworkSettings(Settings):
+class NetworkSettings(SpelledOut):
     """Of the rule `mlp`; the learner chooses `hidden` by the features, and `batch` by the rows."""
 
     __slots__ = ()
-    epochs: int
     eta: float
     strength: float
     activation: Activation
