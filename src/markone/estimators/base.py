@@ -308,27 +308,28 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        elif self.history_.stopped == "converged" and self._learner.settings.traits.nears_an_optimum:
-            warnings.warn(
+        elif (problem := self._unfinished()) is not None:
+            warnings.warn(problem, ConvergenceWarning, stacklevel=4)
+
+    def _unfinished(self) -> str | None:
+        """Why more could be learned from the same rows, and what to do; None where nothing speaks for it."""
+        stopped, nears_an_optimum = self.history_.stopped, self._learner.settings.traits.nears_an_optimum
+        if stopped == "converged" and nears_an_optimum:
+            return (
                 f"After {self.n_iter_} passes nothing changes any more, and the optimum is not as near as tol says. "
-                "Raise tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "Raise tol, or scale the features."
             )
-        elif self.history_.stopped == "epochs" and self._learner.settings.traits.nears_an_optimum:
-            warnings.warn(
+        if stopped == "epochs" and nears_an_optimum:
+            return (
                 f"After max_iter={self.max_iter} passes the optimum is not as near as tol says. Raise max_iter or tol, "
-                "or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "or scale the features."
             )
-        elif self.history_.stopped == "epochs" and getattr(self, "tol", None) is not None:
-            warnings.warn(
+        if stopped == "epochs" and getattr(self, "tol", None) is not None:
+            return (
                 f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None to "
-                "say that so many passes are meant.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "say that so many passes are meant."
             )
+        return None
 
     def __copy__(self) -> Self:
         """A copy that learns on its own."""

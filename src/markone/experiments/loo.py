@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from markone.data.blocks import as_scipy
 from markone.experiments import loo_counts, loo_online, loo_svm
-from markone.experiments.contenders import ByEstimator, ByRule, Way
+from markone.experiments.contenders import Answer, ByEstimator, ByRule, Way
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import Progress, watching
 from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
-from markone.experiments.splits import Split
-from markone.experiments.validation import Fold, Validation, about_rows, score_of
+from markone.experiments.splits import Plan, Split
+from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.documents import Documents
 from markone.features.images import Pixels
 from markone.features.map import FeatureMap
@@ -49,27 +50,11 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
             found = one_by_one(sample, way, splits, None if reason else everything, told)
         found.remarks.append(why_plain(way, len(sample), reason))
     seconds = time.perf_counter() - start
-    fold = Fold(
-        number=1,
-        repeat=1,
-        learned=len(sample) - 1,
-        rows=sample.held.numbers,
-        truth=sample.truth,
-        predicted=found.predicted,
-        probabilities=found.probabilities,
-        score=score_of(sample.truth, found.predicted, sample.is_regression),
-        seconds=seconds,
-        history=None,
-    )
-    return Validation(
-        method="loo",
-        name=way.name,
-        metric="mean squared error" if sample.is_regression else "accuracy",
-        classes=sample.classes,
-        folds=[fold],
-        trained=found.trained,
-        remarks=[*found.remarks, *about_rows(sample)],
-    )
+    everyone = Split(1, 1, np.arange(len(sample)), len(sample))
+    answer = Answer(found.predicted, found.probabilities, seconds)
+    fold = replace(fold_of(sample, everyone, answer), learned=len(sample) - 1)
+    remarks = [*found.remarks, *about_rows(sample)]
+    return result(sample, Plan(method="loo"), way, [fold], remarks, found.trained)
 
 
 # ---- shortcuts

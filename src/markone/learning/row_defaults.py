@@ -67,7 +67,7 @@ def measure(blocks: Iterable[Block]) -> Measures:
 def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Settings:
     """The settings with nothing left open, for these rows and so many weight vectors."""
     how = settings.before_rows()
-    if how.rule != "logistic" or not is_open(how):
+    if not how.traits.by_rows or not is_open(how):
         return how.spelled_out()
     found = measure(blocks)
     if how.solver is None:

@@ -1,7 +1,7 @@
 """Rules and their families: what each rule is like, which settings it has, what is usual for it, and who does its work.
 
 A family is what rules of one kind share. Its record holds everything that differs from family to family. The facts are
-here; each class or function is filled in by the room that it belongs to, in the line after `FAMILIES`:
+here; a class or function is filled in by the room that it belongs to:
 
 | hook | filled in by |
 | --- | --- |
