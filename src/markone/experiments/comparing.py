@@ -19,6 +19,7 @@ from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contenders import ByRule, Way, by_rule
 from markone.experiments.contrasts import contrasts as all_contrasts
 from markone.experiments.folds import FoldRows, divided
+from markone.experiments.page import page_of
 from markone.experiments.progress import Progress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, PairTest, log_loss
@@ -162,8 +163,6 @@ class Comparison(Brief):
 
     def html(self) -> str:
         """One page that is complete in itself, with pictures where matplotlib is installed."""
-        from markone.experiments.page import page_of
-
         return page_of(self)
 
     def heading(self) -> str:
