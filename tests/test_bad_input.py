@@ -13,7 +13,7 @@ import markone
 from markone import MIRA, DataError, LinearSVM, LogisticRegression, Perceptron, SettingsError, _core
 from markone.data.blocks import Block, as_matrix, as_rows
 from markone.learning.online import Linear
-from markone.model.settings import Settings
+from markone.model.settings import OnlineSettings, Settings
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [1.0, 2.0]])
 y = np.array([0, 1, 1, 0])
@@ -233,7 +233,7 @@ def test_the_core_itself_refuses_what_does_not_fit() -> None:
         with pytest.raises(ValueError, match="not there"):
             linear.learn(block, np.array(order))
     with pytest.raises(TypeError):
-        _core.Learner64(Settings().for_core(), 2, 2).learn(block.rows, y.astype(np.int64))
+        _core.Learner64(OnlineSettings.of(Settings()).for_core(), 2, 2).learn(block.rows, y.astype(np.int64))
     with pytest.raises(TypeError):
         _core.DenseRows64(np.asfortranarray(np.ones((2, 3))))
     with pytest.raises(TypeError):
@@ -246,7 +246,7 @@ def test_too_many_features() -> None:
     with pytest.raises(DataError, match="too many"):
         as_rows(scipy.sparse.csr_array((1, 2**31 + 1)))
     with pytest.raises(ValueError, match="too many features"):
-        _core.Learner64(Settings().for_core(), 2**31 + 1, 2)
+        _core.Learner64(OnlineSettings.of(Settings()).for_core(), 2**31 + 1, 2)
 
 
 def test_the_first_weights_must_fit() -> None:
@@ -258,14 +258,14 @@ def test_the_first_weights_must_fit() -> None:
 
 def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
     wrong: list[tuple[Any, str]] = [
-        (Perceptron(max_iter=0), "max_iter must be at least 1"),
-        (Perceptron(eta0=-1), "eta0 must be greater than 0"),
+        (Perceptron(max_iter=0), "max_iter must be a whole number of at least 1"),
+        (Perceptron(eta0=-1), "eta0 must be a number greater than 0"),
         (Perceptron(penalty="elasticnet"), "penalty must be one of"),
         (Perceptron(shuffle="yes"), "shuffle must be True or False"),
         (Perceptron(early_stopping=True, validation_fraction=2), "validation_fraction must be"),
-        (Perceptron(early_stopping=True, n_iter_no_change=0), "n_iter_no_change must be at least 1"),
+        (Perceptron(early_stopping=True, n_iter_no_change=0), "n_iter_no_change must be a whole number of at least 1"),
         (Perceptron(random_state="x"), "random_state must be a whole number"),
-        (Perceptron(alpha=-1), "alpha must be at least 0"),
+        (Perceptron(alpha=-1), "alpha must be a number of at least 0"),
         (Perceptron(fit_intercept=3), "fit_intercept must be True or False"),
         (OnlineLinearSVM(learning_rate="optimum"), "learning_rate must be one of .* Did you mean 'optimal'"),
         (OnlineLinearSVM(C=-1), "C must be a number greater than 0"),
@@ -275,7 +275,7 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
             "alpha must be greater than 0 where the learning rate falls",
         ),
         (Perceptron(early_stopping=True, validation_fraction=0), "validation_fraction must be greater than 0"),
-        (MIRA(C=0), "C must be greater than 0"),
+        (MIRA(C=0), "C must be a number greater than 0"),
         (Perceptron(class_weight={0: -1}), "class_weight must have numbers of at least 0, not -1 for 0"),
         (Perceptron(class_weight={0: np.inf}), "class_weight must have numbers"),
         (Perceptron(class_weight={0: "a"}), "class_weight must have numbers"),

@@ -27,6 +27,7 @@ from markone.learning.online import Linear
 from markone.learning.progress import Silence
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.margins import functional_margins
+from markone.model.settings import OnlineSettings
 from markone.reference import Learner, length2
 from markone.theory.margins import Spread, even_edges, margins
 
@@ -81,7 +82,7 @@ def test_mistakes_are_noted_and_nothing_else_changes(classes: int, kind: str, bi
 
 
 def test_an_example_of_weight_three_may_be_three_mistakes() -> None:
-    learner = _core.Learner64(Settings(average=False).for_core(), 1, 2)
+    learner = _core.Learner64(OnlineSettings.of(Settings(average=False)).for_core(), 1, 2)
     rows = _core.DenseRows64(np.array([[0.0], [1.0]]))
     labels, weights = np.array([1, 0], np.int32), np.array([2.0, 3.0])
     tally, noted, found = learner.learn_noting(rows, labels, weights)

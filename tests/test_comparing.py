@@ -18,10 +18,11 @@ import markone
 from markone.cli import main
 from markone.errors import DataError, SettingsError
 from markone.experiments import comparing, contrasts, page
-from markone.experiments.comparing import WAYS, Comparison, Contender, compare, contender_of
+from markone.experiments.comparing import Comparison, Contender, compare, contender_of
 from markone.experiments.validation import Fold, Validation
 from markone.experiments.verdict import verdict_of
 from markone.model.history import History, Pass
+from markone.model.rules import COMPARED
 
 ONLINE = ["perceptron", "averaged-perceptron", "mira", "hinge", "logistic"]
 
@@ -50,7 +51,7 @@ def test_all_are_tested_on_the_same_folds(comparison):
 def test_each_is_as_it_is_validated_alone(comparison):
     X, y = points()
     for name in ONLINE:
-        alone = markone.validate(X, target=y, folds=3, **WAYS[name])
+        alone = markone.validate(X, target=y, folds=3, **COMPARED[name])
         assert comparison[name].validation.predicted.tolist() == alone.predicted.tolist()
     for name, estimator in (
         ("1-nearest-neighbour", KNeighborsClassifier(1)),
@@ -120,12 +121,12 @@ def test_other_divisions_than_folds(method, folds):
 def test_every_rule_takes_part():
     X, y = points(120)
     found = compare({f"x{i}": X[:, i] for i in range(4)}, target=y, folds=2)
-    assert not found.failures and {one.name for one in found.contenders} > set(WAYS)
+    assert not found.failures and {one.name for one in found.contenders} > set(COMPARED)
     for name in ("logistic", "logistic-online", "naive-bayes", "mlp"):
         assert found[name].has_probabilities and found[name].bytes > 0
     for name in ("perceptron", "averaged-perceptron", "mira", "hinge", "svm"):
         assert not found[name].has_probabilities and found[name].bytes > 0
-    assert min(found[name].validation.mean for name in WAYS) > 0.75
+    assert min(found[name].validation.mean for name in COMPARED) > 0.75
 
 
 def test_what_cannot_be_counted_leaves_the_others_in():

@@ -10,8 +10,8 @@ import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from sklearn import linear_model, naive_bayes, neural_network, svm
@@ -20,7 +20,7 @@ import markone
 from markone import cli
 from markone.cli import COMMANDS, HYPHEN, demo, make_app
 from markone.features.spec import GROUPS, Features
-from markone.model.settings import CHOICES
+from markone.model.settings import Settings
 from pages import BLOCK, blocks, commands_in, play
 
 ROOT = Path(__file__).parents[1]
@@ -211,6 +211,18 @@ def test_every_public_name_is_documented() -> None:
     directive = r"^\.\. auto(?:class|exception|function):: markone\.(\w+)$"
     documented = set(re.findall(directive, PAGES["docs/api.md"], re.MULTILINE))
     assert documented == set(markone.__all__) - {"__version__"}
+
+
+def choices_of(hint: Any) -> tuple[Any, ...]:
+    """What a type allows, where it is a choice of words: None first, if it may be None."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    none = NoneType in get_args(hint)
+    words = [word for one in get_args(hint) for word in choices_of(one)]
+    return (*([None] if none else []), *words) if words else ()
+
+
+CHOICES = {name: found for name, hint in get_type_hints(Settings).items() if (found := choices_of(hint))}
 
 
 @pytest.mark.parametrize("setting", CHOICES)

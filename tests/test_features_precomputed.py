@@ -19,7 +19,7 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, GivenRows, Names
 from markone.features.functions import Functions
 from markone.features.precomputed import Given
-from markone.features.spec import Rows
+from markone.features.spec import FeatureRows
 from parts import Row, batch_of, learn, names_of, transform
 
 ROWS = Column("rows", "rows")
@@ -82,7 +82,7 @@ def sparse_twin(rows: list[Row], scale: str) -> list[Row]:
 
 @given(rows_of_names, cuts, st.sampled_from(["none", "standard", "max-abs"]), st.sampled_from([as_ours, as_scipy]))
 def test_sparse_rows_keep_their_names(rows: list[Row], ends: list[int], scale: Any, form: Any) -> None:
-    part = Given(ROWS, Rows(scale=scale))
+    part = Given(ROWS, FeatureRows(scale=scale))
     found = learn(part, *sparse_batches(rows, ListedNames(), ends, form))
     assert found == [pytest.approx(row, rel=1e-6) for row in sparse_twin(rows, scale)]
     assert names_of(part) == [name for name, _ in Counter(name for row in rows for name in row).most_common()]
@@ -90,7 +90,7 @@ def test_sparse_rows_keep_their_names(rows: list[Row], ends: list[int], scale: A
 
 @given(rows_of_names, rows_of_names, cuts, st.sampled_from([as_ours, as_scipy]))
 def test_other_rows_are_matched_by_name(rows: list[Row], others: list[Row], ends: list[int], form: Any) -> None:
-    part = Given(ROWS, Rows())
+    part = Given(ROWS, FeatureRows())
     learn(part, *sparse_batches(rows, ListedNames(), [], form))
     known = {name for row in rows for name in row}
     expected = [{name: value for name, value in row.items() if name in known} for row in others]
@@ -102,7 +102,7 @@ def test_other_rows_are_matched_by_name(rows: list[Row], others: list[Row], ends
 
 
 def test_names_are_looked_up_again_while_they_grow() -> None:
-    part = Given(ROWS, Rows())
+    part = Given(ROWS, FeatureRows())
     learn(part, *sparse_batches([{"a": 1.0, "b": 2.0}], ListedNames(), [], as_ours))
     first, second = ListedNames(), ListedNames()
     for _ in range(2):
@@ -113,7 +113,7 @@ def test_names_are_looked_up_again_while_they_grow() -> None:
 
 def test_what_a_matrix_says_twice_adds_up() -> None:
     matrix = scipy.sparse.csr_matrix(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))
-    assert learn(Given(ROWS, Rows()), given_batch(matrix, ListedNames("a", "b"))) == [{"a": 2, "b": 5}]
+    assert learn(Given(ROWS, FeatureRows()), given_batch(matrix, ListedNames("a", "b"))) == [{"a": 2, "b": 5}]
     assert matrix.nnz == 3  # the user's matrix is as it was
 
 
@@ -126,7 +126,7 @@ def test_what_a_matrix_says_twice_adds_up() -> None:
 def test_dense_rows_stay_dense(rows: list[tuple[float, ...]], ends: list[int], scale: Any, dtype: Any) -> None:
     matrix = np.array(rows).astype(dtype)
     listed = ListedNames("0", "1", "2")
-    part = Given(ROWS, Rows(scale=scale))
+    part = Given(ROWS, FeatureRows(scale=scale))
     places = [0, *sorted(min(end, len(rows)) for end in ends), len(rows)]
     batches = [given_batch(matrix[begin:end], listed) for begin, end in pairwise(places)]
     found = learn(part, *batches)
@@ -144,13 +144,13 @@ def test_dense_rows_stay_dense(rows: list[tuple[float, ...]], ends: list[int], s
 
 def test_dense_rows_of_one_type_are_not_copied() -> None:
     matrix = np.ones((2, 3), np.float32)
-    part = Given(ROWS, Rows())
+    part = Given(ROWS, FeatureRows())
     learn(part, given_batch(matrix, ListedNames("a", "b", "c")))
     assert part.refine(matrix) is matrix
 
 
 def test_dense_columns_are_matched_by_name() -> None:
-    part = Given(ROWS, Rows(scale="max-abs"))
+    part = Given(ROWS, FeatureRows(scale="max-abs"))
     learn(part, given_batch(np.array([[1.0, 2.0], [2.0, 8.0]]), ListedNames("a", "b")))
     swapped = ListedNames("b", "a")
     assert transform(part, given_batch(np.array([[8.0, 1.0]]), swapped)) == [{"a": 0.5, "b": 1}]
@@ -174,26 +174,26 @@ def test_dense_columns_are_matched_by_name() -> None:
 )
 def test_rows_that_cannot_be_used_get_a_sentence(matrix: Any, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
-        learn(Given(ROWS, Rows()), given_batch(matrix, ListedNames("a", "b")))
+        learn(Given(ROWS, FeatureRows()), given_batch(matrix, ListedNames("a", "b")))
 
 
 def test_batches_must_agree() -> None:
     listed = ListedNames("a", "b")
     batches = [given_batch(matrix, listed) for matrix in (np.ones((1, 2)), scipy.sparse.csr_matrix(np.ones((1, 2))))]
     with pytest.raises(DataError, match="dense in one batch and sparse in another"):
-        learn(Given(ROWS, Rows()), *batches)
+        learn(Given(ROWS, FeatureRows()), *batches)
 
 
 @pytest.mark.parametrize("form", [np.array, scipy.sparse.csr_matrix])
 def test_numbers_too_large_to_be_scaled_are_refused(form: Any) -> None:
     batch = given_batch(form([[1.0, -1e200], [1.0, 1e200]]), ListedNames("a", "b"))
     with pytest.raises(DataError, match="'b' has numbers too large to be scaled"):
-        learn(Given(ROWS, Rows(scale="standard")), batch)
+        learn(Given(ROWS, FeatureRows(scale="standard")), batch)
 
 
 def test_columns_that_are_not_met_are_no_features() -> None:
     listed = ListedNames(*(str(i) for i in range(1000)))
-    part = Given(ROWS, Rows(scale="standard"))
+    part = Given(ROWS, FeatureRows(scale="standard"))
     rows = [{"999": 1.0, "5": 1.0}, {"7": 2.0}, {"5": 3.0}, {"7": 2.0, "0": 2.0}]
     found = learn(part, *sparse_batches(rows, listed, [1, 2, 3], as_ours))
     assert names_of(part) == ["5", "7", "999", "0"]

@@ -19,9 +19,9 @@ from markone import _core, reference
 from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
 from markone.experiments import loo_online as module
-from markone.experiments.loo_online import LeftOut, learn_without, leave_one_out, orders_of, why_not
+from markone.experiments.loo_online import OnlineLeftOut, learn_without, leave_one_out, orders_of, why_not
 from markone.learning.online import Linear
-from markone.model.settings import Settings
+from markone.model.settings import OnlineSettings, Settings
 
 ONLINE = ["perceptron", "mira", "hinge", "logistic"]
 
@@ -155,17 +155,17 @@ def test_a_row_without_a_step_still_counts_in_the_average() -> None:
         block = Block.of(random.integers(-2, 3, (6, 2)).astype(float), random.integers(0, 2, 6))
         found = leave_one_out(block, settings, 2)
         run = _core.LeftOut64(
-            settings.for_core(),
+            OnlineSettings.of(settings).for_core(),
             Linear(settings, features=2, classes=2).weights(False),
             block.rows,
             block.labels,
             None,
-            orders_of(6, settings.spelled_out()),
+            orders_of(6, OnlineSettings.of(settings)),
             True,
         )
         free = np.flatnonzero(run.first_steps() < 0)
         linear = Linear(settings, features=2, classes=2)
-        for order in orders_of(6, settings.spelled_out()):
+        for order in orders_of(6, OnlineSettings.of(settings)):
             if linear.learn(block, order).updates == 0:
                 break
         differ += (linear.predict(block.rows)[free] != found.predicted[free]).sum()
@@ -275,7 +275,12 @@ def test_the_core_refuses_what_would_read_elsewhere() -> None:
     orders = np.arange(3).reshape(1, 3)
 
     def run(**changed: Any) -> Any:
-        given = {"settings": Settings().for_core(), "start": start, "rows": block.rows, "labels": block.labels}
+        given = {
+            "settings": OnlineSettings.of(Settings()).for_core(),
+            "start": start,
+            "rows": block.rows,
+            "labels": block.labels,
+        }
         return _core.LeftOut64(**{**given, "importance": None, "orders": orders, "rests": True, **changed})
 
     narrow = Linear(Settings(), features=2, classes=2).weights(False)
@@ -287,7 +292,7 @@ def test_the_core_refuses_what_would_read_elsewhere() -> None:
         {"labels": np.array([0, 1], np.int32)},
         {"importance": np.array([1.0, -1.0, 1.0])},
         {"start": narrow},
-        {"settings": Settings(rule="hinge", penalty="l1").for_core()},
+        {"settings": OnlineSettings.of(Settings(rule="hinge", penalty="l1")).for_core()},
     ):
         with pytest.raises(ValueError):
             run(**wrong)
@@ -309,7 +314,7 @@ import itertools, numpy as np, scipy.sparse
 from markone import _core
 from markone.data.blocks import Block
 from markone.experiments.loo_online import leave_one_out
-from markone.model.settings import Settings
+from markone.model.settings import OnlineSettings, Settings
 random = np.random.default_rng(5)
 for dtype, rule, classes, width in itertools.product((np.float32, np.float64), ("perceptron", "mira"), (2, 5), (9, 70)):
     X = (random.normal(size=(90, width)) * (random.random((90, width)) < 0.7)).astype(dtype)
@@ -323,5 +328,5 @@ for dtype, rule, classes, width in itertools.product((np.float32, np.float64), (
 
 def test_the_result_says_what_it_took(tumours: Block) -> None:
     found = leave_one_out(tumours, Settings(), 2)
-    assert isinstance(found, LeftOut)
+    assert isinstance(found, OnlineLeftOut)
     assert found.free + found.retrained == len(tumours) and found.repeated < found.retrained

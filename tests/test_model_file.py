@@ -317,7 +317,7 @@ FORGERIES = {
     "setting that is a list": (fact("settings.rule", ["mira"]), "in its settings, rule must be one of"),
     "setting that is a huge number": (
         fact("settings.epochs", -(10**400)),
-        "in its settings, epochs must be at least 1",
+        "in its settings, epochs must be a whole number of at least 1",
     ),
     "setting that is too large": (fact("settings.epochs", 2**63), "in its settings, epochs must be less than 2⁶³"),
     "setting that no float can hold": (

@@ -791,11 +791,11 @@ def test_class_weight(digits: tuple[NDArray[Any], ...]) -> None:
         ({"activation": "rely"}, "Did you mean 'relu'"),
         ({"solver": "lbfgs"}, "solver must be one of 'adam', 'adagrad', 'sgd', not 'lbfgs'"),
         ({"alpha": -1}, "alpha must be a number of at least 0"),
-        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be a whole number of at least 1"),
         ({"batch_size": "all"}, "batch_size must be 'auto' or a whole number"),
-        ({"learning_rate_init": 0}, "learning_rate_init must be greater than 0"),
-        ({"dropout": 1.0}, "dropout must be at least 0 and less than 1"),
-        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"learning_rate_init": 0}, "learning_rate_init must be a number greater than 0"),
+        ({"dropout": 1.0}, "dropout must be a number of at least 0 and less than 1"),
+        ({"max_iter": 0}, "max_iter must be a whole number of at least 1"),
     ],
 )
 def test_bad_parameters_get_a_sentence(chosen: dict[str, Any], sentence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
-from markone.model.rules import ONLINE, OWNERS, RULES, Rule
+from markone.model.rules import ONLINE, RULES, SOLVERS, Rule, owners_of
 from markone.model.settings import Settings
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -26,29 +26,29 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"form": "x"}, "form must be"),
     ({"start": "one"}, "start must be"),
     ({"order": "random"}, "order must be"),
-    ({"epochs": 0}, "epochs must be at least 1, not 0"),
+    ({"epochs": 0}, "epochs must be a whole number of at least 1, not 0"),
     ({"epochs": 2.5}, "epochs must be a whole number"),
     ({"epochs": True}, "epochs must be a whole number"),
-    ({"eta": 0}, "eta must be greater than 0"),
-    ({"eta": math.inf}, "eta must be greater than 0 and finite"),
-    ({"eta": math.nan}, "eta must be a number, not nan"),
-    ({"eta": "1"}, "eta must be a number, not '1'"),
+    ({"eta": 0}, "eta must be a number greater than 0"),
+    ({"eta": math.inf}, "eta must be a number greater than 0 and finite"),
+    ({"eta": math.nan}, "eta must be a number greater than 0 and finite, not nan"),
+    ({"eta": "1"}, "eta must be a number greater than 0 and finite, not '1'"),
     ({"eta": 10**400}, "eta must be a number that a float can hold"),
     ({"tol": -(10**400)}, "tol must be a number that a float can hold"),
     ({"rule": "svm", "C": 10**400}, "C must be a number that a float can hold"),
     ({"rule": "naive-bayes", "priors": {"a": 10**400, "b": 1}}, "priors must be 'data', 'uniform', or a number"),
-    ({"rule": "mira", "C": 0}, "C must be greater than 0"),
-    ({"strength": -1}, "strength must be at least 0"),
+    ({"rule": "mira", "C": 0}, "C must be a number greater than 0"),
+    ({"strength": -1}, "strength must be a number of at least 0"),
     ({"strength": "0.1"}, "strength must be a number"),
-    ({"rule": "logistic", "balance": -1}, "balance must be at least 0"),
+    ({"rule": "logistic", "balance": -1}, "balance must be a number of at least 0"),
     ({"rule": "hinge", "balance": 1.0}, "balance belongs to the rule 'logistic', not to 'hinge'"),
     ({"rule": "logistic", "balance": 1.0, "solver": "online"}, "balance is not used by the solver 'online'"),
     ({"rule": "logistic", "balance": 1.0, "penalty": "l1"}, "balance goes with the penalty 'l2'"),
     ({"rule": "logistic", "balance": 1.0, "bias": False}, "balance is about what a bias does"),
-    ({"seed": -1}, "seed must be at least 0"),
-    ({"holdout": 1}, "holdout must be at least 0 and less than 1"),
-    ({"patience": 0}, "patience must be at least 1"),
-    ({"tol": math.inf}, "tol must be finite"),
+    ({"seed": -1}, "seed must be a whole number of at least 0"),
+    ({"holdout": 1}, "holdout must be a number of at least 0 and less than 1"),
+    ({"patience": 0}, "patience must be a whole number of at least 1"),
+    ({"tol": math.inf}, "tol must be a number that is finite"),
     ({"average": 1}, "average must be True or False"),
     ({"bias": "yes"}, "bias must be True or False"),
     ({"rule": "mira", "eta": 0.1}, "eta is not used by the rule 'mira'"),
@@ -138,7 +138,20 @@ def test_every_rule_has_its_traits() -> None:
     assert set(RULES) == set(get_args(Rule))
 
 
+@pytest.mark.parametrize("rule", get_args(Rule))
+@pytest.mark.parametrize("solver", [None, "online", "newton", "ascent"])
+def test_what_is_usual_passes_the_checks(rule: Rule, solver: Any) -> None:
+    """Settings that are spelled out are not checked again; no family leaves None where its class says there is none."""
+    if solver is not None and rule not in SOLVERS:
+        return
+    how = Settings(rule=rule, solver=solver).spelled_out()
+    assert type(how) is how.family.settings and how.spelled_out() is how
+    assert Settings(**how.values()) == how and hash(Settings(**how.values())) == hash(how)
+    for name, hint in get_type_hints(type(how)).items():
+        assert getattr(how, name) is not None or type(None) in get_args(hint) or hint is Any, name
+
+
 def test_no_setting_was_forgotten() -> None:
     changed = {name for _, change in CHANGES for name in change}
-    online = {field.name for field in dataclasses.fields(Settings) if set(OWNERS.get(field.name, ONLINE)) & {*ONLINE}}
+    online = {field.name for field in dataclasses.fields(Settings) if {*owners_of(field.name)} & {*ONLINE}}
     assert changed == online

@@ -552,10 +552,10 @@ def test_forged_files_of_checkpoints_are_refused_or_harmless(
         ({"argmax": lambda x: None}, "argmax must take x and the weights"),
         ({"argmax": lambda x, w, y: None, "cost": hamming}, "argmax must take x and the weights"),
         ({"C": 0.1}, "C belongs to the rule"),
-        ({"rule": "mira", "C": 0}, "C must be greater than 0"),
-        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"rule": "mira", "C": 0}, "C must be a number greater than 0"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1"),
         ({"order": "sorted"}, "order must be one of"),
-        ({"holdout": 1.5}, "holdout must be at least 0 and less than 1"),
+        ({"holdout": 1.5}, "holdout must be a number of at least 0 and less than 1"),
     ],
 )
 def test_settings_that_mean_nothing(given: dict[str, Any], problem: str) -> None:

@@ -703,7 +703,7 @@ def test_the_online_solver_is_the_hinge_rule(noisy: Any) -> None:
         (LinearSVM(loss="hing"), "loss must be one of 'hinge', 'squared_hinge', not 'hing'. Did you mean 'hinge'"),
         (LinearSVM(multi_class="ovo"), "multi_class must be one of"),
         (LinearSVM(solver="newton"), "solver must be one of"),
-        (LinearSVM(C=0), "C must be greater than 0, not 0"),
+        (LinearSVM(C=0), "C must be a number greater than 0, not 0"),
         (LinearSVM(C="1"), "C must be a number"),
         (LinearSVM(penalty="l1"), "penalty must be 'l2' for solver='dual'"),
         (LinearSVM(alpha=0.1), "alpha is not used by solver='dual'"),
@@ -711,7 +711,7 @@ def test_the_online_solver_is_the_hinge_rule(noisy: Any) -> None:
         (LinearSVM(solver="online", loss="squared_hinge"), "loss must be 'hinge' for solver='online'"),
         (LinearSVM(solver="online", multi_class="ovr"), "multi_class must be 'crammer_singer' for solver='online'"),
         (LinearSVM(solver="online", C=-1), "C must be a number greater than 0"),
-        (LinearSVM(max_iter=0), "max_iter must be at least 1"),
+        (LinearSVM(max_iter=0), "max_iter must be a whole number of at least 1"),
     ],
 )
 def test_parameters_that_make_no_sense(noisy: Any, model: LinearSVM, sentence: str) -> None:

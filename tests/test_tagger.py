@@ -339,7 +339,7 @@ def test_a_callback_can_stop() -> None:
         ({"decode": "viterbo"}, "Did you mean 'viterbi'"),
         ({"rule": "perceptron", "C": 1.0}, "C belongs to the rule 'mira'"),
         ({"beam": 4}, "beam is the width of decode='beam'"),
-        ({"decode": "beam", "beam": 1}, "beam must be a whole number of at least 2"),
+        ({"decode": "beam", "beam": 1}, "beam must be a whole number from 2 to 1024"),
         ({"C": 0}, "C must be a number greater than 0"),
         ({"C": float("nan")}, "C must be"),
         ({"epochs": 0}, "epochs must be"),

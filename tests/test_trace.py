@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import markone
 from markone.cli import main
 from markone.errors import DataError, SettingsError
-from markone.theory.named_weights import ROWS
+from markone.model.naive_bayes import ROWS
 from markone.theory.tracing import trace
 
 THREE = [[3, 2], [-2, 2], [-2, -3]], [1, -1, 1]

@@ -9,11 +9,11 @@ import pytest
 
 import markone
 from markone.errors import DataError, SettingsError
-from markone.experiments import tuning as module
 from markone.experiments.contenders import settings_for
-from markone.experiments.tuning import Search, choices_for, tune
+from markone.experiments.tuning import TuningSearch, tune
 from markone.learning.samples import open_sample
 from markone.learning.training import new_learner
+from markone.model import grids
 from markone.model.settings import Settings
 
 
@@ -35,7 +35,7 @@ def test_what_is_chosen_was_best_on_the_rows_held_out():
 def test_its_score_is_that_of_a_training_with_what_was_chosen():
     X, y = points()
     tuning = tune(X, target=y, rule="mira", seed=1)
-    search = Search(open_sample(X, y, 1, None), {"rule": "mira"}, None, None, 1)
+    search = TuningSearch(open_sample(X, y, 1, None), {"rule": "mira"}, None, None, 1)
     learned, held_out = search.split.learned, search.split.tested
     model = markone.train(X[learned], target=y[learned], features=tuning.features, seed=1, **tuning.settings)
     assert model.accuracy(X[held_out], y[held_out]) == tuning.score
@@ -114,13 +114,13 @@ def test_the_seed_decides():
 def test_what_cannot_learn_is_no_choice(monkeypatch):
     """A rate at which the weights grow beyond all numbers is tried, and passed over."""
     X, y = points()
-    monkeypatch.setattr(module, "ETA", (1e30, 1.0))
+    monkeypatch.setattr(grids, "ETA", (1e30, 1.0))
     tuning = tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
     assert tuning.settings["eta"] == 1.0
     wild = [trial for trial in tuning.trials if trial.reason is not None]
     assert wild and "the weights grew beyond all numbers" in wild[0].reason
     assert wild[0].as_dict()["accuracy"] is None
-    monkeypatch.setattr(module, "ETA", (1e30,))
+    monkeypatch.setattr(grids, "ETA", (1e30,))
     with pytest.raises(DataError, match="the weights grew beyond all numbers"):
         tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
 
@@ -129,7 +129,7 @@ def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(
     X, y = points(1500)
     warm = tune(X, target=y, rule="svm")
     monkeypatch.setattr(
-        Search, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
+        TuningSearch, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
     )
     cold = tune(X, target=y, rule="svm")
     assert [trial.settings for trial in warm.trials] == [trial.settings for trial in cold.trials]
@@ -196,7 +196,7 @@ def test_naive_bayes_says_what_it_cannot_count():
 )
 def test_every_rule_has_choices_that_its_settings_allow(rule, names):
     usual = settings_for({"rule": rule}, 0)
-    found = list(choices_for(rule, usual))
+    found = list(usual.traits.grid(usual))
     assert {name for choice in found for name in choice} == names
     for choice in found:
         assert settings_for({"rule": rule, **choice}, 0).rule == rule

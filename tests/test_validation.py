@@ -94,7 +94,7 @@ def test_a_class_that_is_too_small_is_remarked_upon(plan):
         ({"method": "kfolds"}, "method must be one of 'holdout', 'kfold', 'loo', not 'kfolds'. Did you mean 'kfold'?"),
         ({"folds": 1}, "folds must be a whole number of at least 2, not 1"),
         ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
-        ({"share": 1}, "share must be greater than 0 and less than 1, not 1"),
+        ({"share": 1}, "share must be a number greater than 0 and less than 1, not 1"),
         ({"method": "loo", "repeats": 2}, "repeats would change nothing where each row is left out alone"),
     ],
 )
@@ -688,7 +688,7 @@ def test_the_command_speaks_json(people, capsys):
     [
         (["--folds", "1"], "--folds must be a whole number of at least 2, not 1"),
         (["--method", "loo", "--repeats", "3"], "--repeats would change nothing"),
-        (["--share", "2", "--method", "holdout"], "--share must be greater than 0"),
+        (["--share", "2", "--method", "holdout"], "--share must be a number greater than 0"),
         (["--holdout", "0.1"], "--holdout is what patience waits for"),
     ],
 )

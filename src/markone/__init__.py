@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.tuning import Tuning, tune
-    from markone.experiments.validation import Validation, validate
+    from markone.experiments.validating import validate
+    from markone.experiments.validation import Validation
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
@@ -81,7 +82,7 @@ HOMES = {
     "Tuning": "markone.experiments.tuning",
     "tune": "markone.experiments.tuning",
     "Validation": "markone.experiments.validation",
-    "validate": "markone.experiments.validation",
+    "validate": "markone.experiments.validating",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
     "load": "markone.model.model",

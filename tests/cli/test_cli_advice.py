@@ -11,7 +11,7 @@ import pytest
 
 import markone
 from markone.cli import main
-from markone.experiments.comparing import WAYS
+from markone.model.rules import COMPARED
 from markone.theory.advice import advice
 
 
@@ -42,7 +42,7 @@ def commands_in(text: str) -> list[list[str]]:
     return [["train", *shlex.split(line)] for line in lines]
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", COMPARED)
 def test_what_compare_recommends_can_be_run(name: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X, y = exclusive_or()
     write(here / "my rows.txt", X, y)
@@ -51,7 +51,7 @@ def test_what_compare_recommends_can_be_run(name: str, here: Path, capsys: pytes
     [command] = commands_in(text)
     run(*command, "-o", "a.model", "--quiet", capsys=capsys)
     settings = markone.load("a.model").settings
-    assert {key: getattr(settings, key) for key in WAYS[name]} == WAYS[name]
+    assert {key: getattr(settings, key) for key in COMPARED[name]} == COMPARED[name]
 
 
 @pytest.mark.parametrize(("classes", "bias"), [("and", True), ("and", False), ("xor", True)])

@@ -133,7 +133,7 @@ def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypa
     ("options", "sentence"),
     [
         (("--beam", "3", "--mode", "fast"), "--beam is the width of --mode accurate, not of 'fast'; leave it out"),
-        (("--beam", "1"), "--beam must be a whole number of at least 2 and at most 1024, not 1"),
+        (("--beam", "1"), "--beam must be a whole number from 2 to 1024, not 1"),
         (("--C", "1"), "--C belongs to --mode exact, not to 'accurate'; leave it out"),
         (("--round", "0"), "--round must be a whole number of at least 1, not 0"),
         (("--tags", "form"), "--tags must be the name of a column of tags, not 'form'"),

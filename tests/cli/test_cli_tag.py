@@ -207,7 +207,7 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
         (("--beam", "3"), "--beam is the width of --decode beam, not of 'viterbi'; leave it out"),
         (
             ("--decode", "beam", "--beam", "1"),
-            "--beam must be a whole number of at least 2 and at most 1024, not 1",
+            "--beam must be a whole number from 2 to 1024, not 1",
         ),
         (("--epochs", "0"), "--epochs must be a whole number of at least 1, not 0"),
         (("--C", "1", "--rule", "perceptron"), "--C belongs to the rule 'mira', not to 'perceptron'; leave it out"),

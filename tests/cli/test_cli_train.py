@@ -292,7 +292,7 @@ def test_train_reads_several_files_and_folders(run, folder):
             (*TRAIN, "--eta", "1"),
             "--eta is not used by the rule 'mira', which finds its own step; leave it out, or set C",
         ),
-        ((*TRAIN, "--epochs", "0"), "--epochs must be at least 1, not 0"),
+        ((*TRAIN, "--epochs", "0"), "--epochs must be a whole number of at least 1, not 0"),
         ((*TRAIN, "--epochs", "1.5"), "Invalid value for --epochs: must be a whole number, not '1.5'"),
         ((*TRAIN, "--C", "x"), "Invalid value for --C: must be a number, not 'x'"),
         ((*TRAIN, "--rule", "prceptron"), 'Invalid value "prceptron" for --rule.* Did you mean "perceptron"?'),

@@ -21,8 +21,6 @@ from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
-from markone.model.network import Network
-from markone.model.odds import OddsExplanation
 from markone.reporting.grids import SCREEN, cells, label_in_words, shortened
 
 if TYPE_CHECKING:
@@ -268,8 +266,7 @@ class Report:
             near = {"optimum": "near enough", "converged": "as near as it comes"}.get(
                 self.model.history.stopped, "more passes would come nearer"
             )
-            share = f"duality gap {100 * last.gap:.2g}% of it"  # as the settings have it: `tol` is a share, too
-            how_far = share if self.model.settings.rule == "svm" else f"largest slope {last.gap:.2g}"
+            how_far = self.model.settings.family.gap_in_words.format(gap=last.gap, percent=100 * last.gap)
             yield f"  Objective {last.objective:.6g}, {how_far}: {near}."
 
     def held_out_accuracy(self) -> float | None:
@@ -282,15 +279,10 @@ class Report:
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
         """The features with the largest weights for each class, where features have weights."""
-        if isinstance(self.model.scorer, Network):
+        if not self.model.scorer.adds_up:
             return []
-        explanation = self.model.explain(top=FEATURES_SHOWN)
-        if isinstance(explanation, OddsExplanation):
-            return [
-                (one.label, [ratio.feature for ratio in one.ratios[:FEATURES_SHOWN]]) for one in explanation.classes
-            ]
-        sides = [side for side in explanation.sides if side.speaks_for]
-        return [(side.label, [one.feature for one in side.strongest[:FEATURES_SHOWN]]) for side in sides]
+        found: list[tuple[Any, list[str]]] = self.model.explain(top=FEATURES_SHOWN).by_class(FEATURES_SHOWN)
+        return found
 
     def features(self) -> Iterator[str]:
         strongest = [(label_in_words(label, NAME_WIDTH), names) for label, names in self.strongest() if names]

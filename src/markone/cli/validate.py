@@ -51,7 +51,7 @@ def validate(
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
-    from markone.experiments.validation import validate as test
+    from markone.experiments.validating import validate as test
 
     source = open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
     validation = test(

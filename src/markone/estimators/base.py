@@ -36,7 +36,7 @@ from markone.model.settings import Settings
 LARGEST_SEED = 2**31
 
 
-class Growing(Protocol):
+class GrowingLearner(Protocol):
     """What a learner can do that takes examples as they come, and new classes with them."""
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally: ...
@@ -76,6 +76,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
     warm_start: bool = False
     verbose: int = 0
 
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Keeps what a constructor was given under the same names, as scikit-learn wants it: `locals()` has it all."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         """The settings that the parameters mean; `importance` is that of all examples, where it is known."""
         raise NotImplementedError
@@ -85,8 +91,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return learner_for(settings, features=features, classes=classes, dtype=dtype)
 
     def _go_on(self, settings: Settings) -> Learner:
-        """The learner of the last fit, to go on from."""
-        raise NotImplementedError
+        """The learner of the last fit, to go on from; where the rule's family is another now, a new one."""
+        before = self._learner
+        if settings.family is not before.settings.family:
+            return self._make(settings, before.features, len(self.classes_), before.dtype)
+        try:
+            return before.with_settings(settings)
+        except SettingsError as error:
+            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
     # ---- learning
 
@@ -193,9 +205,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.history_ = History()
         self.n_iter_ = 1
 
-    def _growing(self) -> Growing:
+    def _growing(self) -> GrowingLearner:
         """The learner as one that learns block by block, and from new classes."""
-        return cast(Growing, self._learner)
+        return cast(GrowingLearner, self._learner)
 
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
         """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""
@@ -296,27 +308,28 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        elif self.history_.stopped == "converged" and self._learner.settings.traits.nears_an_optimum:
-            warnings.warn(
+        elif (problem := self._unfinished()) is not None:
+            warnings.warn(problem, ConvergenceWarning, stacklevel=4)
+
+    def _unfinished(self) -> str | None:
+        """Why more could be learned from the same rows, and what to do; None where nothing speaks for it."""
+        stopped, nears_an_optimum = self.history_.stopped, self._learner.settings.traits.nears_an_optimum
+        if stopped == "converged" and nears_an_optimum:
+            return (
                 f"After {self.n_iter_} passes nothing changes any more, and the optimum is not as near as tol says. "
-                "Raise tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "Raise tol, or scale the features."
             )
-        elif self.history_.stopped == "epochs" and self._learner.settings.traits.nears_an_optimum:
-            warnings.warn(
+        if stopped == "epochs" and nears_an_optimum:
+            return (
                 f"After max_iter={self.max_iter} passes the optimum is not as near as tol says. Raise max_iter or tol, "
-                "or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "or scale the features."
             )
-        elif self.history_.stopped == "epochs" and getattr(self, "tol", None) is not None:
-            warnings.warn(
+        if stopped == "epochs" and getattr(self, "tol", None) is not None:
+            return (
                 f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None to "
-                "say that so many passes are meant.",
-                ConvergenceWarning,
-                stacklevel=4,
+                "say that so many passes are meant."
             )
+        return None
 
     def __copy__(self) -> Self:
         """A copy that learns on its own."""

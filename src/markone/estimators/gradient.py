@@ -11,8 +11,6 @@ from sklearn.utils.metaestimators import available_if
 from markone.errors import SettingsError
 from markone.estimators.base import one_of
 from markone.estimators.linear import LinearClassifier, starting_at
-from markone.learning.logistic import Batch
-from markone.learning.svm import Dual
 
 SCHEDULES = {"constant": "constant", "invscaling": "sqrt", "optimal": "inverse", "adagrad": "adagrad"}
 USUAL_SCHEDULE = "adagrad"
@@ -58,8 +56,7 @@ class GradientClassifier(LinearClassifier):
         """
         self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
         with self._turns.alone():
-            if isinstance(self._learner, Batch | Dual):
-                self._learner.let_go()
+            self._learner.let_go()
         return self
 
     @available_if(learns_online)  # type: ignore[untyped-decorator]

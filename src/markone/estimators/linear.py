@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from markone.errors import DataError
 from markone.estimators.base import Classifier
 from markone.learning.learner import Learner
-from markone.learning.logistic import Batch
+from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
-from markone.model.settings import Settings
+from markone.learning.svm import Dual
+from markone.model.rules import FAMILIES
 
 
 class LinearClassifier(Classifier):
@@ -56,11 +57,6 @@ class LinearClassifier(Classifier):
         """
         return self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
 
-    def _go_on(self, settings: Settings) -> Learner:
-        if isinstance(self._learner, Linear):
-            return self._learner.with_settings(settings)
-        return self._make(settings, self._learner.features, len(self.classes_), self._learner.dtype)
-
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -88,10 +84,7 @@ class LinearClassifier(Classifier):
             return self._weights(averaged)
 
     def _weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        weights = (
-            self._learner.weights(averaged) if isinstance(self._learner, Linear) else self._learner.scorer().weights
-        )
-        assert weights is not None  # it is linear
+        weights = cast(Linear | BatchLearner | Dual, self._learner).weights(averaged)
         return weights.matrix().T, weights.bias()
 
     def _read(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -118,9 +111,10 @@ def starting_at(coef: ArrayLike | None, intercept: ArrayLike | None) -> Callable
 
 def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
     """Puts weights in scikit-learn's shapes where learning is to start."""
-    if not isinstance(linear, Linear | Batch):
+    if linear.settings.family is FAMILIES["svm"]:
         raise DataError("coef_init and intercept_init are for learners that go on from weights")
-    if isinstance(linear, Linear) and linear.time > 0:
+    linear = cast(Linear | BatchLearner, linear)
+    if linear.time > 0:
         raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
     matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
     bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))

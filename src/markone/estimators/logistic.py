@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.learning.learner import Learner
-from markone.learning.logistic import Batch
+from markone.learning.logistic import BatchLearner
+from markone.learning.online import Linear
 from markone.model.settings import Settings
 
 
@@ -73,32 +74,14 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.alpha = alpha
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.average = average
-        self.tie = tie
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+        self._keep(locals())
 
     def _go_on(self, settings: Settings) -> Learner:
-        if not isinstance(self._learner, Batch):
-            return super()._go_on(settings)
-        learner = self._make(settings, self._learner.features, len(self.classes_), self._learner.dtype)
-        weights = self._learner.weights()
-        learner.start_at(weights.matrix(), weights.bias())  # type: ignore[attr-defined]
+        """Every solver can start from the weights of another."""
+        before, learner = self._learner, super()._go_on(settings)
+        if settings.family is not before.settings.family:
+            weights = cast(Linear | BatchLearner, before).weights()
+            cast(Linear | BatchLearner, learner).start_at(weights.matrix(), weights.bias())
         return learner
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:

@@ -29,6 +29,8 @@ class MIRA(LinearClassifier):
     True
     """
 
+    C: float
+
     def __init__(
         self,
         *,
@@ -47,20 +49,7 @@ class MIRA(LinearClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.average = average
-        self.tie = tie
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+        self._keep(locals())
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
         return {"rule": "mira", "C": self.C}

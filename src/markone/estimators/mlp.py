@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from markone.errors import SettingsError
 from markone.estimators.base import one_of, plain_number
 from markone.estimators.probabilities import ProbabilisticClassifier
-from markone.learning.learner import Learner
 from markone.learning.network import USUAL_BATCH, Multilayer
-from markone.model.settings import Settings
 
 ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
 SOLVERS = ("adam", "adagrad", "sgd")
@@ -63,6 +61,14 @@ class MLP(ProbabilisticClassifier):
         "batch": "batch_size",
     }
 
+    hidden_layer_sizes: Any
+    activation: str
+    solver: str
+    alpha: float
+    batch_size: Any
+    learning_rate_init: float | None
+    dropout: float
+
     def __init__(
         self,
         hidden_layer_sizes: Any = (128,),
@@ -84,23 +90,7 @@ class MLP(ProbabilisticClassifier):
         dropout: float = 0.0,
         class_weight: Any = None,
     ) -> None:
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate_init = learning_rate_init
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.dropout = dropout
-        self.class_weight = class_weight
+        self._keep(locals())
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
         batch = plain_number(self.batch_size)
@@ -149,16 +139,6 @@ class MLP(ProbabilisticClassifier):
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
-    def _network(self) -> Multilayer:
-        assert isinstance(self._learner, Multilayer)  # the rule has no other
-        return self._learner
-
-    def _go_on(self, settings: Settings) -> Learner:
-        try:
-            return self._network().with_settings(settings)
-        except SettingsError as error:
-            raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
-
     # ---- using
 
     @property
@@ -185,7 +165,7 @@ class MLP(ProbabilisticClassifier):
     def _layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         self._need("coefs_")
         with self._turns:
-            return self._network().layers()
+            return cast(Multilayer, self._learner).layers()
 
     def _need(self, name: str) -> None:
         if "_learner" not in self.__dict__:

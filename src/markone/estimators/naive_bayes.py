@@ -119,9 +119,8 @@ class NaiveBayes(ProbabilisticClassifier):
             if isinstance(mine, Mixed) and isinstance(theirs, Mixed):
                 self._widen(mine.with_room_for(theirs))
                 moved = theirs.moved_to(cast(Mixed, self._layout))
-            counting = self._counting().twin()
-            counting.start_from(counted, moved, self.classes_.searchsorted(classes).tolist())
-            self._learner = counting
+            places = self.classes_.searchsorted(classes).tolist()
+            self._learner = self._counting().twin().grown_from(counted, moved, places)
         return self
 
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:

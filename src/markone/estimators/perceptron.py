@@ -53,6 +53,11 @@ class Perceptron(LinearClassifier):
     True
     """
 
+    penalty: str | None
+    alpha: float
+    eta0: float
+    form: str
+
     def __init__(
         self,
         *,
@@ -74,23 +79,7 @@ class Perceptron(LinearClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.average = average
-        self.tie = tie
-        self.form = form
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+        self._keep(locals())
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
         return {

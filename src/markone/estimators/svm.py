@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone.errors import DataError, SettingsError
-from markone.estimators.base import Growing, one_of
+from markone.estimators.base import GrowingLearner, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.learner import Learner
 from markone.learning.svm import Dual
-from markone.model.settings import Settings
+from markone.model.rules import FAMILIES
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
 MULTICLASS = {"crammer_singer": "crammer-singer", "ovr": "one-versus-rest"}
@@ -71,6 +71,9 @@ class LinearSVM(GradientClassifier):
     (True, True)
     """
 
+    loss: str
+    multi_class: str
+
     def __init__(
         self,
         *,
@@ -96,27 +99,7 @@ class LinearSVM(GradientClassifier):
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
-        self.loss = loss
-        self.C = C
-        self.multi_class = multi_class
-        self.solver = solver
-        self.penalty = penalty
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.average = average
-        self.tie = tie
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
+        self._keep(locals())
 
     @property
     def objective_(self) -> float:
@@ -141,20 +124,15 @@ class LinearSVM(GradientClassifier):
         return self._solved("dual_coef_").support.pulls.T
 
     def _solved(self, name: str) -> Dual:
-        if not isinstance(self.__dict__.get("_learner"), Dual):
+        learner: Learner | None = self.__dict__.get("_learner")
+        if learner is None or learner.settings.family is not FAMILIES["svm"]:
             raise AttributeError(f"{name} is there after fit with solver='dual'")
-        learner: Dual = self.__dict__["_learner"]
-        return learner
+        return cast(Dual, learner)
 
     # ---- what the parameters mean
 
-    def _go_on(self, settings: Settings) -> Learner:
-        if isinstance(self._learner, Dual) and settings.rule == "svm":
-            return self._learner.with_settings(settings)
-        return super()._go_on(settings)
-
-    def _growing(self) -> Growing:
-        if isinstance(self._learner, Dual):
+    def _growing(self) -> GrowingLearner:
+        if self._learner.settings.family is FAMILIES["svm"]:
             raise DataError(
                 "y has classes that were not there before, and solver='dual' goes on from the same rows; set "
                 "warm_start=False, or solver='online'"

@@ -19,30 +19,20 @@ from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contenders import ByRule, Way, by_rule
 from markone.experiments.contrasts import contrasts as all_contrasts
 from markone.experiments.folds import FoldRows, divided
+from markone.experiments.page import page_of
 from markone.experiments.progress import Progress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, PairTest, log_loss
-from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result, validated
+from markone.experiments.tuning import tuned
+from markone.experiments.validating import validated
+from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
 from markone.experiments.verdict import p_in_words, pair_test, verdict_of
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
+from markone.model.rules import COMPARED
 from markone.reporting.grids import Grid
 from markone.theory.advice import advice, certificate_of
-
-WAYS: dict[str, dict[str, Any]] = {
-    "perceptron": {"rule": "perceptron", "average": False},
-    "averaged-perceptron": {"rule": "perceptron"},
-    "mira": {"rule": "mira"},
-    "hinge": {"rule": "hinge"},
-    "logistic": {"rule": "logistic"},
-    "logistic-online": {"rule": "logistic", "solver": "online"},
-    "svm": {"rule": "svm"},
-    "naive-bayes": {"rule": "naive-bayes"},
-    "mlp": {"rule": "mlp"},
-}
-"""The rules as they are compared: the perceptron both as the lectures have it first and averaged, and logistic
-regression both by a step at each example and to its optimum."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,8 +163,6 @@ class Comparison(Brief):
 
     def html(self) -> str:
         """One page that is complete in itself, with pictures where matplotlib is installed."""
-        from markone.experiments.page import page_of
-
         return page_of(self)
 
     def heading(self) -> str:
@@ -285,7 +273,7 @@ def compare(
     """
     begun = time.perf_counter()
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
-    ways: list[Way] = [by_rule(name, WAYS[name], seed, features, functions) for name in names_of(rules)]
+    ways: list[Way] = [by_rule(name, COMPARED[name], seed, features, functions) for name in names_of(rules)]
     if contrasts:
         ways += all_contrasts(Features.of(features, functions), seed)
     sample = open_sample(source, target, threads, memory)
@@ -298,12 +286,12 @@ def compare(
 
 def names_of(rules: Iterable[str] | None) -> list[str]:
     if rules is None:
-        return list(WAYS)
+        return list(COMPARED)
     names = [rules] if isinstance(rules, str) else list(dict.fromkeys(rules))
     for name in names:
-        if name not in WAYS:
-            known = ", ".join(WAYS)
-            raise SettingsError("rules", f"must be among {known}, not {name!r}.{did_you_mean(str(name), WAYS)}")
+        if name not in COMPARED:
+            known = ", ".join(COMPARED)
+            raise SettingsError("rules", f"must be among {known}, not {name!r}.{did_you_mean(str(name), COMPARED)}")
     if not names:
         raise SettingsError("rules", "must name one at least")
     return names
@@ -415,7 +403,7 @@ def contender_of(name: str, rule: str | None, validation: Validation) -> Contend
         has_probabilities=probabilities is not None,
         calibration=validation.calibration,
         log_loss=None if probabilities is None else log_loss(truth, probabilities),
-        settings=dict(WAYS[name]) if rule is not None else {},
+        settings=dict(COMPARED[name]) if rule is not None else {},
     )
 
 
@@ -441,7 +429,5 @@ class Tuner:
     seed: int
 
     def tuned(self, way: ByRule, sample: Sample, split: Split) -> ByRule:
-        from markone.experiments.tuning import tuned
-
-        found = tuned(sample.part(split.learned), WAYS[way.name], self.features, self.functions, self.seed)
+        found = tuned(sample.part(split.learned), COMPARED[way.name], self.features, self.functions, self.seed)
         return replace(by_rule(way.name, found.settings, self.seed, found.features, None), chosen=found.settings)

@@ -17,9 +17,13 @@ from markone import _core
 from markone.brief import Brief
 from markone.data.blocks import Block
 from markone.errors import DataError, SettingsError
+from markone.experiments.contenders import ByRule
+from markone.experiments.folds import FoldRows
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.examples import epoch_of_order, shuffled
 from markone.learning.online import Linear, check_repeats
-from markone.model.settings import Settings
+from markone.learning.row_defaults import suited
+from markone.model.settings import OnlineSettings, Settings
 from markone.parallel import count_threads, in_order
 
 ROWS_AT_ONCE = 256
@@ -30,7 +34,7 @@ Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LeftOut(Brief):
+class OnlineLeftOut(Brief):
     """What is said of each row by what was learned from all others."""
 
     predicted: NDArray[np.int64]
@@ -45,9 +49,9 @@ class LeftOut(Brief):
 
 def why_not(settings: Settings) -> SettingsError | None:
     """What there is in the settings that a row changes even where it makes no step, in a sentence; None for nothing."""
-    settings = settings.spelled_out()
     if not settings.traits.online:
         return SettingsError("rule", f"must be one that takes a step at each example, not {settings.rule!r}")
+    settings = OnlineSettings.of(settings)
     if settings.penalty is not None:
         return SettingsError("penalty", "must be None: it shrinks the weights at each visit, whether or not of a step")
     if settings.schedule != "constant":
@@ -61,35 +65,35 @@ def why_not(settings: Settings) -> SettingsError | None:
 
 def leave_one_out(
     block: Block, settings: Settings, classes: int, *, threads: int | None = None, progress: Told | None = None
-) -> LeftOut:
+) -> OnlineLeftOut:
     """What weights say of each row that were learned from all others; `learn_without` is the plain way.
 
     >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
     >>> leave_one_out(Block.of(X, np.array([1, 1, 0, 0, 1])), Settings(), classes=2)
-    LeftOut(predicted=array([1, 1, 0, 0, 1]), free=1, retrained=4, repeated=0)
+    OnlineLeftOut(predicted=array([1, 1, 0, 0, 1]), free=1, retrained=4, repeated=0)
     """
-    settings = settings.spelled_out()
     problem = why_not(settings)
     if problem is not None:
         raise problem
+    how = OnlineSettings.of(settings)
     workers, rows = count_threads(threads), len(block)
     if classes < 2:
-        return LeftOut(np.zeros(rows, np.int64), rows, 0, 0)
-    learner = learner_of(block, settings, classes)
+        return OnlineLeftOut(np.zeros(rows, np.int64), rows, 0, 0)
+    learner = learner_of(block, how, classes)
     block = learner.ready(block)
-    if settings.traits.repeats and block.importance is not None:
+    if how.traits.repeats and block.importance is not None:
         check_repeats(block.importance)
     kind = _core.LeftOut32 if learner.dtype == np.float32 else _core.LeftOut64
-    orders = orders_of(rows, settings)
+    orders = orders_of(rows, how)
     try:
         run = kind(
-            settings.for_core(),
+            how.for_core(),
             learner.weights(averaged=False),
             block.rows,
             block.labels,
             block.importance,
             orders,
-            settings.traits.comes_to_rest,
+            how.traits.comes_to_rest,
         )
     except _core.NotFinite:
         raise DataError(
@@ -110,25 +114,25 @@ def leave_one_out(
         if progress is not None:
             progress(done, rows)
     doubtful = np.flatnonzero(~certain)
-    answer_of = Plain(block, settings, classes, orders)
+    answer_of = WithoutRow(block, how, classes, orders)
     for row, answer in zip(doubtful, in_order(answer_of, doubtful.tolist(), workers), strict=True):
         predicted[row] = answer
-    return LeftOut(predicted, len(free), len(movers), len(doubtful))
+    return OnlineLeftOut(predicted, len(free), len(movers), len(doubtful))
 
 
 def learn_without(block: Block, settings: Settings, classes: int, row: int) -> int:
     """What is said of one row by what was learned from all others: the plain way, for any online rule."""
-    settings = settings.spelled_out()
-    block = learner_of(block, settings, classes).ready(block)
-    return Plain(block, settings, classes, orders_of(len(block), settings))(row)
+    how = OnlineSettings.of(settings)
+    block = learner_of(block, how, classes).ready(block)
+    return WithoutRow(block, how, classes, orders_of(len(block), how))(row)
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class WithoutRow:
     """A training without a row, and what it says of it."""
 
     block: Block
-    settings: Settings
+    settings: OnlineSettings
     classes: int
     orders: NDArray[np.int64]
 
@@ -146,11 +150,28 @@ def learner_of(block: Block, settings: Settings, classes: int) -> Linear:
     return Linear(settings, features=block.rows.width, classes=classes, dtype=dtype)
 
 
-def orders_of(rows: int, settings: Settings) -> NDArray[np.int64]:
+def orders_of(rows: int, settings: OnlineSettings) -> NDArray[np.int64]:
     """For each pass, the order of all rows."""
-    assert settings.epochs is not None  # it is spelled out
     given = np.arange(rows)
     if settings.order == "given":
         return np.tile(given, (settings.epochs, 1))
     numbers = [epoch_of_order(settings, epoch) for epoch in range(1, settings.epochs + 1)]
     return np.stack([shuffled(given, settings.seed, number) for number in numbers])
+
+
+def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers:
+    """Only without a row that made a step is there anything to be learned anew."""
+    classes = len(rows.classes)
+    settings = suited(way.settings, [rows.block], 1 if classes <= 2 else classes)
+    found = leave_one_out(rows.block, settings, classes, threads=threads)
+    remark = (
+        f"{found.free:,} rows made no step, and could be left out for nothing; without each of the other "
+        f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
+        "each row, in the order of the run with all."
+    )
+    if settings.eta != way.settings.spelled_out().eta:
+        remark = f"{remark.removesuffix('.')}, and at its rate, {settings.eta:g}."
+    return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
+
+
+SHORTCUT = Shortcut(answers=answers, why_not=why_not)

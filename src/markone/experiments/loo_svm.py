@@ -30,10 +30,14 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, as_scipy
 from markone.errors import DataError, SettingsError
+from markone.experiments.contenders import ByRule
+from markone.experiments.folds import FoldRows
+from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.examples import BlockExamples
 from markone.learning.passes import teach
 from markone.learning.svm import Dual, Solver
-from markone.model.settings import Settings
+from markone.model.rules import FAMILIES
+from markone.model.settings import Settings, SvmSettings
 from markone.parallel import count_threads, in_order
 
 CLOSE = 1e-6
@@ -47,7 +51,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SvmLeftOut:
     """What is said of each row by the optimum without it."""
 
     predicted: NDArray[np.int64]
@@ -63,7 +67,7 @@ class LeftOut:
 
 def why_not(settings: Settings) -> SettingsError | None:
     """What there is in the settings by which the optimum is not what counts, in a sentence; None for nothing."""
-    if settings.rule != "svm":
+    if settings.family is not FAMILIES["svm"]:
         return SettingsError("rule", f"must be 'svm', not {settings.rule!r}")
     if settings.holdout > 0:
         return SettingsError("holdout", "must be 0: other rows would be held out where one is left out")
@@ -72,7 +76,7 @@ def why_not(settings: Settings) -> SettingsError | None:
     return None
 
 
-def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: int | None = None) -> LeftOut | None:
+def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: int | None = None) -> SvmLeftOut | None:
     """What the machine's optimum without a row says of it, for each row; None where `epochs` are too few to get near.
 
     >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
@@ -83,18 +87,17 @@ def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: in
     problem = why_not(settings)
     if problem is not None:
         raise problem
-    settings = settings.spelled_out()
-    assert settings.tol is not None  # it is spelled out
-    machine = Machine(block, replace(settings, tol=min(settings.tol, CLOSE)), classes)
+    how = SvmSettings.of(settings)
+    machine = Machine(block, replace(how, tol=min(how.tol, CLOSE)), classes)
     try:
         history = teach(machine.with_all, machine.block)
     except DataError:
-        if not math.isinf(settings.C or 0.0):
+        if not math.isinf(how.C):
             raise
         return None  # all rows together have no hard margin, but without one of them they may
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
-    if not machine.is_within(settings.tol):
+    if not machine.is_within(how.tol):
         return None
     said = machine.say_of_all(len(history))
     counts = np.ones(len(block), bool) if machine.block.importance is None else machine.block.importance > 0
@@ -104,7 +107,7 @@ def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: in
     for row, one in zip(doubtful, answers, strict=True):
         said.predicted[row] = one.predicted[0]
         near += not one.proven[0]
-    return LeftOut(said.predicted, len(block) - len(doubtful), len(doubtful), near)
+    return SvmLeftOut(said.predicted, len(block) - len(doubtful), len(doubtful), near)
 
 
 class Said(NamedTuple):
@@ -128,7 +131,7 @@ class Cut(NamedTuple):
 class Machine:
     """A machine that has learned all rows, and what it can say of the optimum without one."""
 
-    def __init__(self, block: Block, settings: Settings, classes: int) -> None:
+    def __init__(self, block: Block, settings: SvmSettings, classes: int) -> None:
         dtype = np.float32 if isinstance(block.rows, _core.DenseRows32 | _core.SparseRows32) else np.float64
         self.settings, self.classes, self._dtype = settings, classes, dtype
         self.with_all = self._learner(block.rows.width)
@@ -159,7 +162,6 @@ class Machine:
         learner.begin(examples)
         learner.start_at(self._multipliers)
         one, nothing = np.array([row]), Cut(np.zeros((1, 1)), np.zeros(1), np.zeros(1))
-        assert self.settings.epochs is not None and self.settings.tol is not None  # it is spelled out
         epoch, tol = 0, max(FIRST_LOOK, self.settings.tol)
         while True:
             learner.aim_at(tol)
@@ -243,3 +245,23 @@ class Machine:
         x = self._x if len(which) == len(self._rows) else self._x[which]
         scores: Array = x @ weights[:-1] + weights[-1]
         return scores
+
+
+def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers | None:
+    """Only without a row that holds the optimum is there anything to be learned anew."""
+    found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
+    if found is None:
+        return None
+    remark = (
+        f"Of {found.free:,} rows, the optimum with all of them proves what the one without them says; without each of "
+        f"the other {found.retrained:,} it was sought anew, from the one with all on. The answers are those of the "
+        "optimum itself, which a training that ends sooner may miss."
+    )
+    if found.near:
+        remark += f" Not proven, for they are next to a tie: {found.near:,}."
+    return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
+
+
+SHORTCUT = Shortcut(
+    answers=answers, why_not=why_not, nowhere="with all rows the training gets nowhere near its optimum"
+)

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.checks import check_fields, checked, number, one_of, whole
+from markone.errors import DataError, SettingsError
 
 Method = Literal["holdout", "kfold", "loo"]
 FEWEST_ROWS = 2
@@ -44,25 +45,14 @@ class Plan:
     can be.
     """
 
-    method: Method = "kfold"
-    folds: int = 10
-    repeats: int = 1
-    share: float = 0.3
-    seed: int = 0
+    method: Method = checked("kfold", one_of(*get_args(Method)))
+    folds: int = checked(10, whole(2))
+    repeats: int = checked(1, whole(1))
+    share: float = checked(0.3, number(above=0, below=1))
+    seed: int = checked(0, whole(0, most=None))
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            known = ", ".join(map(repr, get_args(Method)))
-            raise SettingsError(
-                "method",
-                f"must be one of {known}, not {self.method!r}.{did_you_mean(str(self.method), get_args(Method))}",
-            )
-        for name, least in (("folds", 2), ("repeats", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise SettingsError(name, f"must be a whole number of at least {least}, not {value!r}")
-        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
-            raise SettingsError("share", f"must be greater than 0 and less than 1, not {self.share!r}")
+        check_fields(self)
         if self.method == "loo" and self.repeats > 1:
             raise SettingsError("repeats", "would change nothing where each row is left out alone; leave it out")
 

@@ -7,13 +7,12 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import count
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone import _core
 from markone.brief import Brief
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
@@ -24,10 +23,9 @@ from markone.experiments.splits import Plan, Split
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.learner import Learner
-from markone.learning.naive_bayes import Counting, leave_one_out, smoothing_of
 from markone.learning.samples import Sample, open_sample
 from markone.learning.training import new_learner, spec_of
-from markone.model.naive_bayes import NaiveBayes, Smoothing
+from markone.model.grids import Choice
 from markone.model.rules import Rule
 from markone.model.settings import Settings, TrialSettings
 from markone.reporting.grids import Grid
@@ -47,23 +45,7 @@ MORE_PASSES = 2
 """So many times more passes are tried than are usual."""
 TRIALS_SHOWN = 10
 
-C_OF_MIRA = (0.3, 0.01, 0.03, 0.1, 1.0, 3.0)
-C_OF_SVM = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0, 10.0)
-K = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0)
-ALPHA = (0.5, 0.8, 0.9, 0.99)
-ETA = (1.0, 0.03, 0.1, 0.3, 3.0)
-PENALTIES: tuple[dict[str, Any], ...] = (
-    {},
-    *({"penalty": "l2", "strength": strength} for strength in (1e-6, 1e-5, 1e-4)),
-    *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
-)
-STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
-"""Beside that which suits the rows."""
-HIDDEN = ((32,), (64, 64), (256,))
-ETA_TIMES = (1.0, 0.3, 3.0)
 WORDS = ([1, 1], [1, 2], [1, 3])
-
-Choice = dict[str, Any]
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,20 +243,27 @@ def tuned(
     progress: Progress | bool | None = None,
 ) -> Tuning:
     """What suits the rows of a sample."""
-    return Search(sample, given, features, functions, seed).run(progress)
+    return TuningSearch(sample, given, features, functions, seed).run(progress)
 
 
 @dataclass(frozen=True)
 class Candidate:
     """What may be chosen."""
 
+    place: int
+    """Among all, from 0: of equals, the first is the more usual."""
     choice: Choice
     words: list[int] | None
     settings: Settings
     spec: Features
 
+    @property
+    def key(self) -> str:
+        """What candidates with the same features have in common: only the lengths of n-grams are varied."""
+        return str(self.words)
 
-class Search:
+
+class TuningSearch:
     """Rounds of trials, each with fewer candidates, more rows and more passes."""
 
     def __init__(
@@ -283,12 +272,13 @@ class Search:
         self.sample, self.given, self.seed = sample, given, seed
         self.usual = usual = settings_for(given, seed)
         self.rule: Rule = usual.rule
-        self.tunes_passes = "epochs" not in given and (usual.traits.online or usual.rule == "mlp")
-        self.passes = (usual.spelled_out().epochs or 1) * (MORE_PASSES if self.tunes_passes else 1)
+        self.tunes_passes = "epochs" not in given and usual.traits.tunes_passes
+        self.passes = usual.spelled_out().epochs * (MORE_PASSES if self.tunes_passes else 1)
         self.candidates = list(self.all_candidates(features, functions))
         self.trials: list[Trial] = []
-        self._rows: dict[int, FoldRows] = {}
-        self._before: tuple[tuple[int, int], Learner] | None = None
+        self._rows: dict[str, FoldRows] = {}
+        self._before: tuple[tuple[str, int], Learner] | None = None
+        """The last learner, by its features and the number of its rows, where the next goes on from it."""
 
     @cached_property
     def split(self) -> Split:
@@ -308,27 +298,33 @@ class Search:
         return np.random.default_rng([self.seed, 2]).permutation(len(self.split.learned))
 
     def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
-        specs: dict[str, tuple[list[int] | None, Features]] = {}
         varied = features is None and any(column.kind == "text" for column in self.sample.held.columns)
         usual = spec_of(features, functions, None, countable=self.usual.traits.counts)
-        for words in sorted(WORDS, key=lambda words: tuple(words) != usual.text.words) if varied else [None]:
-            spec = usual if words is None else replace(usual, text=replace(usual.text, words=(words[0], words[1])))
-            specs[str(words)] = words, spec
+        specs: list[tuple[list[int] | None, Features]] = [(None, usual)]
+        if varied:
+            lengths = sorted(WORDS, key=lambda words: tuple(words) != usual.text.words)
+            specs = [(words, replace(usual, text=replace(usual.text, words=(words[0], words[1])))) for words in lengths]
+        places = count()
+        for choice, settings in self.choices():
+            for words, spec in specs:
+                yield Candidate(next(places), choice, words, settings, spec)
+
+    def choices(self) -> Iterator[tuple[Choice, Settings]]:
+        """What is tried beside what is given, each once."""
         seen: list[Choice] = []
-        for choice in choices_for(self.rule, self.usual):
+        for choice in self.usual.traits.grid(self.usual):
             kept = {name: value for name, value in choice.items() if name not in self.given}
             if kept in seen:
                 continue
             seen.append(kept)
             try:
-                settings = settings_for({**self.given, **kept}, self.seed)
+                yield kept, settings_for({**self.given, **kept}, self.seed)
             except SettingsError:  # it does not go together with what is given
                 continue
-            for words, spec in specs.values():
-                yield Candidate(kept, words, settings, spec)
 
     def run(self, progress: Progress | bool | None) -> Tuning:
-        ranked = self.take_turns(progress) if self.usual.traits.counts else self.narrow_down(progress)
+        in_turn = self.usual.family.tunes_in_turn
+        ranked = self.take_turns(progress) if in_turn else self.narrow_down(progress)
         best, chosen = ranked[0]
         if best.reason is not None:
             raise DataError(best.reason)
@@ -341,33 +337,34 @@ class Search:
             score=best.score,
             rows=best.rows,
             held_out=len(self.sample) - best.rows,
-            in_turn=self.usual.traits.counts,
+            in_turn=in_turn,
             chosen=best,
         )
 
     def take_turns(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
-        """Counting is quick, and the same counts serve every smoothing: so all rows choose, held out in their turn."""
-        specs = list({id(candidate.spec): candidate.spec for candidate in self.candidates}.values())
-        found: dict[int, Trial] = {}
-        with watching(progress, len(specs)) as told:
-            for spec in specs:
+        """Learning is quick, and one learner serves all settings: so all rows choose, held out in their turn."""
+        groups: dict[str, list[Candidate]] = {}
+        for candidate in self.candidates:
+            groups.setdefault(candidate.key, []).append(candidate)
+        ranked: list[tuple[Trial, Candidate]] = []
+        with watching(progress, len(groups)) as told:
+            for group in groups.values():
                 told.step(f"{self.rule}, all rows held out in turn")
                 start = time.perf_counter()
-                candidates = [candidate for candidate in self.candidates if candidate.spec is spec]
-                smoothings = [smoothing_of(candidate.settings) for candidate in candidates]
-                right = self.right_alone(spec, smoothings) if len(specs) == 1 else None
+                spec, settings = group[0].spec, [candidate.settings for candidate in group]
+                right = self.right_alone(spec, settings) if len(groups) == 1 else None
                 rows = len(self.sample) - 1
                 if right is None:
-                    right, rows = self.right_in_folds(spec, smoothings), len(self.folds[0].learned)
-                seconds = (time.perf_counter() - start) / len(candidates)
-                for candidate, score in zip(candidates, (right / len(self.sample)).tolist(), strict=True):
-                    found[id(candidate)] = Trial(1, candidate.choice, candidate.words, rows, 1, score, seconds)
-        ranked = [(found[id(candidate)], candidate) for candidate in self.candidates]
+                    right, rows = self.right_in_folds(spec, settings), len(self.folds[0].learned)
+                seconds = (time.perf_counter() - start) / len(group)
+                for candidate, score in zip(group, (right / len(self.sample)).tolist(), strict=True):
+                    ranked.append((Trial(1, candidate.choice, candidate.words, rows, 1, score, seconds), candidate))
+        ranked.sort(key=lambda one: one[1].place)
         self.trials += [trial for trial, _ in ranked]
         return sorted(ranked, key=lambda one: -one[0].score)  # of equals, the more usual first
 
-    def right_alone(self, spec: Features, smoothings: list[Smoothing]) -> NDArray[np.int64] | None:
-        """How many rows are classified rightly, each left out alone by taking its counts away.
+    def right_alone(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64] | None:
+        """How many rows are classified rightly by each of these settings, each row left out alone.
 
         None where features are learned from the rows: they would have to be learned without the row, too, or its words
         would be known, and what they are weighed by.
@@ -378,44 +375,42 @@ class Search:
             return None
         truth = self.sample.truth
         rows = FoldRows(features, self.sample.classes, matrix, truth, importance, matrix, truth)
-        counting = self.counted(rows)
-        return np.array([one.right for one in leave_one_out(counting, rows.block, smoothings)])
-
-    def right_in_folds(self, spec: Features, smoothings: list[Smoothing]) -> NDArray[np.int64]:
-        """The same with folds in their turn, and features that are learned from the others."""
-        right = np.zeros(len(smoothings), np.int64)
-        for split in self.folds:
-            rows = divided(self.sample, split, spec)
-            scorer = self.counted(rows).scorer()
-            for i, smoothing in enumerate(smoothings):
-                scores = NaiveBayes(scorer.events, smoothing, scorer.priors).scores(rows.tested_block.rows)
-                right[i] += (_core.winners(scores, _core.Tie[self.usual.tie]) == rows.tested_truth).sum()
+        right: NDArray[np.int64] = self.learned(rows).right_left_out(rows.block, settings)
         return right
 
-    def counted(self, rows: FoldRows) -> Counting:
-        counting = new_learner(self.usual, rows.features, rows.classes)
-        assert isinstance(counting, Counting)  # it is what counts
-        counting.learn(counting.ready(rows.block))
-        return counting
+    def right_in_folds(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64]:
+        """The same with folds in their turn, and features that are learned from the others."""
+        right = np.zeros(len(settings), np.int64)
+        for split in self.folds:
+            rows = divided(self.sample, split, spec)
+            learner = self.learned(rows)
+            for i, how in enumerate(settings):
+                right[i] += (learner.with_settings(how).predict(rows.tested_block.rows) == rows.tested_truth).sum()
+        return right
+
+    def learned(self, rows: FoldRows) -> Any:
+        """A learner of these rows, which serves all settings."""
+        learner: Any = new_learner(self.usual, rows.features, rows.classes)
+        learner.learn(learner.ready(rows.block))
+        return learner
 
     def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
         """In each round the best of the round before."""
         sizes = self.sizes()
         most = len(self.candidates)
         counts = [max(min(FINALISTS, most), math.ceil(most / NARROWING**i)) for i in range(len(sizes))]
-        place = {id(candidate): i for i, candidate in enumerate(self.candidates)}
         left = self.candidates
         ranked: list[tuple[Trial, Candidate]] = []
         with watching(progress, sum(counts)) as told:
             for number, (size, count) in enumerate(zip(sizes, counts, strict=True), 1):
                 left = left[:count]
                 ranked = []
-                for candidate in in_warm_order(left):
+                for candidate in self.in_warm_order(left):
                     told.step(f"round {number} of {len(sizes)}: {self.rule}")
                     trial = self.trial(candidate, number, size, self.passes_in(number, len(sizes)))
                     self.trials.append(trial)
                     ranked.append((trial, candidate))
-                ranked.sort(key=lambda one: (-one[0].score, place[id(one[1])]))  # of equals, the more usual first
+                ranked.sort(key=lambda one: (-one[0].score, one[1].place))  # of equals, the more usual first
                 left = [candidate for _, candidate in ranked]
         return ranked
 
@@ -437,7 +432,7 @@ class Search:
             return Trial(number, candidate.choice, candidate.words, size, passes, score, seconds, reason)
 
         try:
-            rows = some_of(self.rows(candidate.spec), self.order[:size])
+            rows = some_of(self.rows(candidate), self.order[:size])
             learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
             history, _ = taught(learner, rows)
         except MarkoneError as error:  # a rate at which weights grow beyond all numbers, or what cannot be counted
@@ -450,29 +445,27 @@ class Search:
         return told(epoch, score)
 
     def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
-        """A new one; of the SVM, one that starts where the one before ended, on the same rows."""
-        learner: Learner = new_learner(settings, rows.features, rows.classes, [rows.block])
-        if settings.rule == "svm":
-            from markone.learning.svm import Dual
-
-            key = id(candidate.spec), len(rows.truth)
-            if self._before is not None and self._before[0] == key and isinstance(self._before[1], Dual):
-                learner = self._before[1].with_settings(settings)
-            self._before = key, learner
+        """A new one; where the optimum of one trial is near that of the next, one that goes on from the last."""
+        if self.usual.family.warm_by is None:
+            return new_learner(settings, rows.features, rows.classes, [rows.block])
+        key = candidate.key, len(rows.truth)
+        if self._before is not None and self._before[0] == key:
+            learner = self._before[1].with_settings(settings)
+        else:
+            learner = new_learner(settings, rows.features, rows.classes, [rows.block])
+        self._before = key, learner
         return learner
 
-    def rows(self, spec: Features) -> FoldRows:
+    def in_warm_order(self, candidates: list[Candidate]) -> list[Candidate]:
+        """By their features, and then by the setting along which one optimum is near the next, where there is one."""
+        by = self.usual.family.warm_by
+        return candidates if by is None else sorted(candidates, key=lambda one: (one.key, getattr(one.settings, by)))
+
+    def rows(self, candidate: Candidate) -> FoldRows:
         """The rows to learn from and those held out, with features of the first."""
-        if id(spec) not in self._rows:
-            self._rows[id(spec)] = divided(self.sample, self.split, spec)
-        return self._rows[id(spec)]
-
-
-def in_warm_order(candidates: list[Candidate]) -> list[Candidate]:
-    """Those of an SVM by their features, and then by C: the optimum for one is near that for the next."""
-    if candidates[0].settings.rule != "svm":
-        return candidates
-    return sorted(candidates, key=lambda one: (str(one.words), one.settings.C or 0.0))
+        if candidate.key not in self._rows:
+            self._rows[candidate.key] = divided(self.sample, self.split, candidate.spec)
+        return self._rows[candidate.key]
 
 
 def some_of(rows: FoldRows, which: Any) -> FoldRows:
@@ -482,25 +475,3 @@ def some_of(rows: FoldRows, which: Any) -> FoldRows:
     which = np.sort(which)
     importance = None if rows.importance is None else rows.importance[which]
     return replace(rows, learned=rows.learned[which], truth=rows.truth[which], importance=importance)
-
-
-def choices_for(rule: Rule, usual: Settings) -> Iterator[Choice]:
-    """What is tried, the usual first: of two that are as good, the first is taken."""
-    if rule == "perceptron":
-        yield {}
-    elif rule == "mira":
-        yield from ({"C": C} for C in C_OF_MIRA)
-    elif rule == "svm":
-        yield from ({"C": C} for C in C_OF_SVM)
-    elif rule == "naive-bayes":
-        yield from ({"k": k} for k in K)
-        yield from ({"alpha": alpha} for alpha in ALPHA)
-    elif rule == "mlp":
-        eta = usual.eta or 0.001
-        sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
-        yield from ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
-    elif usual.traits.nears_an_optimum:
-        yield from ({}, *({"strength": strength} for strength in STRENGTHS))
-    else:
-        usually: list[Choice] = [{}] if usual.eta is None else []
-        yield from (*usually, *({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from markone.experiments.statistics import PairTest, mcnemar
+from markone.model.rules import RULES, Traits
 
 if TYPE_CHECKING:
     from markone.experiments.comparing import Contender
@@ -38,6 +39,11 @@ def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -
             *about_over_training(rules),
         ]
     )
+
+
+def traits_of(contender: Contender) -> Traits:
+    """Those of its rule."""
+    return RULES[str(contender.rule)]
 
 
 def pair_test(better: Contender, worse: Contender) -> PairTest:
@@ -147,8 +153,8 @@ def about_contrasts(rules: Sequence[Contender], others: Sequence[Contender]) -> 
 def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
     """Whether a hidden layer finds what weights alone do not."""
     best = rules[0]
-    linear = [contender for contender in rules if contender.rule != "mlp"]
-    if best.rule == "mlp" and linear:
+    linear = [contender for contender in rules if not traits_of(contender).has_layers]
+    if traits_of(best).has_layers and linear:
         test = pair_test(best, linear[0])
         if test.p < SIGNIFICANT:
             points = 100 * (best.validation.mean - linear[0].validation.mean)
@@ -160,7 +166,7 @@ def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
 
 def about_separability(rules: Sequence[Contender], separable: bool | None) -> Iterator[str]:
     """What the mistakes of a perceptron say, which stops when it makes none; nothing that theory knows otherwise."""
-    plain = next((contender for contender in rules if contender.rule == "perceptron"), None)
+    plain = next((contender for contender in rules if traits_of(contender).has_mistake_bound), None)
     if plain is None:
         return
     histories = [fold.history for fold in plain.validation.folds if fold.history is not None and len(fold.history)]

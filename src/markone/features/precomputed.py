@@ -15,7 +15,7 @@ from markone.errors import DataError
 from markone.features.event_kinds import Event, Group
 from markone.features.moments import Floats, Moments
 from markone.features.part import Matrix, Part
-from markone.features.spec import Rows
+from markone.features.spec import FeatureRows
 from markone.storage.saved import Contents, Saved, blob, check_finite, check_positive
 
 UNKNOWN = np.iinfo(np.uint32).max
@@ -39,7 +39,7 @@ class Given(Part):
     another source are matched by the names of their columns; what training did not meet is left out.
     """
 
-    def __init__(self, column: Column, settings: Rows) -> None:
+    def __init__(self, column: Column, settings: FeatureRows) -> None:
         self.column = column
         self.settings = settings
         self.dense: bool | None = None

@@ -5,12 +5,25 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from markone.brief import Brief
+from markone.checks import (
+    check_fields,
+    check_named,
+    checked,
+    default_of,
+    number,
+    one_of,
+    or_empty,
+    some_of,
+    switch,
+    whole,
+)
 from markone.data.source import Column, Kind
 from markone.errors import DataError, SettingsError, did_you_mean
 
@@ -22,65 +35,7 @@ DOCUMENT_FEATURES = ("no", "pronouns", "exclamation", "log-words")
 Function = Callable[[Any], Any]
 
 
-# ---- what a setting may be: each check returns the value as it is kept, or raises ValueError with what it must be
-
-
-def one_of(*choices: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if value not in choices:
-            guess = did_you_mean(value, choices) if isinstance(value, str) else ""
-            raise ValueError(f"must be one of {', '.join(map(repr, choices))}, not {value!r}.{guess}")
-        return value
-
-    return check
-
-
-def some_of(*choices: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            raise ValueError(f"must be a list, not {value!r}")
-        return tuple(dict.fromkeys(map(one_of(*choices), value)))
-
-    return check
-
-
-def switch(value: Any) -> Any:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, not {value!r}")
-    return value
-
-
-def switch_or_none(value: Any) -> Any:
-    return None if value in (None, []) else switch(value)
-
-
-def whole(least: int, most: int | None = None, *, optional: bool = False) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if optional and value in (None, []):
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < least or (most and value > most):
-            reach = f"of at least {least}" if most is None else f"from {least} to {most}"
-            raise ValueError(f"must be a whole number {reach}, not {value!r}")
-        return value
-
-    return check
-
-
-def number(above: float, most: float, *, optional: bool = False) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if optional and value in (None, []):
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not above < value <= most:
-            raise ValueError(f"must be a number greater than {above:g} and at most {most:g}, not {value!r}")
-        return value
-
-    return check
-
-
-def share(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError(f"must be a number from 0 to 1, not {value!r}")
-    return value
+# ---- what only these settings may be
 
 
 def lengths(value: Any) -> Any:
@@ -120,18 +75,13 @@ def read_lexicon(words: Any) -> tuple[str, ...]:
 # ---- the settings of each kind of column
 
 
-class Group(Brief):
+class ColumnSettings(Brief):
     """Settings that are checked, and known to the spec by a word."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for setting in fields(self):  # type: ignore[arg-type]
-            try:
-                value = setting.metadata["check"](getattr(self, setting.name))
-            except ValueError as error:
-                raise error if isinstance(error, DataError) else SettingsError(setting.name, str(error)) from None
-            object.__setattr__(self, setting.name, value)
+        check_fields(self)
 
     def as_dict(self, *, full: bool = False) -> dict[str, Any]:
         """What differs from the defaults, or all."""
@@ -142,16 +92,8 @@ class Group(Brief):
         }
 
 
-def default_of(setting: Any) -> Any:
-    return {} if setting.default_factory is dict else setting.default
-
-
-def checked(default: Any, check: Callable[[Any], Any]) -> Any:
-    return field(default=default, metadata={"check": check})
-
-
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Text(Group):
+class Text(ColumnSettings):
     """How texts become features. The defaults are what did well on all texts that were tried (docs/accuracy.md)."""
 
     words: tuple[int, int] | None = checked((1, 3), lengths)
@@ -166,7 +108,7 @@ class Text(Group):
     """A word between a negation and the next punctuation is another word: `NOT_good`."""
     templates: tuple[str, ...] = checked((), some_of("lower", "not"))
     """More features for each word: `lower:word`, it occurs in lower case; `NOT_word`, its count where it is negated."""
-    lexicons: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata={"check": lexicons})
+    lexicons: dict[str, tuple[str, ...]] = checked(dict, lexicons)
     """Features that count the words of a list: names, each with a file or a list of words."""
     document: tuple[str, ...] = checked((), some_of(*DOCUMENT_FEATURES))
     """Features of the whole text: whether "no" occurs, first and second person pronouns, whether "!" occurs, and the
@@ -175,19 +117,19 @@ class Text(Group):
     """What a word that occurs n times counts: n, 1, or ln(1 + n)."""
     weight: Literal["none", "idf", "odds"] = checked("odds", one_of("none", "idf", "odds"))
     """What values are multiplied by: nothing, the inverse document frequency, or naive Bayes' log odds ratio."""
-    smoothing: float | None = checked(None, number(0, 1e6, optional=True))
+    smoothing: float | None = checked(None, or_empty(number(above=0, most=1e6)))
     """What is added to the counts of which `odds` are made; None is 1 for two classes, and 2 / classes for more."""
-    discount: float = checked(0.5, share)
+    discount: float = checked(0.5, number(least=0, most=1))
     """The `odds` of a run of n words are divided by n to this power: its words speak for themselves already."""
-    min_count: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
+    min_count: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """Leave out what occurs in fewer examples; None is 2 where there are 1,000 examples or more, else 1."""
-    max_features: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
+    max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """Keep so many of the most frequent."""
-    hash_bits: int | None = checked(None, whole(1, MOST_HASH_BITS, optional=True))
+    hash_bits: int | None = checked(None, or_empty(whole(1, MOST_HASH_BITS)))
     """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
 
     def __post_init__(self) -> None:
-        Group.__post_init__(self)
+        ColumnSettings.__post_init__(self)
         if self.hash_bits is not None:
             for name in ("min_count", "max_features"):
                 if getattr(self, name) not in (1, None):
@@ -201,7 +143,7 @@ class Text(Group):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Numeric(Group):
+class Numeric(ColumnSettings):
     """How numbers, booleans and given rows become features."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("standard", one_of("none", "standard", "max-abs"))
@@ -211,47 +153,47 @@ class Numeric(Group):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Categorical(Group):
+class Categorical(ColumnSettings):
     """How categories become features: one for each, and one for all that are rare or were never seen."""
 
     min_count: int = checked(1, whole(1, MOST_COUNT))
     """A category that occurs in fewer examples counts as never seen."""
-    max_features: int | None = checked(None, whole(1, MOST_COUNT, optional=True))
+    max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """Keep so many of the most frequent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Image(Group):
+class Image(ColumnSettings):
     """How images become features."""
 
     pixels: Literal["grey", "on-off", "none"] = checked("grey", one_of("grey", "on-off", "none"))
     """Pixels as numbers from 0 to 1, or as 1 where they are on."""
-    threshold: float = checked(0.5, number(0, 1))
+    threshold: float = checked(0.5, number(above=0, most=1))
     """A pixel is on from this brightness; the brightest is 1."""
-    patches: int | None = checked(2, whole(2, 4, optional=True))
+    patches: int | None = checked(2, or_empty(whole(2, 4)))
     """Conjunctions of neighbours: each square of so many pixels across, by which of its pixels are on. Empty for none.
     """
 
     def __post_init__(self) -> None:
-        Group.__post_init__(self)
+        ColumnSettings.__post_init__(self)
         if self.threshold != 0.5 and self.pixels != "on-off" and self.patches is None:
             raise SettingsError("threshold", "is for pixels that are on or off, and for patches; leave it out")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class Rows(Group):
+class FeatureRows(ColumnSettings):
     """What becomes of rows that come with features."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("none", one_of("none", "standard", "max-abs"))
     """As for numbers. A sparse row is not moved to mean 0, only stretched to standard deviation 1."""
 
 
-GROUPS: dict[str, type[Group]] = {
+GROUPS: dict[str, type[ColumnSettings]] = {
     "text": Text,
     "numeric": Numeric,
     "categorical": Categorical,
     "image": Image,
-    "rows": Rows,
+    "rows": FeatureRows,
 }
 GROUP_OF_KIND: dict[Kind, str] = {
     "text": "text",
@@ -275,6 +217,48 @@ COUNTABLE: dict[str, Any] = {
 # ---- the spec
 
 
+def as_group(
+    group: type[ColumnSettings], name: str, given: Any, default: ColumnSettings | None = None
+) -> ColumnSettings:
+    """The settings of a group from themselves or from a dict; what is not given is as in `default`."""
+    if isinstance(given, group):
+        return given
+    if not isinstance(given, Mapping):
+        raise SettingsError(name, f"must be a table of settings, not {given!r}")
+    known = [setting.name for setting in fields(group)]  # type: ignore[arg-type]
+    for key in given:
+        if key not in known:
+            raise SettingsError(
+                f"{name}.{key}", f"is unknown; there are {', '.join(known)}.{did_you_mean(str(key), known)}"
+            )
+    try:
+        return group(**given) if default is None else replace(default, **given)  # type: ignore[type-var]
+    except SettingsError as error:
+        raise SettingsError(f"{name}.{error.name}", error.problem) from None
+
+
+def check_conjunctions(value: Any) -> Any:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"must be a list such as ['make*cylinders'], not {value!r}")
+    for one in (value := tuple(value)):
+        names = [name.strip() for name in one.split("*")] if isinstance(one, str) else []
+        if len(names) < 2 or not all(names):
+            raise ValueError(f"must have names of columns with * between them, not {one!r}")
+    return value
+
+
+def check_columns(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not all(isinstance(settings, Mapping) for settings in value.values()):
+        raise ValueError(f"must be a table of settings for each column, not {value!r}")
+    return {str(name): dict(settings) for name, settings in value.items()}
+
+
+def check_functions(value: Any) -> Any:
+    if not isinstance(value, Mapping) or not all(callable(function) for function in value.values()):
+        raise ValueError(f"must map names to functions, not {value!r}")
+    return {str(name): function for name, function in value.items()}
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Features(Brief):
     """What becomes of each kind of column, with exceptions for single columns.
@@ -290,38 +274,26 @@ class Features(Brief):
     words = [1, 1]
     """
 
-    text: Text = field(default_factory=Text)
-    numeric: Numeric = field(default_factory=Numeric)
-    categorical: Categorical = field(default_factory=Categorical)
-    image: Image = field(default_factory=Image)
-    rows: Rows = field(default_factory=Rows)
-    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    text: Text = checked(Text(), partial(as_group, Text, "text"))
+    numeric: Numeric = checked(Numeric(), partial(as_group, Numeric, "numeric"))
+    categorical: Categorical = checked(Categorical(), partial(as_group, Categorical, "categorical"))
+    image: Image = checked(Image(), partial(as_group, Image, "image"))
+    rows: FeatureRows = checked(FeatureRows(), partial(as_group, FeatureRows, "rows"))
+    columns: dict[str, dict[str, Any]] = checked(dict, check_columns)
     """For single columns, by name: what differs from the settings of their kind."""
-    conjunctions: tuple[str, ...] = ()
+    conjunctions: tuple[str, ...] = checked((), check_conjunctions)
     """Products of columns, such as `"make*cylinders"`, of categories and numbers."""
-    degree: int = 1
+    degree: int = checked(1, whole(1, 3))
     """Products of as many numeric columns as this, too: 2 or 3."""
-    unit: bool | None = None
+    unit: bool | None = checked(None, or_empty(switch))
     """Rows are scaled to length 1; None is yes where there are words among the features, else no."""
-    functions: dict[str, Function] = field(default_factory=dict)
+    functions: dict[str, Function] = checked(dict, check_functions)
     """Python functions, by name, each called with an example; a number, or a dict of them, is more features."""
 
     KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "functions")
 
     def __post_init__(self) -> None:
-        for name, group in GROUPS.items():
-            object.__setattr__(self, name, as_group(group, name, getattr(self, name)))
-        for name, check in (
-            ("conjunctions", check_conjunctions),
-            ("degree", whole(1, 3)),
-            ("unit", switch_or_none),
-            ("columns", check_columns),
-            ("functions", check_functions),
-        ):
-            try:
-                object.__setattr__(self, name, check(getattr(self, name)))
-            except ValueError as error:
-                raise SettingsError(name, str(error)) from None
+        check_fields(self)
 
     @classmethod
     def of(
@@ -410,52 +382,9 @@ def with_counts(spec: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def as_group(group: type[Group], name: str, given: Any, default: Group | None = None) -> Group:
-    """The settings of a group from themselves or from a dict; what is not given is as in `default`."""
-    if isinstance(given, group):
-        return given
-    if not isinstance(given, Mapping):
-        raise SettingsError(name, f"must be a table of settings, not {given!r}")
-    known = [setting.name for setting in fields(group)]  # type: ignore[arg-type]
-    for key in given:
-        if key not in known:
-            raise SettingsError(
-                f"{name}.{key}", f"is unknown; there are {', '.join(known)}.{did_you_mean(str(key), known)}"
-            )
-    try:
-        return group(**given) if default is None else replace(default, **given)  # type: ignore[type-var]
-    except SettingsError as error:
-        raise SettingsError(f"{name}.{error.name}", error.problem) from None
-
-
-def check_conjunctions(value: Any) -> Any:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ValueError(f"must be a list such as ['make*cylinders'], not {value!r}")
-    for one in (value := tuple(value)):
-        names = [name.strip() for name in one.split("*")] if isinstance(one, str) else []
-        if len(names) < 2 or not all(names):
-            raise ValueError(f"must have names of columns with * between them, not {one!r}")
-    return value
-
-
-def check_columns(value: Any) -> Any:
-    if not isinstance(value, Mapping) or not all(isinstance(settings, Mapping) for settings in value.values()):
-        raise ValueError(f"must be a table of settings for each column, not {value!r}")
-    return {str(name): dict(settings) for name, settings in value.items()}
-
-
 def check_functions_given(functions: Any) -> dict[str, Function]:
-    try:
-        found: dict[str, Function] = check_functions({} if functions is None else functions)
-    except ValueError as error:
-        raise SettingsError("functions", str(error)) from None
+    found: dict[str, Function] = check_named("functions", check_functions, {} if functions is None else functions)
     return found
-
-
-def check_functions(value: Any) -> Any:
-    if not isinstance(value, Mapping) or not all(callable(function) for function in value.values()):
-        raise ValueError(f"must map names to functions, not {value!r}")
-    return {str(name): function for name, function in value.items()}
 
 
 def plain(value: Any) -> Any:

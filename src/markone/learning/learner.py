@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.data.blocks import Block, Rows
+from markone.errors import SettingsError
 from markone.learning.examples import Examples
 from markone.model.scorer import Scorer
-from markone.model.settings import Settings
+from markone.model.settings import Settings, SpelledOut
 
 State = dict[str, NDArray[Any]]
 
@@ -57,11 +59,19 @@ class Course(NamedTuple):
     """Whether that is near enough."""
 
 
+class Followed(Examples, Protocol):
+    """Examples that know which rows were visited last."""
+
+    def taken(self, visits: int) -> NDArray[np.int64]:
+        """The rows of the next so many visits."""
+
+
 class Learner(Protocol):
     """Learns from examples in passes, and can be left between two pieces of one and taken up again, to the bit."""
 
-    settings: Settings
-    """In which no None stands for what is usual."""
+    @property
+    def settings(self) -> SpelledOut:
+        """Those of its family, in which no None stands for what is usual."""
 
     @property
     def features(self) -> int:
@@ -106,6 +116,23 @@ class Learner(Protocol):
     def scorer(self) -> Scorer:
         """What a model predicts with."""
 
+    def with_settings(self, settings: Settings) -> Learner:
+        """A learner that goes on from here by other settings."""
+
+    def grown_from(self, scorer: Any, moved: NDArray[np.int64], places: list[int]) -> Learner:
+        """One that starts where a model's scorer is: old feature i is now `moved[i]`, and class k is `places[k]`. This
+        one has all the features and classes, and has learned nothing yet."""
+
+    def let_go(self) -> None:
+        """Keeps what it has learned, but not the examples."""
+
+    def judge(self, block: Block) -> Scorer:
+        """What the next step judges rows of this block by: nothing averaged, and nothing better from before."""
+
+    def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
+        """The rows of the last step, which made so many visits; and, where each class is learned against the rest, the
+        number of the class whose turn it was."""
+
     def get_state(self) -> State:
         """All that is needed to go on, to the bit, as if nothing had happened."""
 
@@ -114,3 +141,57 @@ class Learner(Protocol):
 
     def check_state(self, state: State) -> None:
         """That a state, which may come from anywhere, is one that can be set."""
+
+
+class CommonLearner:
+    """What most learners do alike; a learner overrides what it does in another way."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def settings(self) -> SpelledOut: ...
+        @property
+        def classes(self) -> int: ...
+        def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]: ...
+        def scorer(self) -> Scorer: ...
+
+    @property
+    def columns(self) -> int:
+        """Scores for each row: one for two classes, else one for each."""
+        return 1 if self.classes <= 2 else self.classes
+
+    def ready(self, block: Block) -> Block:
+        """The block as it is."""
+        return block
+
+    def begin(self, examples: Examples) -> None:
+        """It takes examples as they come."""
+
+    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
+        """The number of the best class for each row; the settings' `tie` says which of several."""
+        if self.classes < 2:
+            return np.zeros(len(rows), np.int64)
+        return _core.winners(self.scores(rows, averaged), _core.Tie[self.settings.tie])
+
+    def norm2(self) -> float:
+        """It has no weights."""
+        return 0.0
+
+    def course(self) -> Course:
+        """It nears no optimum that it could measure its distance to."""
+        return Course()
+
+    def let_go(self) -> None:
+        """It keeps no examples."""
+
+    def judge(self, block: Block) -> Scorer:
+        return self.scorer()
+
+    def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
+        return examples.taken(visits), None
+
+    def with_settings(self, settings: Settings) -> Learner:
+        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot go on by other settings")
+
+    def grown_from(self, scorer: Any, moved: NDArray[np.int64], places: list[int]) -> Learner:
+        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot learn on from a model")

@@ -18,10 +18,10 @@ from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
-from markone.learning.learner import Counted, Course, State
+from markone.learning.learner import CommonLearner, Counted, Course, Followed, State
 from markone.learning.states import check_forms, need
 from markone.model.scorer import LinearScorer
-from markone.model.settings import Settings
+from markone.model.settings import OptimumSettings, Settings
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ ROUNDING = 1e-3
 """How far scores that were added up step by step may be from those of the weights, as a share of the largest."""
 
 
-class Way(Protocol):
+class Descent(Protocol):
     """Where a solver is, and how it makes a step."""
 
     mistakes: int
@@ -78,21 +78,32 @@ class Way(Protocol):
     def restore(self, state: State) -> None: ...
 
 
-class Batch:
+class BatchLearner(CommonLearner):
     """What the solvers share: all of a learner but its steps."""
 
+    settings: OptimumSettings
+    classes: int
+
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings.spelled_out()
+        self.settings = OptimumSettings.of(settings)
         self.features = features
         self.classes = classes
         self.dtype = np.dtype(dtype)
         self._start: Array | None = None
-        self._way: Way | None = None
+        self._way: Descent | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
-    def columns(self) -> int:
-        return 1 if self.classes <= 2 else self.classes
+    def time(self) -> float:
+        """The examples that it has seen one by one: none."""
+        return 0.0
+
+    def with_settings(self, settings: Settings) -> BatchLearner:
+        """A learner by other settings, which starts from these weights."""
+        fresh = by_solver(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        weights = self.weights()
+        fresh.start_at(weights.matrix(), weights.bias())
+        return fresh
 
     def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
         """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
@@ -137,7 +148,7 @@ class Batch:
         self._importance = objective.importance
         self._way, self._weights = self._find_way(objective, self._start), None
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         raise NotImplementedError
 
     def let_go(self) -> None:
@@ -157,7 +168,7 @@ class Batch:
         self._weights = None
         yield judged, examples.rows
 
-    def _step(self, way: Way) -> bool:
+    def _step(self, way: Descent) -> bool:
         """Whether it has moved any weight."""
         before = way.state()
         way.step(self._tol)
@@ -169,14 +180,13 @@ class Batch:
 
     @property
     def _tol(self) -> float:
-        assert self.settings.tol is not None  # it is spelled out
         return self.settings.tol
 
-    def _on_its_way(self) -> Way:
+    def _on_its_way(self) -> Descent:
         assert self._way is not None  # it has begun
         return self._way
 
-    def weights(self) -> _core.Weights32 | _core.Weights64:
+    def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """As they are now, in the type of the rows."""
         if self._weights is None:
             if self._way is not None:
@@ -192,11 +202,13 @@ class Batch:
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         return self.weights().scores(rows)
 
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        return _core.winners(self.scores(rows), _core.Tie[self.settings.tie])
-
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), has_probabilities=True)
+
+    def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
+        """All rows, at each step."""
+        block, rows = examples.whole()
+        return np.arange(len(block)) if rows is None else rows, None
 
     def norm2(self) -> float:
         """Infinite where the weights are too large for the type of the rows, in which they are kept."""
@@ -236,14 +248,14 @@ class Batch:
         self.start_at(saved["weights"][:-1], saved["weights"][-1])
 
 
-class Newton(Batch):
+class Newton(BatchLearner):
     """Newton's method: each step goes to where a parabola that fits the objective here is least, or nearly.
 
     With l2 that is found by conjugate gradients (Lin, Weng & Keerthi 2008), of the weights or, where there are fewer
     rows than features, of rows. With l1 it is found by coordinate descent (Yuan, Ho & Lin 2012).
     """
 
-    def _step(self, way: Way) -> bool:
+    def _step(self, way: Descent) -> bool:
         """Every step goes down. One that ends neither lower nor where it is less steep was lost in rounding, as would
         be the next; it is taken back."""
         before, objective, gap = way.state(), way.objective, way.gap
@@ -253,7 +265,7 @@ class Newton(Batch):
             way.restore(before)
         return better
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         if self.settings.penalty == "l1" and self.settings.strength:
             return Corners(objective, self.settings, start)
         if objective.rows < objective.features and start is None:  # other weights than 0 may be no sum of rows
@@ -261,14 +273,21 @@ class Newton(Batch):
         return Parabola(objective, self.settings, start)
 
 
-class Ascent(Batch):
+class Ascent(BatchLearner):
     """The lectures' batch gradient: w += eta Σ h [y − P(y|x, w)] x / Σ h, less what the penalty takes.
 
     Without an `eta` it is 1 / L, the inverse of the largest curvature, with which no step can go too far.
     """
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Way:
+    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
         return Straight(objective, self.settings, start)
+
+
+def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> BatchLearner:
+    """The learner of the settings' solver."""
+    solvers: dict[str, type[BatchLearner]] = {"newton": Newton, "ascent": Ascent}
+    how = OptimumSettings.of(settings)
+    return solvers[how.solver](how, features=features, classes=classes, dtype=dtype)
 
 
 class Balance:
@@ -279,9 +298,9 @@ class Balance:
     score, unlike the bias, stays the same when all values of a feature are shifted.
     """
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
         self.of = objective
-        self.strength = float(settings.balance or 0) if settings.bias else 0.0
+        self.strength = settings.balance if settings.bias else 0.0
         self._shares = objective.shares()[:, None]
         self._none = np.zeros(objective.stride)
 
@@ -311,9 +330,9 @@ class Balance:
 class Place:
     """A place in the space of the weights: the loss, its gradient, the penalty and the gap there."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None = None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None = None) -> None:
         self.of = objective
-        self.strength = float(settings.strength or 0)
+        self.strength = float(settings.strength)
         self.l1 = settings.penalty == "l1"
         self.has_bias = settings.bias
         self.balance = Balance(objective, settings)
@@ -394,7 +413,7 @@ class Place:
 class Straight(Place):
     """Goes straight down, always by the same part of the gradient."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings)
         self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta
         if start is not None:
@@ -435,7 +454,7 @@ class Straight(Place):
 class Parabola(Place):
     """Newton's method with the penalty ½‖w‖²."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings, start)
         length = objective.stored() / objective.rows
         most = objective.rows // (FEWEST_FOR_EACH * (objective.features + 1))
@@ -508,9 +527,9 @@ class Span:
     kept, lengths are those of w, ‖w‖² = c'XX'c, and a product with XX' is one pass over the columns of the data.
     """
 
-    def __init__(self, objective: _core.Objective, settings: Settings) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
         self.of = objective
-        self.strength = float(settings.strength or 0)
+        self.strength = float(settings.strength)
         self.has_bias = settings.bias
         self.balance = Balance(objective, settings)
         objective.turn(True)
@@ -604,7 +623,7 @@ class Span:
 class Corners(Place):
     """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
 
-    def __init__(self, objective: _core.Objective, settings: Settings, start: Array | None) -> None:
+    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         if (objective.features + 1) * objective.stride > MOST_PAIRS:
             raise DataError(
                 f"{objective.features:,} features of {objective.classes:,} classes are too many weights for the "

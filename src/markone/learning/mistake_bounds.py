@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def check_theory(settings: Settings) -> None:
     """That the mistake bound holds by these settings, of a training from the start."""
     how = settings.spelled_out()
     for holds, reason in (
-        (how.rule == "perceptron", f"the rule is {how.rule!r}"),
+        (how.traits.has_mistake_bound, f"the rule is {how.rule!r}"),
         (how.eta == 1, f"eta is {how.eta}"),
         (how.schedule == "constant", f"the schedule is {how.schedule!r}"),
         (how.penalty is None, f"there is a penalty, {how.penalty!r}"),
@@ -59,13 +59,12 @@ class Bounding:
     """Follows |w|² from mistake to mistake, without looking at w: |w + yx|² = |w|² + 2 y w·x + |x|²."""
 
     def __init__(self, learner: Learner, history: History, given: float | None) -> None:
-        assert isinstance(learner, Linear)  # it is a perceptron
-        self._learner = learner
+        self._learner = perceptron = cast(Linear, learner)  # no other passes `check_theory`
         self._history = history
         self._bias = float(learner.settings.bias)
         self._moved = 1 if learner.columns == 1 else 2
         history.bounds = Bounds(0, 0.0, 0.0, None, learner.settings.bias, given)
-        learner.listener = self.note
+        perceptron.listener = self.note
 
     @property
     def bounds(self) -> Bounds:

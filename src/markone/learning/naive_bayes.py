@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block, Rows
+from markone.data.source import Label
 from markone.errors import DataError
 from markone.features.event_kinds import Groups, one_group
 from markone.learning.examples import Examples
-from markone.learning.learner import Counted, Course, State
+from markone.learning.learner import CommonLearner, Counted, State
 from markone.learning.online import pieces
 from markone.learning.states import check_forms, need
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Events, Floats
-from markone.model.naive_bayes import USUAL_OF_VARIANCE, NaiveBayes, Smoothing
-from markone.model.settings import Settings
+from markone.model.naive_bayes import USUAL_OF_VARIANCE, NaiveBayes, Smoothing, priors_of
+from markone.model.settings import NaiveBayesSettings, Settings
 from markone.storage.saved import Saved
 
 AS_STORED = Settings(order="given")
 """How examples are visited by what does not mind in which order they come."""
 
 
-class Counting:
+class Counting(CommonLearner):
     """Counts of events by class, which can be added to at any time, in any order and in any parts.
 
     Whole numbers are counted exactly, so that the same rows give the same counts however they come, and what was
     counted apart can be added up. Other values give the same but for the last digits.
     """
+
+    settings: NaiveBayesSettings
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class Counting:
 
         `priors` are numbers for the classes, where they are not as the settings say: labels are not known here.
         """
-        self.settings = settings.spelled_out()
+        self.settings = NaiveBayesSettings.of(settings)
         self.dtype = np.dtype(dtype)
         self.priors = priors
         self.of_variance = of_variance
@@ -67,16 +70,9 @@ class Counting:
     def classes(self) -> int:
         return self.events.classes
 
-    @property
-    def columns(self) -> int:
-        return 1 if self.classes <= 2 else self.classes
-
     def ready(self, block: Block) -> Block:
         """A feature that a row names twice is there once."""
         return block.without_repeats()
-
-    def begin(self, examples: Examples) -> None:
-        """It takes examples as they come."""
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """Counts all examples as they are stored, since their order does not matter."""
@@ -113,14 +109,6 @@ class Counting:
             return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows), self._tie)
 
-    def norm2(self) -> float:
-        """It has no weights."""
-        return 0.0
-
-    def course(self) -> Course:
-        """It is done with its one pass."""
-        return Course()
-
     # ---- going on
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
@@ -135,11 +123,12 @@ class Counting:
         self.events = self.events.moved(groups, width, moved, self.classes, list(range(self.classes)))
         self._scorer = None
 
-    def start_from(self, scorer: NaiveBayes, moved: NDArray[np.int64], places: list[int]) -> None:
+    def grown_from(self, scorer: NaiveBayes, moved: NDArray[np.int64], places: list[int]) -> Counting:
         """Adds what another has counted, whose feature i is here `moved[i]`, and whose class k is `places[k]`."""
         groups, width = self.events.groups, self.features
         self.events = self.events.merged(scorer.events.moved(groups, width, moved, self.classes, places))
         self._scorer = None
+        return self
 
     def get_state(self) -> State:
         return {name: array.copy() for name, array in self.events.arrays().items()}
@@ -154,6 +143,17 @@ class Counting:
             self.events.with_arrays(state).check_sense()
         except DataError as error:
             need(False, str(error))
+
+    def with_settings(self, settings: Settings) -> Counting:
+        """One of the same counts, with another smoothing."""
+        twin = self.twin()
+        twin.settings, twin._scorer = NaiveBayesSettings.of(settings), None
+        return twin
+
+    def right_left_out(self, block: Block, settings: Sequence[Settings]) -> NDArray[np.int64]:
+        """How many rows of what was counted are classified rightly by all the others, by each of these settings."""
+        smoothings = [smoothing_of(one, self.of_variance) for one in settings]
+        return np.array([one.right for one in leave_one_out(self, block, smoothings)], np.int64)
 
     def twin(self) -> Counting:
         """One of the same counts, which parts from this one when it grows or starts from others."""
@@ -178,15 +178,34 @@ class Counting:
 
 
 def smoothing_of(settings: Settings, of_variance: float = USUAL_OF_VARIANCE) -> Smoothing:
-    how = settings.spelled_out()
+    how = NaiveBayesSettings.of(settings)
     return Smoothing(k=0.0 if how.k is None else how.k, alpha=how.alpha, of_variance=of_variance)
+
+
+class EventKinds(NamedTuple):
+    """What a rule that counts needs to know beside the numbers of features and classes."""
+
+    groups: Groups
+    """What kind of events the features are."""
+    labels: Sequence[Label]
+    """The classes, which priors may be given for."""
+
+
+def counting_for(
+    settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: EventKinds | None = None
+) -> Counting:
+    """A learner for features that are these kinds of events; by default all are what the settings' likelihood says."""
+    groups, priors = None, None
+    if events is not None:
+        groups, priors = events.groups, priors_of(settings.priors, list(events.labels))
+    return Counting(settings, features=features, classes=classes, dtype=dtype, groups=groups, priors=priors)
 
 
 # ---- leaving one out
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class CountedLeftOut:
     """How rows are classified by all the others."""
 
     smoothing: Smoothing
@@ -197,7 +216,9 @@ class LeftOut:
     """The mean, by importance, of the logarithm of the right class's probability: -∞ where one was impossible."""
 
 
-def leave_one_out(counting: Counting, block: Block, smoothings: Iterable[Smoothing] | None = None) -> list[LeftOut]:
+def leave_one_out(
+    counting: Counting, block: Block, smoothings: Iterable[Smoothing] | None = None
+) -> list[CountedLeftOut]:
     """Classifies each row by all the others, for each smoothing: by that of the settings where none is given.
 
     The block must be what was counted, or a part of it. It is counted once: for each row its own counts are taken away,
@@ -213,7 +234,7 @@ def leave_one_out(counting: Counting, block: Block, smoothings: Iterable[Smoothi
     ]
 
 
-def left_out(scorer: NaiveBayes, block: Block, tie: _core.Tie) -> LeftOut:
+def left_out(scorer: NaiveBayes, block: Block, tie: _core.Tie) -> CountedLeftOut:
     scores = scorer.scores_left_out(block)
     predicted = _core.winners(scores, tie)
     of_truth = log_probabilities(scores)[np.arange(len(block)), block.labels]
@@ -221,7 +242,7 @@ def left_out(scorer: NaiveBayes, block: Block, tie: _core.Tie) -> LeftOut:
     counted = importance > 0
     total = _core.sum(importance[counted])
     mean = _core.sum(importance[counted] * of_truth[counted]) / total if counted.any() else 0.0
-    return LeftOut(scorer.smoothing, predicted, int((predicted == block.labels).sum()), mean)
+    return CountedLeftOut(scorer.smoothing, predicted, int((predicted == block.labels).sum()), mean)
 
 
 def block_importance(block: Block) -> Floats:

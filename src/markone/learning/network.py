@@ -8,7 +8,6 @@ mostly 0, as images and texts are, cost only what is not 0 in them, be they spar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from markone import _core
 from markone.data.blocks import Block, Rows, as_matrix, as_rows
 from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
-from markone.learning.learner import Counted, Course, State, Tally
+from markone.learning.learner import CommonLearner, Counted, State, Tally
 from markone.learning.states import MOST, check_forms, need, need_no_negative
 from markone.model.network import Floats, Network, padded, zeros
-from markone.model.settings import Settings
+from markone.model.settings import NetworkSettings, Settings, with_values
 
 COLUMNS_OF_UNIT = 1 / 16
 """What a hidden unit costs, of what a weight vector costs that learns from one example at a time."""
@@ -38,7 +37,7 @@ STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "bat
 """The settings that say what a step is."""
 
 
-class Multilayer:
+class Multilayer(CommonLearner):
     """A network that learns, and what is needed to go on learning.
 
     A step goes against the mean gradient of a batch. A feature that no row of the batch has is left alone: its weights
@@ -46,25 +45,27 @@ class Multilayer:
     many there are besides.
     """
 
+    settings: NetworkSettings
+    classes: int
+
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float32) -> None:
         """Rows of any `dtype` are learned as 32-bit floats."""
         usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
-        self.settings = replace(settings.spelled_out(), hidden=settings.hidden or usual)
+        how = NetworkSettings.of(settings)
+        self.settings = how if how.hidden else with_values(NetworkSettings, {**how.values(), "hidden": usual})
         self.dtype = np.dtype(np.float32)
         self.features = features
         self.classes = classes
         self._steps = 0
+        self._starts: tuple[Block, Floats] | None = None
+        """A block of rows, and the weights with which its features start."""
         self._batch = self.settings.batch or USUAL_BATCH
         self._make_arrays()
         self._ready_to_teach()
 
     @property
-    def columns(self) -> int:
-        return 1 if self.classes <= 2 else self.classes
-
-    @property
     def _optimizer(self) -> str:
-        return str(self.settings.optimizer)
+        return self.settings.optimizer
 
     # ---- learning
 
@@ -113,18 +114,10 @@ class Multilayer:
         self._steps = self._teaching.steps
         return tally
 
-    def course(self) -> Course:
-        return Course()
-
     # ---- using
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> Floats:
         return self._network.scores(rows)
-
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        if self.classes < 2:
-            return np.zeros(len(rows), np.int64)
-        return _core.winners(self.scores(rows), _core.Tie[self.settings.tie])
 
     def norm2(self) -> float:
         arrays = [array for layer in self._tables[WEIGHTS] for array in layer]
@@ -138,7 +131,7 @@ class Multilayer:
         ]
 
     def scorer(self) -> Network:
-        return Network(self.layers(), str(self.settings.activation), self.classes)
+        return Network(self.layers(), self.settings.activation, self.classes)
 
     def start_of(self, block: Block) -> Floats:
         """The weights of the first layer with which the features of these rows start, when they are first met."""
@@ -147,12 +140,15 @@ class Multilayer:
         twin._teach(block, None, np.array([len(block)], np.int64))
         return twin.layers()[0][0]
 
-    def scorer_before(self, start: Floats) -> Network:
-        """What judges rows as the next step does: features that were never met have the weights they start with."""
+    def judge(self, block: Block) -> Network:
+        """Features that were never met have the weights that they start with."""
+        if self._starts is None or self._starts[0] is not block:
+            self._starts = block, self.start_of(block)
+        start = self._starts[1]
         (weights, bias), *upper = self.layers()
         fresh = self._met == 0
         weights[fresh] = start[fresh]
-        return Network([(weights, bias), *upper], str(self.settings.activation), self.classes)
+        return Network([(weights, bias), *upper], self.settings.activation, self.classes)
 
     # ---- state
 
@@ -194,7 +190,7 @@ class Multilayer:
     def _ready_to_teach(self, eta: float | None = None) -> None:
         """Shows the arrays to the core."""
         eta = self.settings.eta if eta is None else eta
-        bend = _core.Bend[str(self.settings.activation)]
+        bend = _core.Bend[self.settings.activation]
 
         def both(kind: str) -> tuple[list[Floats], list[Floats]]:
             layers = self._tables.get(kind, [])
@@ -216,9 +212,9 @@ class Multilayer:
             met=self._met,
             steps=self._steps,
             optimizer=_core.Optimizer[self._optimizer],
-            eta=float(eta or 0),
-            strength=float(self.settings.strength or 0) if self.settings.penalty == "l2" else 0.0,
-            dropout=float(self.settings.dropout or 0),
+            eta=float(eta),
+            strength=float(self.settings.strength) if self.settings.penalty == "l2" else 0.0,
+            dropout=float(self.settings.dropout),
             seed=int(np.random.SeedSequence([self.settings.seed, 2]).generate_state(1, np.uint64)[0]),
             bound=float(self._bound(0)),
         )
@@ -278,6 +274,12 @@ class Multilayer:
             fresh.start_at(self.layers())
             fresh._met[:] = met
         return fresh
+
+    def grown_from(self, scorer: Network, moved: NDArray[np.int64], places: list[int]) -> Multilayer:
+        learner = Multilayer(self.settings, features=self.features, classes=scorer.classes)
+        learner.start_at(scorer.layers, moved)
+        learner.grow(features=self.features, classes=self.classes, places=places)
+        return learner
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
         """Makes room for new features and classes; `places[k]` is where class k goes."""

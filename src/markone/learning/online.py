@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
-from markone.learning.learner import Course, State
+from markone.learning.learner import CommonLearner, State
 from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
-from markone.model.settings import Settings
+from markone.model.settings import OnlineSettings, Settings
 
 LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01
@@ -25,11 +24,13 @@ Listener = Callable[[Block, NDArray[np.int64], NDArray[np.float64]], None]
 """Is told the rows of a block at which mistakes were made, one after the other, and their margins before the steps."""
 
 
-class Linear:
+class Linear(CommonLearner):
     """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
 
+    settings: OnlineSettings
+
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings = online(settings)
+        self.settings = settings = OnlineSettings.of(settings)
         self.dtype = np.dtype(dtype)
         self._tie = _core.Tie[settings.tie]
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
@@ -55,11 +56,6 @@ class Linear:
         return self._learner.classes
 
     @property
-    def columns(self) -> int:
-        """Weight vectors: one for two classes, else one for each."""
-        return 1 if self.classes <= 2 else self.classes
-
-    @property
     def time(self) -> float:
         """The examples seen so far, each counted by its importance."""
         return self._learner.time
@@ -79,12 +75,12 @@ class Linear:
 
     def with_settings(self, settings: Settings) -> Linear:
         """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
-        settings = online(settings)
-        if settings.steps_like(self.settings):
-            self.settings = settings
+        how = OnlineSettings.of(settings)
+        if how.steps_like(self.settings):
+            self.settings = how
             return self
         last = self.weights(averaged=False)
-        fresh = Linear(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        fresh = Linear(how, features=self.features, classes=self.classes, dtype=self.dtype)
         fresh.start_at(last.matrix(), last.bias())
         return fresh
 
@@ -93,13 +89,19 @@ class Linear:
         self._learner.grow(features, classes, places)
         self._changed()
 
+    def grown_from(self, scorer: LinearScorer, moved: NDArray[np.int64], places: list[int]) -> Linear:
+        learner = Linear(self.settings, features=self.features, classes=scorer.classes, dtype=self.dtype)
+        matrix = scorer.weights.matrix()
+        wider = np.zeros((self.features, matrix.shape[1]), matrix.dtype)
+        wider[moved] = matrix
+        learner.start_at(wider, scorer.weights.bias())
+        learner.grow(features=self.features, classes=self.classes, places=places)
+        return learner
+
     def ready(self, block: Block) -> Block:
         """The block as this learner can use it: a step that goes by the length of a row needs each feature once."""
         by_length = self.settings.traits.goes_by_length or self.settings.schedule == "adagrad"
         return block.without_repeats() if by_length else block
-
-    def begin(self, examples: Examples) -> None:
-        """It takes examples as they come."""
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
         """Visits all examples, with a look up now and then."""
@@ -124,7 +126,7 @@ class Linear:
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """The weights as they stand: averaged or last, as the settings say unless told otherwise."""
-        averaged = bool(self.settings.average) if averaged is None else averaged
+        averaged = self.settings.average if averaged is None else averaged
         snapshot = self._snapshots.get(averaged)
         if snapshot is None:
             changes = self._changes
@@ -135,7 +137,7 @@ class Linear:
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         """One row of `columns` scores for each row."""
-        averaged = bool(self.settings.average) if averaged is None else averaged
+        averaged = self.settings.average if averaged is None else averaged
         few = rows.stored < self.features and averaged not in self._snapshots
         if few and isinstance(rows, _core.SparseRows32 | _core.SparseRows64):
             return self._learner.scores(rows, averaged)
@@ -150,9 +152,8 @@ class Linear:
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
 
-    def course(self) -> Course:
-        """It nears no optimum that it could measure its distance to."""
-        return Course()
+    def judge(self, block: Block) -> LinearScorer:
+        return LinearScorer(self.weights(averaged=False), self.settings.traits.has_probabilities)
 
     def norm2(self) -> float:
         """The squared length of the last weights, bias included."""
@@ -189,11 +190,6 @@ class Linear:
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         self.set_state(saved["state"])
-
-
-def online(settings: Settings) -> Settings:
-    """Spelled out for a step at each example, which `logistic` need not take."""
-    return replace(settings, solver="online" if settings.rule == "logistic" else settings.solver).spelled_out()
 
 
 def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:

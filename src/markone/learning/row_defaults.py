@@ -72,10 +72,10 @@ def measure(blocks: Iterable[Block]) -> Measures:
 def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Settings:
     """The settings with nothing left open, for these rows and so many weight vectors."""
     how = settings.before_rows()
-    if not is_open(how):
+    if not how.traits.by_rows or not is_open(how):
         return how.spelled_out()
     found = measure(blocks)
-    if how.rule == "hinge":
+    if "solver" not in how.traits.by_rows:
         return replace(how, eta=good(PACE, found.length2)).spelled_out()
     if how.solver is None:
         # Decided by the rows alone, and not by the memory that there is: that must not change the model.
@@ -95,10 +95,8 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
 
 def is_open(how: Settings) -> bool:
     """Whether something depends on the rows."""
-    if how.rule == "hinge":
+    if "solver" not in how.traits.by_rows:
         return how.eta is None
-    if how.rule != "logistic":
-        return False
     if how.solver == "online":
         return how.eta is None and how.schedule is None
     return how.solver is None or how.tol is None or (how.strength is None and how.penalty == "l2")

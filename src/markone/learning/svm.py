@@ -16,10 +16,10 @@ from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples, shuffled
 from markone.learning.hard_margin import multipliers_of_hard_margin
-from markone.learning.learner import Counted, Course, State, Tally
+from markone.learning.learner import CommonLearner, Counted, Course, Followed, State, Tally
 from markone.learning.states import MOST, check_forms, check_in_core, need
 from markone.model.scorer import LinearScorer
-from markone.model.settings import Settings
+from markone.model.settings import Settings, SvmSettings
 
 HOPEFUL = 1.3
 """The gap that was seen at the visits of a pass is that of weights which were still to get better. Where it is at most
@@ -76,14 +76,17 @@ class Fitted(NamedTuple):
     """Of all examples, those of the multipliers' bounds included; for each solver."""
 
 
-class Dual:
+class Dual(CommonLearner):
     """The linear SVM by dual coordinate descent: ½‖w‖² + Σ C·importance·loss, to within `tol` of the smallest.
 
     The bias is the weight of a feature that is always 1. A pass visits the examples that are not at rest.
     """
 
+    settings: SvmSettings
+    classes: int
+
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
-        self.settings = settings.spelled_out()
+        self.settings = SvmSettings.of(settings)
         self.features, self.classes = features, classes
         self.dtype = np.dtype(dtype)
         self._tie = _core.Tie[settings.tie]
@@ -98,11 +101,6 @@ class Dual:
         """Those that it has made in this pass."""
         self.visited: tuple[int, int | None] | None = None
         """The solver that made the last visit, and the row that it went to; None where the last piece had none."""
-
-    @property
-    def columns(self) -> int:
-        """Weight vectors: one for two classes, else one for each."""
-        return 1 if self.classes <= 2 else self.classes
 
     @property
     def one_versus_rest(self) -> bool:
@@ -140,7 +138,6 @@ class Dual:
         self._snapshot = None
 
     def _problem(self, block: Block, rows: NDArray[np.int64] | None) -> _core.Dual:
-        assert self.settings.C is not None  # it is spelled out
         return _core.Dual(
             block.rows,
             block.labels,
@@ -202,7 +199,7 @@ class Dual:
                 solver.look(measure=epoch == self.settings.epochs)
             if solver.core.hopeless:
                 raise DataError(NO_MARGIN)
-            if math.isinf(self.settings.C or 0.0) and epoch in (jump, self.settings.epochs):
+            if math.isinf(self.settings.C) and epoch in (jump, self.settings.epochs):
                 solver.jump()
         self._turn = self._visits = 0
         self._snapshot = None
@@ -215,7 +212,7 @@ class Dual:
         """A learner by other settings, which will start from these multipliers, on the same examples."""
         fresh = Dual(settings, features=self.features, classes=self.classes, dtype=self.dtype)
         alphas, before, now = self._alphas(), self.settings.C, fresh.settings.C
-        if alphas and before and now and fresh.one_versus_rest == self.one_versus_rest:
+        if alphas and fresh.one_versus_rest == self.one_versus_rest:
             fresh._start = alphas, 1.0 if now == before else now / before
         return fresh
 
@@ -262,13 +259,16 @@ class Dual:
         which = which[rows[which].argsort()]
         return Support(rows[which], pulls[which])
 
-    def weights(self) -> _core.Weights32 | _core.Weights64:
+    def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """The weights: those with the smallest objective where it was just measured, else those of the multipliers."""
         if self._snapshot is None:
-            all_of = self._matrix().astype(self.dtype)
-            kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
-            self._snapshot = kind(np.ascontiguousarray(all_of[:-1]), all_of[-1].copy(), self.classes)
+            self._snapshot = self._as_weights(self._matrix())
         return self._snapshot
+
+    def _as_weights(self, matrix: Array) -> _core.Weights32 | _core.Weights64:
+        all_of = matrix.astype(self.dtype)
+        kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
+        return kind(np.ascontiguousarray(all_of[:-1]), all_of[-1].copy(), self.classes)
 
     def last_weights(self) -> Array:
         """Those of the multipliers, be there better ones; the last row is the bias."""
@@ -293,6 +293,16 @@ class Dual:
 
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
+
+    def judge(self, block: Block) -> LinearScorer:
+        return LinearScorer(self._as_weights(self.last_weights()), self.settings.traits.has_probabilities)
+
+    def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
+        """None where the last piece of a pass had no visit."""
+        if self.visited is None:
+            return np.zeros(0, np.int64), None
+        turn, row = self.visited
+        return np.array([] if row is None else [row], np.int64), turn if self.one_versus_rest else None
 
     # ---- what it remembers
 
@@ -350,8 +360,7 @@ class Dual:
 class Solver:
     """One problem of the core, and when to measure how near it is to its optimum."""
 
-    def __init__(self, core: _core.Dual, settings: Settings, features: int) -> None:
-        assert settings.tol is not None and settings.epochs is not None  # it is spelled out
+    def __init__(self, core: _core.Dual, settings: SvmSettings, features: int) -> None:
         self.core = core
         self.tol = settings.tol
         self._C = core.C

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from markone.checks import as_kept
 from markone.data.blocks import Block
 from markone.data.read import read
 from markone.data.source import Label, Source, no_target
@@ -19,8 +20,9 @@ from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
-from markone.learning.learners import Events, learner_for
+from markone.learning.learners import learner_for
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import EventKinds
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import Filling, finish_store
@@ -31,8 +33,8 @@ from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
 from markone.model.history import History
 from markone.model.model import Model, load
-from markone.model.rules import OWNERS, Rule
-from markone.model.settings import MADE, Settings, TrainSettings
+from markone.model.rules import SOLVERS, Rule, owners_of
+from markone.model.settings import Settings, TrainSettings
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
@@ -281,7 +283,7 @@ def new_learner(
                 "is that of texts, pixels and given rows, and there are none of them; numbers and categories are "
                 "counted as suits their kind: leave it out",
             )
-        events = Events(features.groups(settings.likelihood), classes)
+        events = EventKinds(features.groups(settings.likelihood), classes)
     return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
@@ -313,7 +315,8 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
             "the file to resume from is a final model, which has not kept its training",
             advice=("to learn on from its weights, say ", Setting("from_model", ...)),
         )
-    now = {name: MADE[name](value) if name in MADE else value for name, value in given.items()}
+    declared = {field.name: field for field in fields(Settings)}
+    now = {name: as_kept(declared[name], value) for name, value in given.items()}
     check_same_settings(kept.settings, now, "; leave it out")
 
 
@@ -333,7 +336,7 @@ def going_on(given: dict[str, Any], base: Model) -> dict[str, Any]:
     """What is asked of a training that starts from a model: to its optimum, `logistic` would forget where it starts, so
     that it takes a step at each example unless told otherwise."""
     rule = given.get("rule", base.settings.rule)
-    return {**given, "solver": "online"} if rule == "logistic" and given.get("solver") is None else given
+    return {**given, "solver": "online"} if rule in [*SOLVERS] and given.get("solver") is None else given
 
 
 def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
@@ -348,7 +351,7 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
     return {"rule": rule} | {
         name: getattr(before, name)
         for name in OF_ANY_RULE
-        if rule in OWNERS.get(name, (rule,)) and getattr(before, name) != before.traits.usual.get(name)
+        if rule in owners_of(name) and getattr(before, name) != before.traits.usual.get(name)
     }
 
 

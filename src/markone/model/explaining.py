@@ -20,7 +20,7 @@ from markone.data.strings import Strings
 from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
-from markone.model.counts import STRONGEST, Counts, strongest
+from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.reporting import html
 from markone.reporting.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
 from markone.reporting.marking import MarkedText, mark
@@ -119,7 +119,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table(Brief):
+class ScoreTable(Brief):
     """The score of a class, feature by feature."""
 
     label: Label
@@ -146,10 +146,10 @@ class Explanation(Shown):
     """The class that wins."""
     runner_up: Label
     """The best of the others."""
-    tables: tuple[Table, ...]
+    tables: tuple[ScoreTable, ...]
     """Of two classes that of the second; of more that of the winner and that of the runner-up, whose rows are of the
     same features in the same order."""
-    difference: Table
+    difference: ScoreTable
     """What decided: of two classes the same table once more; of more the winner's minus the runner-up's. Its label is
     what a positive product, or mark, speaks for."""
     speaks_against: Label
@@ -264,11 +264,11 @@ def explain_row(
     contributions = np.append(decided[there], decided_bias)[: len(there) + has_bias]
     order = np.argsort(-abs(contributions), kind="stable").tolist()
 
-    def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> Table:
+    def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> ScoreTable:
         own = [None if math.isnan(one) else one for one in weight[there].tolist()]
         facts = zip(names, values[there].tolist(), own, product[there].tolist(), strict=True)
         rows = [*(Row(*one) for one in facts), Row(BIAS, 1.0, bias, bias)]
-        return Table(model.classes[number], score, [rows[i] for i in order])
+        return ScoreTable(model.classes[number], score, [rows[i] for i in order])
 
     of_classes = columns if len(columns) > 1 else [1]
     tables = tuple(
@@ -391,6 +391,11 @@ class ModelExplanation(Shown):
             "sides": [side.as_dict() for side in self.sides],
         }
 
+    def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
+        """For each class the names of the features that speak for it most."""
+        sides = [side for side in self.sides if side.speaks_for]
+        return [(side.label, [one.feature for one in side.strongest[:top]]) for side in sides]
+
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
@@ -420,14 +425,7 @@ class ModelExplanation(Shown):
         return Grid([heads], cells, spare=[3, 2, 4])
 
 
-def explain_model(model: Model, top: int) -> ModelExplanation:
-    weights_of_features = model.scorer.weights
-    if weights_of_features is None:
-        raise SettingsError(
-            "rule",
-            f"of this model is {model.settings.rule!r}, whose features speak together and not each for itself; explain "
-            "an example",
-        )
+def explain_weights(model: Model, weights_of_features: Weights, top: int) -> ModelExplanation:
     bias: list[float | None] = weights_of_features.bias().astype(np.float64).tolist()
     if len(bias) == 1:
         bias = [None, *bias]

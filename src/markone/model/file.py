@@ -19,10 +19,11 @@ from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
-from markone.model.naive_bayes import NaiveBayes
-from markone.model.network import Network
+from markone.model.model import Model
+from markone.model.rules import SOLVERS
 from markone.model.scorer import LinearScorer, Scorer
-from markone.model.settings import NUMBERS, Settings
+from markone.model.scorers import scorer_kinds
+from markone.model.settings import Settings
 from markone.storage.container import Path
 from markone.storage.saved import Saved
 
@@ -71,7 +72,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         kept = features.prune(scorer.used())
         scorer, counts = scorer.prune(kept), None if counts is None else counts.renumbered(kept)
     made = scorer.save()
-    linear = isinstance(scorer, LinearScorer)
+    linear = scorer.kind == LinearScorer.kind  # whose arrays are not in a part of their own
     parts = {
         "features": features.save(),
         "counts": None if counts is None else counts.save(),
@@ -123,7 +124,7 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
 
 def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
     """Weights, or what another family of rules has instead."""
-    kinds: dict[Any, type[Scorer]] = {one.kind: one for one in (LinearScorer, NaiveBayes, Network)}
+    kinds = scorer_kinds()
     if saved is None:
         check_keys(weights, {"weights", "bias"}, "its arrays")
         return LinearScorer.load(Saved({}, weights), classes, settings.traits.has_probabilities)
@@ -183,10 +184,10 @@ def from_json(value: Any) -> Any:
 def settings_of(found: Any) -> Settings:
     need(isinstance(found, dict), "its settings are no object")
     check_keys(found, {field.name for field in fields(Settings)}, "its settings", optional=True)
-    if found.get("rule") == "logistic":  # which took a step at each example before there was a choice
+    if found.get("rule") in tuple(SOLVERS):  # which took a step at each example before there was a choice
         found = {**found, "solver": found.get("solver") or "online"}
     try:
-        return Settings(**{name: from_json(value) if name in NUMBERS else value for name, value in found.items()})
+        return Settings(**{name: from_json(value) for name, value in found.items()})
     except SettingsError as error:
         raise DataError(f"in its settings, {error}") from None
 

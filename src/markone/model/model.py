@@ -19,12 +19,10 @@ from markone.features.map import BIAS, FeatureMap
 from markone.features.spec import Function
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, check_top, explain_examples, explain_model
+from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
-from markone.model.naive_bayes import NaiveBayes
-from markone.model.odds import explain_odds
 from markone.model.scorer import Scorer
 from markone.model.settings import Settings
 from markone.parallel import count_threads, in_order
@@ -151,7 +149,7 @@ class Model(Brief):
         """
         top = check_top(top)
         if example is None:
-            return explain_odds(self, top) if isinstance(self.scorer, NaiveBayes) else explain_model(self, top)
+            return self.scorer.explain(self, top)
         found: Iterator[Explanation] = explain_examples(self, example, top)
         return next(found) if self._is_one(example) else found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,25 @@ from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.features.event_kinds import numbers_of
+from markone.features.map import FeatureMap
 from markone.model.events import Events, Floats
+from markone.model.named_numbers import FeatureNames, NamedNumbers
+from markone.model.odds import OddsExplanation, explain_odds
 from markone.model.scorer import Contributions, need
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
 
 USUAL_OF_VARIANCE = 1e-9
 LOWEST_DENSITY = -1e290
 """As in core/bayes/counts.h: however far away a number is, what it says is finite."""
+
+
+ROWS = "rows"
+"""What is counted beside events: the rows of each class."""
+SUM, SQUARES = "sum", "squares"
+"""What is added up of numbers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,6 +231,20 @@ class NaiveBayes:
         places = numbers.searchsorted(features[mine])
         products[mine] = says[places]
         return weights, products, np.delete(says, places, axis=0).sum(axis=0)
+
+    def explain(self, model: Model, top: int) -> OddsExplanation:
+        return explain_odds(model, self, top)
+
+    def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
+        """The counts, and what is added up of numbers."""
+        events = self.events
+        found = [NamedNumbers(FeatureNames(features, ROWS), labels, np.vstack([events.counts, events.rows]))]
+        numbers = [features.name(number) for number in numbers_of(events.groups).tolist()]
+        if numbers:
+            _, sums, _, squares, _ = events.numbers.swapaxes(0, 1)
+            for what, values in ((SUM, sums), (SQUARES, squares)):
+                found.append(NamedNumbers([f"{what} of {name}" for name in numbers], labels, values.copy()))
+        return found
 
     # ---- fewer features
 

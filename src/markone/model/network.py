@@ -9,16 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Rows, Sparse, as_rows
+from markone.errors import SettingsError
+from markone.features.map import BIAS, FeatureMap
+from markone.model.explaining import Shown
+from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
 from markone.model.scorer import Contributions, need
 from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
 
 Floats = NDArray[np.float32]
 
@@ -72,6 +79,24 @@ class Network:
         for some in np.array_split(np.arange(len(features)), 1 + len(features) ** 2 // VALUES_AT_ONCE):
             products[some] = sums - self.scores(as_rows(without_each(alone, some)))[:, columns]
         return Contributions(np.full_like(products, np.nan), products, bias, sums)
+
+    def explain(self, model: Model, top: int) -> Shown:
+        raise SettingsError(
+            "rule",
+            f"of this model is {model.settings.rule!r}, whose features speak together and not each for itself; explain "
+            "an example",
+        )
+
+    def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
+        """The weights of each layer."""
+        found = []
+        rows: Sequence[str] = FeatureNames(features, BIAS)
+        for number, (weights, bias) in enumerate(self.layers, start=1):
+            units = [f"unit {number}.{unit}" for unit in range(1, len(bias) + 1)]
+            columns = outputs_of(labels) if number == len(self.layers) else units
+            found.append(NamedNumbers(rows, columns, np.vstack([weights, bias]).astype(np.float64)))
+            rows = [*units, BIAS]
+        return found
 
     def used(self) -> NDArray[np.bool_]:
         return np.asarray((self.layers[0][0] != 0).any(axis=1))

@@ -15,12 +15,12 @@ from markone.data.source import Label
 from markone.model.counts import STRONGEST
 from markone.model.events import Floats
 from markone.model.explaining import LABEL_WIDTH, Shown, plain_label
-from markone.model.naive_bayes import NaiveBayes
 from markone.reporting.grids import Grid, label_in_words, plain_number
 from markone.reporting.marking import MarkedText
 
 if TYPE_CHECKING:
     from markone.model.model import Model
+    from markone.model.naive_bayes import NaiveBayes
 
 
 class Ratio(NamedTuple):
@@ -110,6 +110,10 @@ class OddsExplanation(Shown):
             "numbers": [one._asdict() for one in self.numbers],
         }
 
+    def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
+        """For each class the names of the features with the largest odds."""
+        return [(one.label, [ratio.feature for ratio in one.ratios[:top]]) for one in self.classes]
+
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         examples = sum(one.examples for one in self.classes)
         yield (
@@ -159,9 +163,7 @@ class OddsExplanation(Shown):
         return Grid([heads], rows)
 
 
-def explain_odds(model: Model, top: int) -> OddsExplanation:
-    scorer = model.scorer
-    assert isinstance(scorer, NaiveBayes)
+def explain_odds(model: Model, scorer: NaiveBayes, top: int) -> OddsExplanation:
     inside, outside = scorer.probabilities(), scorer.probabilities(of_others=True)
     odds = odds_of(inside, outside)
     priors = np.exp(scorer.joint.starts()[0]).tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Rows
 from markone.errors import DataError
+from markone.features.map import BIAS, FeatureMap
+from markone.model.explaining import ModelExplanation, Shown, explain_weights
+from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.model import Model
 
 
 class Contributions(NamedTuple):
@@ -62,6 +68,12 @@ class Scorer(Protocol):
         The core adds what belongs to them into so many partial sums.
         """
 
+    def explain(self, model: Model, top: int) -> Shown:
+        """What a model with this scorer goes by as a whole, of which so many rows are shown."""
+
+    def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
+        """All its numbers by name, as a trace shows them."""
+
     def used(self) -> NDArray[np.bool_]:
         """The features without which some score would be another."""
 
@@ -105,6 +117,13 @@ class LinearScorer:
         products = values[:, None] * weights
         sums = (add_up(products, lanes) + bias).astype(np.float32).astype(np.float64)
         return Contributions(weights, products, bias, sums)
+
+    def explain(self, model: Model, top: int) -> ModelExplanation:
+        return explain_weights(model, self.weights, top)
+
+    def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
+        matrix = np.vstack([self.weights.matrix(), self.weights.bias()])
+        return [NamedNumbers(FeatureNames(features, BIAS), outputs_of(labels), matrix.astype(np.float64))]
 
     def used(self) -> NDArray[np.bool_]:
         return np.asarray((self.weights.view() != 0).any(axis=1))

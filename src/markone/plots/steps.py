@@ -34,7 +34,6 @@ from markone.plots.plane import Points, crossing, frame, tint
 from markone.plots.svg_text import svg
 from markone.reporting.html import page
 from markone.storage.atomic import writing
-from markone.theory.named_weights import Table
 from markone.theory.trace import Step, Trace
 
 SIZE = 6.0, 4.5
@@ -145,7 +144,7 @@ class View:
 
     @classmethod
     def of(cls, trace: Trace) -> View:
-        if trace.settings.traits.counts or trace.settings.rule == "mlp":
+        if not trace.settings.traits.linear:
             raise DataError(
                 f"a boundary is drawn of linear scores, and those of {trace.settings.rule} are not; trace another rule"
             )
@@ -171,7 +170,7 @@ class View:
 
     def lines(self, trace: Trace, after: int) -> Points:
         """Of each class, or of the second of two, the a, b and c of its score in the plane: a u + b v + c."""
-        table: Table = trace.start[0] if after < 0 else trace.tables(after)[0]
+        table = trace.start[0] if after < 0 else trace.tables(after)[0]
         weights, bias = table.values[:-1], table.values[-1]
         return np.column_stack([(self.directions @ weights).T, self.centre @ weights + bias])
 

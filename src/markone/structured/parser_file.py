@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from markone.checks import LARGEST
 from markone.errors import DataError
 from markone.model.file import need
 from markone.storage.saved import Saved, joined
-from markone.structured.checking import LARGEST, history_in
+from markone.structured.checking import history_in
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.parser_weights import ParserWeights
 from markone.structured.sentence_model import contents_of, facts_of, settings_in

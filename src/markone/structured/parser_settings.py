@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from markone.brief import Brief
-from markone.data.options import check_choice
+from markone.checks import check_fields, number, one_of, optional, required, text, whole
 from markone.errors import Setting, SettingsError
-from markone.structured.checking import check_passes, is_number, whole
+from markone.structured.checking import check_patience
 from markone.structured.sentences import FORM
 
 Mode = Literal["fast", "accurate", "exact"]
@@ -26,35 +27,31 @@ WIDEST_BEAM = 1024
 class ParserSettings(Brief):
     """Settings of a parser, spelled out: see `Parser.train`."""
 
-    mode: Mode
-    tags: str
-    epochs: int
-    round: int | None
-    beam: int | None
-    C: float | None
-    features: int
-    crossing: Crossing
-    seed: int
-    holdout: float
-    patience: int | None
+    mode: Mode = required(one_of(*get_args(Mode)))
+    tags: str = required(text("the name of a column of tags"))
+    epochs: int = required(whole(1))
+    round: int | None = required(optional(whole(1)))
+    beam: int | None = required(optional(whole(2, WIDEST_BEAM)))
+    C: float | None = required(optional(number(above=0, below=math.inf)))
+    features: int = required(whole(1))
+    crossing: Crossing = required(one_of(*get_args(Crossing)))
+    seed: int = required(whole(0))
+    holdout: float = required(number(least=0, below=1))
+    patience: int | None = required(optional(whole(1)))
 
     def __post_init__(self) -> None:
-        check_choice("mode", self.mode, get_args(Mode))
-        check_choice("crossing", self.crossing, get_args(Crossing))
-        if not isinstance(self.tags, str) or self.tags == FORM:
-            raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r:.80}")
-        check_passes(self.epochs, self.seed, self.holdout, self.patience)
-        whole("features", self.features, 1)
-        if self.round is not None:
-            whole("round", self.round, 1)
+        check_fields(self)
+        if self.tags == FORM:
+            raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r}")
+        check_patience(self.holdout, self.patience)
         if self.mode != "exact" and self.C is not None:
             only = ("belongs to ", Setting("mode", "exact"), f", not to {self.mode!r}")
             raise SettingsError("C", only, value=self.C, advice="leave it out")
-        if self.mode == "exact" and not (is_number(self.C) and float(self.C or 0) > 0):
-            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
-        if self.mode == "accurate":
-            whole("beam", self.beam, 2, WIDEST_BEAM)
-        elif self.beam is not None:
+        if self.mode == "exact" and self.C is None:
+            raise SettingsError("C", ("must be a number greater than 0 for ", Setting("mode", "exact"), ", not None"))
+        if self.mode == "accurate" and self.beam is None:
+            raise SettingsError("beam", ("must be a whole number for ", Setting("mode", "accurate"), ", not None"))
+        if self.mode != "accurate" and self.beam is not None:
             only = ("is the width of ", Setting("mode", "accurate"), f", not of {self.mode!r}")
             raise SettingsError("beam", only, value=self.beam, advice="leave it out")
 

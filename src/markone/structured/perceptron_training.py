@@ -20,6 +20,7 @@ from markone.learning.run_options import RunOptions
 from markone.learning.states import damaged
 from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
+from markone.model.settings import OnlineSettings
 from markone.storage.saved import Contents, Saved
 from markone.structured.named_features import (
     Example,
@@ -108,7 +109,7 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
     visited = "examples"
 
     def __init__(self, learner: StructuredPerceptron, learned: list[Example], held_out: list[Example]) -> None:
-        how = learner.settings.spelled_out()
+        how = OnlineSettings.of(learner.settings)
         super().__init__(len(learned), len(held_out), how)
         self.learner = learner
         self.settings = how

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief, of_fields
+from markone.checks import check_named, whole
 from markone.data.strings import Strings
 from markone.errors import SettingsError, did_you_mean
 from markone.learning.progress import Progress
@@ -22,7 +23,6 @@ from markone.reporting.grids import Grid, label_in_words, plain_number
 from markone.reporting.marking import MarkedText
 from markone.storage.saved import Saved
 from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
-from markone.structured.checking import whole
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentence_model import SentenceModel, check_word
@@ -246,7 +246,7 @@ class Tagger(SentenceModel):
 
     def best(self, words: Any, k: int = 5) -> list[tuple[list[str], float]]:
         """The best sequences of tags for one sentence and their scores, so many at most, the best first."""
-        whole("k", k, 1, 10_000)
+        check_named("k", whole(1, 10_000), k)
         batch = self._one(words)
         found = self._tagging.best(batch.starts, self._texts(batch), k)
         return [(self._said(numbers.tolist()), score) for score, numbers in found]

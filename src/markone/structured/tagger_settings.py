@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -10,9 +11,20 @@ import numpy as np
 
 from markone import _core
 from markone.brief import Brief
-from markone.data.options import check_choice
+from markone.checks import (
+    Check,
+    check_fields,
+    check_named,
+    number,
+    one_of,
+    optional,
+    required,
+    switch,
+    text,
+    whole,
+)
 from markone.errors import DataError, Setting, SettingsError
-from markone.structured.checking import check_passes, is_number, whole
+from markone.structured.checking import check_patience
 from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.spans import (
     SCHEMES,
@@ -38,48 +50,57 @@ LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
 """What a search sees beside the usual, if it is not exact."""
 
 
+def list_of(what: str) -> Check:
+    """A list, which the message says is of this."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f"must be a list of {what}, not {value!r:.80}")
+        return tuple(value)
+
+    return check
+
+
+def names_of_columns(value: Any) -> Any:
+    names = list_of("names of columns")(value)
+    for name in names:
+        text("names of columns")(name)
+    return names
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class TaggerSettings(Brief):
     """Settings of a tagger, spelled out: see `Tagger.train`."""
 
-    column: str
-    inputs: tuple[str, ...]
-    rule: TagRule
-    epochs: int
-    C: float | None
-    average: bool
-    decode: Decode
-    beam: int | None
-    templates: tuple[str, ...]
-    scheme: Scheme | None
-    learn_as: Scheme | None
-    seed: int
-    holdout: float
-    patience: int | None
+    column: str = required(text("the name of a column"))
+    inputs: tuple[str, ...] = required(names_of_columns)
+    rule: TagRule = required(one_of(*get_args(TagRule)))
+    epochs: int = required(whole(1))
+    C: float | None = required(optional(number(above=0, below=math.inf)))
+    average: bool = required(switch)
+    decode: Decode = required(one_of(*get_args(Decode)))
+    beam: int | None = required(optional(whole(2, WIDEST_BEAM)))
+    templates: tuple[str, ...] = required(list_of("texts such as 'lower[0]'"))
+    scheme: Scheme | None = required(optional(one_of(*SCHEMES)))
+    learn_as: Scheme | None = required(optional(one_of(*SCHEMES)))
+    seed: int = required(whole(0))
+    holdout: float = required(number(least=0, below=1))
+    patience: int | None = required(optional(whole(1)))
 
     def __post_init__(self) -> None:
-        check_choice("rule", self.rule, get_args(TagRule))
-        check_choice("decode", self.decode, get_args(Decode))
-        for name in ("scheme", "learn_as"):
-            if getattr(self, name) is not None:
-                check_choice(name, getattr(self, name), SCHEMES)
+        check_fields(self)
         if (self.scheme is None) != (self.learn_as is None):
             raise SettingsError("learn_as", "is how spans are learned, and there are none; leave it out")
-        if not isinstance(self.average, bool):
-            raise SettingsError("average", f"must be True or False, not {self.average!r}")
-        check_passes(self.epochs, self.seed, self.holdout, self.patience)
+        check_patience(self.holdout, self.patience)
         if self.rule != "mira" and self.C is not None:
             raise SettingsError("C", f"belongs to the rule 'mira', not to {self.rule!r}; leave it out")
         if self.decode != "beam" and self.beam is not None:
             only = ("is the width of ", Setting("decode", "beam"), f", not of {self.decode!r}")
             raise SettingsError("beam", only, value=self.beam, advice="leave it out")
-        if self.rule == "mira" and not (is_number(self.C) and float(self.C or 0) > 0):
-            raise SettingsError("C", f"must be a number greater than 0, not {self.C!r}")
-        if self.decode == "beam":
-            whole("beam", self.beam, 2, WIDEST_BEAM)
-        for name in (self.column, *self.inputs):
-            if not isinstance(name, str):
-                raise SettingsError("inputs", f"must be names of columns, not {name!r:.80}")
+        if self.rule == "mira" and self.C is None:
+            raise SettingsError("C", "must be a number greater than 0 for the rule 'mira', not None")
+        if self.decode == "beam" and self.beam is None:
+            raise SettingsError("beam", ("must be a whole number for ", Setting("decode", "beam"), ", not None"))
         if self.column in self.inputs or FORM in (self.column, *self.inputs):
             raise SettingsError("inputs", "must be other columns than the words, and than the one that is learned")
         self.seen()
@@ -105,19 +126,13 @@ class TaggerSettings(Brief):
 def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
     """What is given, and else what is usual for these sentences."""
     column = given["column"] if given["column"] is not None else usual_column(sentences)
-    if not isinstance(column, str):
-        raise SettingsError("column", f"must be the name of a column, not {column!r:.80}")
+    column = check_named("column", text("the name of a column"), column)
     inputs = given["inputs"]
     if inputs is None:
         inputs = usual_inputs(sentences, column, given["templates"])
-    elif isinstance(inputs, str) or not isinstance(inputs, Iterable):
-        raise SettingsError("inputs", f"must be a list of names of columns, not {inputs!r:.80}")
-    inputs = tuple(inputs)
-    templates = given["templates"]
-    if templates is None:
-        templates = [USUAL]
-    elif isinstance(templates, str) or not isinstance(templates, Iterable):
-        raise SettingsError("templates", f"must be a list of texts such as 'lower[0]', not {templates!r:.80}")
+    inputs = check_named("inputs", names_of_columns, inputs)
+    templates = [USUAL] if given["templates"] is None else given["templates"]
+    templates = check_named("templates", list_of("texts such as 'lower[0]'"), templates)
     usually = templates_with(inputs) + (() if given["decode"] == "viterbi" else LOOKING_BACK)
     templates = [one for text in templates for one in (usually if text == USUAL else [text])]
     usual = {
@@ -152,8 +167,7 @@ def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
 
 def repairs_for(sentences: Sentences, settings: TaggerSettings, strict: bool) -> Repairs | None:
     """What of the tags must be repaired, unless it is `strict` and refuses them."""
-    if not isinstance(strict, bool):
-        raise SettingsError("strict", f"must be True or False, not {strict!r:.80}")
+    check_named("strict", switch, strict)
     found = None if settings.scheme is None else find_repairs(sentences, settings.column, settings.scheme)
     if found is not None and strict:
         advice = ("mend the tags, or leave out ", Setting("strict", True), " to have them taken for the nearest")

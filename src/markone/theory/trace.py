@@ -11,17 +11,15 @@ from markone.data.blocks import Block
 from markone.data.source import Label
 from markone.features.map import FeatureMap
 from markone.model.history import REASONS, Stop
+from markone.model.named_numbers import NamedNumbers
 from markone.model.settings import Settings
 from markone.reporting.grids import cells, label_in_words, plain_number, shortened
-from markone.theory.named_weights import Table
 
 SHOWN = 8
 """How many features, changes or weights a line shows."""
 NAME_WIDTH = 24
 """Of a feature in a line."""
 INDENT = "    "
-WEIGHTS, COUNTS = "w", "counts"
-"""What changes is called."""
 SAME = 1e-6
 """How nearly the changes of all features must agree to be one number times the example."""
 
@@ -114,7 +112,7 @@ class Trace(Brief):
     features: FeatureMap = field(repr=False)
     block: Block = field(repr=False)
     """The examples, as rows of features."""
-    start: list[Table] = field(repr=False)
+    start: list[NamedNumbers] = field(repr=False)
     """The weights before the first step."""
     steps: list[Step]
     made: int
@@ -137,14 +135,14 @@ class Trace(Brief):
     def __getitem__(self, i: int) -> Step:
         return self.steps[i]
 
-    def tables(self, after: int = -1) -> list[Table]:
+    def tables(self, after: int = -1) -> list[NamedNumbers]:
         """The weights after `steps[after]`, by default the last; `start` is before the first."""
         steps = self.steps[: range(len(self.steps))[after] + 1] if self.steps else []
         values = [table.values.copy() for table in self.start]
         for step in steps:
             for change in (*step.meanwhile, *step.changes):
                 values[change.table][change.row, change.column] = change.after
-        return [Table(table.rows, table.columns, one) for table, one in zip(self.start, values, strict=True)]
+        return [NamedNumbers(table.rows, table.columns, one) for table, one in zip(self.start, values, strict=True)]
 
     def weights(self, after: int = -1) -> dict[str, dict[str, float]]:
         """The weights of each class by name, after `steps[after]`; of a network those of the first layer."""
@@ -153,9 +151,7 @@ class Trace(Brief):
     # ---- as one reads it
 
     def __str__(self) -> str:
-        return "\n".join(
-            [*in_words(self.steps, COUNTS if self.settings.traits.counts else WEIGHTS), "", self.summary()]
-        )
+        return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary()])
 
     def summary(self) -> str:
         """How many steps there were, and why they ended."""

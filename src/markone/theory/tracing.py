@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,17 @@ from markone.features.map import BIAS, FeatureMap
 from markone.features.spec import Function
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
-from markone.learning.network import Multilayer
 from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Silence
 from markone.learning.run import Run
 from markone.learning.samples import open_sample
-from markone.learning.svm import Dual
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
 from markone.model.history import Stop
-from markone.model.rules import OWNERS, Rule
+from markone.model.named_numbers import NamedNumbers
+from markone.model.rules import RULES, Rule
 from markone.model.scorer import Scorer
 from markone.model.settings import Order, Settings, Start, TraceSettings
-from markone.theory.named_weights import Table, last_scorer, tables_of
 from markone.theory.trace import Change, Step, Trace
 
 USUAL_STEPS = 1000
@@ -95,10 +93,7 @@ def trace(
     for name in ("holdout", "patience"):
         if given.get(name):
             raise SettingsError(name, "has no place in a trace, where all rows are learned from; leave it out")
-    by_example = rule in OWNERS["order"] and given.get("solver", "online") in (None, "online")
-    # A step at each example is that of the lectures, at a constant rate, unless something else is asked for.
-    as_given = {"order": USUAL_ORDER, **({"schedule": "constant"} if rule == "logistic" else {})} if by_example else {}
-    how = settings_of({"rule": rule, **as_given, **given}, None)
+    how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
     sample = open_sample(source, target, threads, memory)
     chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
@@ -109,11 +104,20 @@ def trace(
     return Tracer(learner, chart, sample.classes, block, only_mistakes).run(steps)
 
 
+def as_in_lectures(rule: Any, solver: Any) -> dict[str, Any]:
+    """Settings unless others are asked for: rows are visited as given, and a step at each example is that of the
+    lectures, at a constant rate."""
+    traits = RULES.get(rule) if isinstance(rule, str) else None
+    if traits is None or "order" not in traits.takes or solver not in (None, "online"):
+        return {}
+    return {"order": USUAL_ORDER, **({"schedule": "constant"} if "schedule" in traits.by_rows else {})}
+
+
 def start_from(
     start: Mapping[Any, Mapping[str, float]], learner: Learner, chart: FeatureMap, classes: list[Any]
 ) -> None:
     """Puts the weights where they are to start."""
-    if not isinstance(learner, Linear):
+    if not learner.settings.traits.online:
         raise SettingsError("start", f"is for rules that take a step at each example, not for {learner.settings.rule}")
     numbers = {name: number for number, name in enumerate(chart.names())}
     columns = classes[1:] if learner.columns == 1 else classes
@@ -130,7 +134,7 @@ def start_from(
                 matrix[numbers[name], column] = weight
             else:
                 raise SettingsError("start", f"has a weight for {name!r}, and no feature is called so")
-    learner.start_at(matrix, bias)
+    cast(Linear, learner).start_at(matrix, bias)
 
 
 class OneByOne(BlockExamples):
@@ -163,49 +167,34 @@ class Tracer:
         self, learner: Learner, chart: FeatureMap, classes: list[Any], block: Block, only_mistakes: bool
     ) -> None:
         self.learner, self.chart, self.classes = learner, chart, classes
+        self.labels = [written(label) for label in classes]
         self.block = learner.ready(block)
         self.only_mistakes = only_mistakes
         self.examples = OneByOne(self.block, learner.settings)
         self.steps: list[Step] = []
-        self._start = learner.start_of(self.block) if isinstance(learner, Multilayer) else None
-        """Of a network, the weights at random with which features begin when they are first met."""
+        self.made = self.updates = self.mistakes = 0
+        self._judge = learner.judge(self.block)
+        """What the next step judges its rows by."""
+        self._numbers = self._judge.named_numbers(chart, self.labels)
+        self._visits = self._wrong = 0
+        """Of the pass so far."""
         self._meanwhile: dict[tuple[int, int, int], Change] = {}
         """By steps that are left out, in the order in which they happened."""
 
     def run(self, most: int | None) -> Trace:
-        run = Run(LearnerTraining[Any](self.learner, self.examples))
-        scorer = last_scorer(self.learner, self._start)
-        tables = start = tables_of(scorer, self.chart, self.classes)
+        """Makes the run, up to so many steps that are kept."""
+        run, start = Run(LearnerTraining[Any](self.learner, self.examples)), self._numbers
         stopped: Stop | None = "epochs"
-        made = updates = mistakes = visits = wrong = 0
         for result in run.looks(Silence()):
-            if result is not None:
-                visits = wrong = 0
-                if (reason := run.reason_to_stop(result)) is not None:
-                    stopped = reason
+            if result is None:
+                self._follow(run)
+                if len(self.steps) == most:
+                    stopped = None
                     break
                 continue
-            sums = run.sums
-            before, scorer_before = tables, scorer
-            scorer = last_scorer(self.learner, self._start)
-            tables = tables_of(scorer, self.chart, self.classes)
-            rows, against = self._visited(sums.visits - visits)
-            changes = changes_between(before, tables)
-            found = None if sums.mistakes is None else sums.mistakes - wrong
-            visits, wrong = sums.visits, sums.mistakes or 0
-            if not len(rows):
-                self._note(changes)
-                continue
-            made += 1
-            step = self._step(made, len(run.history) + 1, rows, scorer_before, found, changes, against)
-            updates, mistakes = updates + bool(changes), mistakes + step.mistakes
-            if step.mistakes or not self.only_mistakes:
-                self.steps.append(step)
-                self._meanwhile = {}
-            else:
-                self._note(changes)
-            if len(self.steps) == most:
-                stopped = None
+            self._visits = self._wrong = 0
+            if (reason := run.reason_to_stop(result)) is not None:
+                stopped = reason
                 break
         return Trace(
             settings=self.learner.settings,
@@ -214,46 +203,54 @@ class Tracer:
             block=self.block,
             start=start,
             steps=self.steps,
-            made=made,
-            updates=updates,
-            mistakes=mistakes,
+            made=self.made,
+            updates=self.updates,
+            mistakes=self.mistakes,
             stopped=stopped,
         )
 
-    def _visited(self, visits: int) -> tuple[NDArray[np.int64], str | None]:
-        """The rows of a step, and by one-versus-rest the class whose turn it was."""
-        if isinstance(self.learner, Dual):
-            if self.learner.visited is None:
-                return np.zeros(0, np.int64), None
-            turn, row = self.learner.visited
-            against = written(self.classes[turn]) if self.learner.one_versus_rest else None
-            return np.array([] if row is None else [row], np.int64), against
-        if self.learner.settings.traits.nears_an_optimum:
-            _, rows = self.examples.whole()
-            return np.arange(len(self.block)) if rows is None else rows, None
-        return self.examples.taken(visits), None
+    def _follow(self, run: Run[Any]) -> None:
+        """Writes down what has happened since the last look."""
+        sums, judge, before = run.sums, self._judge, self._numbers
+        self._judge = self.learner.judge(self.block)
+        self._numbers = self._judge.named_numbers(self.chart, self.labels)
+        changes = changes_between(before, self._numbers)
+        rows, turn = self.learner.visited_rows(self.examples, sums.visits - self._visits)
+        mistakes = None if sums.mistakes is None else sums.mistakes - self._wrong
+        self._visits, self._wrong = sums.visits, sums.mistakes or 0
+        if not len(rows):
+            self._note(changes)
+            return
+        self.made += 1
+        step = self._step(len(run.history) + 1, rows, judge, mistakes, changes, turn)
+        self.updates, self.mistakes = self.updates + bool(changes), self.mistakes + step.mistakes
+        if step.mistakes or not self.only_mistakes:
+            self.steps.append(step)
+            self._meanwhile = {}
+        else:
+            self._note(changes)
 
     def _step(
         self,
-        number: int,
         epoch: int,
         rows: NDArray[np.int64],
-        scorer: Scorer,
+        judge: Scorer,
         mistakes: int | None,
         changes: tuple[Change, ...],
-        against: str | None,
+        turn: int | None,
     ) -> Step:
+        against = None if turn is None else self.labels[turn]
         facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None}
         if len(rows) == 1:
             one = self.block.take(rows)
             facts = {
                 "label": self.classes[int(one.labels[0])],
                 "features": self._named(one),
-                **self._judgement(scorer.scores(one.rows), against),
+                **self._judgement(judge.scores(one.rows), turn),
             }
             mistakes = int(facts["predicted"] != facts["label"]) if mistakes is None else mistakes
         return Step(
-            number=number,
+            number=self.made,
             epoch=epoch,
             rows=tuple(rows.tolist()),
             mistakes=mistakes or 0,
@@ -263,15 +260,14 @@ class Tracer:
             **facts,
         )
 
-    def _judgement(self, scores: NDArray[Any], against: str | None) -> dict[str, Any]:
+    def _judgement(self, scores: NDArray[Any], turn: int | None) -> dict[str, Any]:
         """The activation, and what is said by it."""
-        if against is not None:
-            column = [written(label) for label in self.classes].index(against)
-            score = float(scores[0, column])
-            return {"scores": {against: score}, "predicted": self.classes[column] if score > 0 else None}
+        if turn is not None:
+            score = float(scores[0, turn])
+            return {"scores": {self.labels[turn]: score}, "predicted": self.classes[turn] if score > 0 else None}
         said = int(_core.winners(scores, _core.Tie[self.learner.settings.tie])[0])
-        columns = self.classes if scores.shape[1] > 1 else self.classes[1:]
-        named = {written(label): float(score) for label, score in zip(columns, scores[0], strict=True)}
+        columns = self.labels if scores.shape[1] > 1 else self.labels[1:]
+        named = {label: float(score) for label, score in zip(columns, scores[0], strict=True)}
         return {"scores": named, "predicted": self.classes[said]}
 
     def _named(self, one: Block) -> dict[str, float]:
@@ -287,7 +283,7 @@ class Tracer:
             self._meanwhile[change.table, change.row, change.column] = change
 
 
-def changes_between(before: list[Table], after: list[Table]) -> tuple[Change, ...]:
+def changes_between(before: list[NamedNumbers], after: list[NamedNumbers]) -> tuple[Change, ...]:
     """What a step has changed."""
     found = []
     for number, (old, new) in enumerate(zip(before, after, strict=True)):

@@ -1,0 +1,173 @@
+"""Checks of settings. Each stands beside its field: `epochs: int = checked(10, whole(1))`.
+
+A check takes a value and returns it as it is kept, or raises a `ValueError` that says what it must be.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, field, fields
+from typing import Any
+
+from markone.errors import MarkoneError, SettingsError, did_you_mean
+
+Check = Callable[[Any], Any]
+
+LARGEST = 2**63 - 1
+"""The largest whole number that the core can count to."""
+SHOWN = 80
+"""How many characters of a wrong value are shown."""
+
+
+def checked(default: Any, check: Check) -> Any:
+    """A field of a dataclass with its default (or what makes one, such as `dict`) and its check."""
+    if default is dict:
+        return field(default_factory=dict, metadata={"check": check})
+    return field(default=default, metadata={"check": check})
+
+
+def required(check: Check) -> Any:
+    """A field without a default, and its check."""
+    return field(metadata={"check": check})
+
+
+def check_fields(settings: Any) -> None:
+    """Checks every field, and keeps what its check returns; a wrong one is a `SettingsError` with its name."""
+    for one in fields(settings):
+        object.__setattr__(settings, one.name, as_kept(one, getattr(settings, one.name)))
+
+
+def as_kept(one: Field[Any], value: Any) -> Any:
+    """A value as the field keeps it, once its check has passed it."""
+    return check_named(one.name, one.metadata["check"], value)
+
+
+def check_named(name: str, check: Check, value: Any) -> Any:
+    """What the check returns; a wrong value is a `SettingsError` with this name."""
+    try:
+        return check(value)
+    except MarkoneError:
+        raise
+    except ValueError as error:
+        raise SettingsError(name, str(error)) from None
+
+
+def default_of(one: Field[Any]) -> Any:
+    """The default of a field."""
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+# ---- kinds of values
+
+
+def one_of(*choices: str | None) -> Check:
+    def check(value: Any) -> Any:
+        if not (value is None or isinstance(value, str)) or value not in choices:
+            guess = did_you_mean(str(value), map(str, choices))
+            raise ValueError(f"must be one of {', '.join(map(repr, choices))}, not {shown(value)}.{guess}")
+        return value
+
+    return check
+
+
+def some_of(*choices: str) -> Check:
+    """A list of choices, each of which counts once."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f"must be a list, not {shown(value)}")
+        return tuple(dict.fromkeys(map(one_of(*choices), value)))
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """None, or what passes the check."""
+    return lambda value: None if value is None else check(value)
+
+
+def or_empty(check: Check) -> Check:
+    """As `optional`; an empty list stands for None, which TOML does not have."""
+    return lambda value: None if value is None or value == [] else check(value)
+
+
+def switch(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be True or False, not {shown(value)}")
+    return value
+
+
+def text(what: str) -> Check:
+    """A string, which the message calls `what`."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise ValueError(f"must be {what}, not {shown(value)}")
+        return value
+
+    return check
+
+
+def whole(least: int, most: int | None = LARGEST) -> Check:
+    """A whole number in this range; `most=None` is for one that may be as large as memory allows."""
+
+    def check(value: Any) -> Any:
+        good = isinstance(value, int) and not isinstance(value, bool)
+        if good and most == LARGEST and value > most:
+            raise ValueError(f"must be less than 2⁶³, not a number of {value.bit_length()} bits")
+        if not good or value < least or (most is not None and value > most):
+            reach = f"of at least {least}" if most in (None, LARGEST) else f"from {least} to {most}"
+            raise ValueError(f"must be a whole number {reach}, not {shown(value)}")
+        return value
+
+    return check
+
+
+def number(
+    *, above: float = -math.inf, least: float = -math.inf, below: float | None = None, most: float | None = None
+) -> Check:
+    """A number in this range; `below=math.inf` is for one that is finite."""
+    reach = range_in_words(above, least, below, most)
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"must be a number{reach}, not {shown(value)}")
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise ValueError(f"must be a number that a float can hold, not one of {value.bit_length()} bits")
+        in_range = (
+            value >= least
+            and (value > above or above == -math.inf)
+            and (below is None or value < below)
+            and (most is None or value <= most)
+        )
+        if math.isnan(value) or not in_range:
+            raise ValueError(f"must be a number{reach}, not {shown(value)}")
+        return value
+
+    return check
+
+
+def range_in_words(above: float, least: float, below: float | None, most: float | None) -> str:
+    """
+    >>> range_in_words(0, -math.inf, math.inf, None), range_in_words(-math.inf, 0, None, 1)
+    (' greater than 0 and finite', ' from 0 to 1')
+    """
+    if least > -math.inf and most is not None:
+        return f" from {least:g} to {most:g}"
+    words = (
+        [f"greater than {above:g}"] if above > -math.inf else [f"of at least {least:g}"] if least > -math.inf else []
+    )
+    if most is not None:
+        words.append(f"at most {most:g}")
+    if below is not None:
+        words.append("finite" if below == math.inf else f"less than {below:g}")
+    if words == ["finite"]:
+        return " that is finite"
+    return f" {' and '.join(words)}" if words else ""
+
+
+def shown(value: Any) -> str:
+    """A wrong value, cut where it is long."""
+    return f"{value!r:.{SHOWN}}"

@@ -1,0 +1,68 @@
+"""What tuning tries for each rule, the usual first: of two that are as good, the first is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markone.model.settings import Settings
+
+Choice = dict[str, Any]
+
+C_OF_MIRA = (0.3, 0.01, 0.03, 0.1, 1.0, 3.0)
+C_OF_SVM = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0, 10.0)
+K = (1.0, 0.01, 0.03, 0.1, 0.3, 3.0)
+ALPHA = (0.5, 0.8, 0.9, 0.99)
+ETA = (1.0, 0.03, 0.1, 0.3, 3.0)
+PENALTIES: tuple[Choice, ...] = (
+    {},
+    *({"penalty": "l2", "strength": strength} for strength in (1e-6, 1e-5, 1e-4)),
+    *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
+)
+STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
+"""Beside that which suits the rows."""
+HIDDEN = ((32,), (64, 64), (256,))
+ETA_TIMES = (1.0, 0.3, 3.0)
+
+
+def nothing(usual: Settings) -> Iterator[Choice]:
+    """No setting is varied."""
+    yield {}
+
+
+def caps(usual: Settings) -> Iterator[Choice]:
+    """How long a step of `mira` may be."""
+    return ({"C": C} for C in C_OF_MIRA)
+
+
+def costs(usual: Settings) -> Iterator[Choice]:
+    """What a mistake costs the `svm`."""
+    return ({"C": C} for C in C_OF_SVM)
+
+
+def rates(usual: Settings) -> Iterator[Choice]:
+    """Learning rates, with and without penalties; where the usual rate depends on the rows, that one first."""
+    if usual.eta is None:
+        yield {}
+    yield from ({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA))
+
+
+def strengths(usual: Settings) -> Iterator[Choice]:
+    """How much large weights cost."""
+    yield {}
+    yield from ({"strength": strength} for strength in STRENGTHS)
+
+
+def smoothings(usual: Settings) -> Iterator[Choice]:
+    """What is added to counts, or mixed with them."""
+    yield from ({"k": k} for k in K)
+    yield from ({"alpha": alpha} for alpha in ALPHA)
+
+
+def sizes_and_rates(usual: Settings) -> Iterator[Choice]:
+    """Hidden layers and learning rates."""
+    eta = usual.eta or 0.001
+    sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
+    return ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))
