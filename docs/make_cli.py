@@ -9,7 +9,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
-from markone.cli import COMMANDS, HELP, command_named, make_app
+from markone.cli.app import COMMANDS, HELP, command_named, make_app
 
 if TYPE_CHECKING:
     from cyclopts import App

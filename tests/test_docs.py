@@ -17,8 +17,8 @@ import pytest
 from sklearn import linear_model, naive_bayes, neural_network, svm
 
 import markone
-from markone import cli
-from markone.cli import COMMANDS, HYPHEN, demo, make_app
+from markone.cli import demo
+from markone.cli.app import COMMANDS, GROUPS, HYPHEN, make_app
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import Settings
 from pages import BLOCK, blocks, commands_in, play
@@ -161,7 +161,7 @@ def commands(text: str) -> list[list[str]]:
 def test_the_commands_exist(page: str) -> None:
     app = make_app()
     for words in commands(PAGES[page]):
-        named = [name.split() for name in (*COMMANDS, *cli.GROUPS)]
+        named = [name.split() for name in (*COMMANDS, *GROUPS)]
         if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *named]:
             words = [HYPHEN if word == "-" else word for word in words]
             app.parse_args(words[1:], print_error=False, exit_on_error=False)

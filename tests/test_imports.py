@@ -10,11 +10,6 @@ from pathlib import Path
 import markone
 
 ROOT = Path(markone.__file__).parent
-KNOWN = {
-    ("markone.theory.verification", "markone.theory.certificate"),
-    ("markone.experiments.validation", "markone.experiments.loo"),
-}
-"""Imports that still close a cycle. Whoever mends one removes it here; none may be added."""
 
 
 def modules() -> dict[str, Path]:
@@ -57,16 +52,7 @@ def cycle_in(graph: dict[str, set[str]]) -> list[str] | None:
 def test_there_is_no_cycle_of_imports() -> None:
     paths = modules()
     graph = {name: imported(path.read_text(), set(paths)) - {name} for name, path in paths.items()}
-    for importer, found in KNOWN:
-        graph[importer].discard(found)
     assert cycle_in(graph) is None
-
-
-def test_known_cycles_are_still_there() -> None:
-    paths = modules()
-    graph = {name: imported(path.read_text(), set(paths)) - {name} for name, path in paths.items()}
-    for one in KNOWN:
-        assert one[1] in graph[one[0]], f"{one} is mended: remove it from KNOWN"
 
 
 def test_late_imports_count_and_those_for_types_do_not() -> None:

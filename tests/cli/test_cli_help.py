@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import markone
-from markone.cli import COMMANDS, function_of, main, options
+from markone.cli import main, options
+from markone.cli.app import COMMANDS, function_of
 from markone.model.settings import Settings
 
 

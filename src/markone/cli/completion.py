@@ -18,6 +18,6 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
     shell
         bash, zsh or fish.
     """
-    from markone.cli import make_app
+    from markone.cli.app import make_app
 
     print(make_app().generate_completion(shell=shell))

@@ -93,7 +93,7 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
 
 def show(terminal: Terminal, *words: object) -> None:
     """Types a command, and runs it."""
-    from markone.cli import run
+    from markone.cli.app import run
 
     arguments = list(map(str, words))
     terminal.print(f"\n$ {typed('markone', *arguments)}\n", style="bold", soft_wrap=True, markup=False)

@@ -55,7 +55,7 @@ def quoted(word: str) -> str:
 
 def sentence(error: Exception, command: str | None = None) -> str:
     """An error as a line for the user of a command, in which settings are options of that command."""
-    from markone.cli import options_of
+    from markone.cli.app import options_of
 
     if isinstance(error, OSError):
         what = error.strerror or str(error)

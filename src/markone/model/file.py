@@ -19,7 +19,6 @@ from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
-from markone.model.model import Model
 from markone.model.rules import SOLVERS
 from markone.model.scorer import LinearScorer, Scorer
 from markone.model.scorers import scorer_kinds

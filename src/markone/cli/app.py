@@ -1,0 +1,145 @@
+"""The commands: their names, what runs each of them, and the parser of their options."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from markone import __version__
+from markone.errors import MarkoneError, did_you_mean
+
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
+
+VERSION = f"markone {__version__}"
+HELP = """Linear models from labelled examples: fast, exact, and the same bit for bit each time.
+
+Start with `markone demo`, or with a file of your own: `markone train reviews.csv --target label`.
+"""
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "validate",
+    "compare",
+    "certify",
+    "trace",
+    "tag train",
+    "tag run",
+    "tag evaluate",
+    "parse train",
+    "parse run",
+    "parse evaluate",
+    "demo",
+    "completion",
+)
+GROUPS = {
+    "tag": "Learn to tag words, tag them, and measure how well: parts of speech, phrases, names.",
+    "parse": "Learn to parse sentences, parse them, and measure how well.",
+}
+"""Commands of two words, by their first."""
+HYPHEN = "\0-"
+"""Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
+
+
+def run(arguments: list[str]) -> None:
+    if arguments == ["--version"]:
+        print(VERSION)
+        return
+    if sorted(arguments) == ["--verbose", "--version"]:
+        from markone.cli.version import describe
+
+        print(describe())
+        return
+    from cyclopts import CycloptsError
+
+    name = command_in(arguments)
+    app = make_app(only=name)
+    wants_help = name is None or not {"--help", "-h"}.isdisjoint(arguments)
+    if wants_help:
+        from markone.cli.terminal import Terminal
+
+        app.console = Terminal()
+    try:
+        tokens = [HYPHEN if argument == "-" else argument for argument in arguments]
+        command, bound, _ = app.parse_args(tokens, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        raise UsageError(usage_sentence(error, arguments)) from None
+    if not wants_help:
+        from markone import _core
+
+        _core.cpu_level()  # refuses a wrong MARKONE_CPU before any work
+    command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
+
+
+def with_hyphens(value: Any) -> Any:
+    """What was read, in which `-` is `-` again."""
+    if isinstance(value, dict):
+        return {name: with_hyphens(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(with_hyphens, value))
+    return "-" if value == HYPHEN else value
+
+
+class UsageError(MarkoneError):
+    """A command or an option that does not exist, or a value that does not fit."""
+
+
+def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
+    """Cyclopts' sentence, or a better one."""
+    from cyclopts import UnusedCliTokensError
+
+    if isinstance(error, UnusedCliTokensError):
+        return f"too many words: {' '.join(error.unused_tokens or [])!r} is left over."
+    message = " ".join(str(error).replace(HYPHEN, "-").split())
+    return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
+
+
+def command_in(arguments: list[str]) -> str | None:
+    """The command that the arguments begin with, if they do.
+
+    >>> command_in(["train", "a.csv"]), command_in(["tag", "run", "en.tagger"]), command_in(["tag"])
+    ('train', 'tag run', None)
+    """
+    return next((name for name in COMMANDS if name.split() == arguments[: len(name.split())]), None)
+
+
+def function_of(name: str) -> Callable[..., None]:
+    """What a command does: `tag run` is the function `run` in the file of `tag`."""
+    file, _, word = name.partition(" ")
+    found: Callable[..., None] = getattr(importlib.import_module(f"markone.cli.{file}"), word or file)
+    return found
+
+
+@cache
+def options_of(command: str | None) -> dict[str, tuple[str, ...]]:
+    """What the settings of the library are called as options of a command; `--no-header` comes after `--header`."""
+    if command is None:
+        return {}
+    arguments = command_named(command, make_app(only=command)).assemble_argument_collection(parse_docstring=False)
+    named = {argument.field_info.name: argument.names for argument in arguments}
+    return {name: names for name, names in named.items() if names[0].startswith("--")}
+
+
+def command_named(name: str, app: App) -> App:
+    for word in name.split():
+        app = app[word]
+    return app
+
+
+def make_app(only: str | None = None) -> App:
+    """The commands and what they say of themselves, or just one of them."""
+    from cyclopts import App
+
+    app = App(name="markone", help=HELP, version=VERSION)
+    for place, name in enumerate(COMMANDS):
+        if only not in (None, name):
+            continue
+        group, _, word = name.rpartition(" ")
+        if group and group not in app:
+            app.command(App(name=group, help=GROUPS[group], version_flags=(), sort_key=place))
+        (app[group] if group else app).command(function_of(name), name=word, sort_key=place)
+    return app
