@@ -37,12 +37,14 @@ test: $(INSTALLED) ## the tests, on all cores, in about three minutes
 test-slow: $(INSTALLED) ## the tests that need much time or memory as well, and more examples for all
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m ""
 
-check: $(INSTALLED) docs ## style, types, the order of the rooms, and the docs
+check: $(INSTALLED) docs ## style, types, spelling, imports, and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/lint-imports
+	$(BIN)/codespell *.md docs examples src
+	$(BIN)/python docs/check_prose.py
 
 format: $(INSTALLED) ## put the code into the house's form
 	$(BIN)/ruff check --fix-only --quiet .

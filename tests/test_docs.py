@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import os
 import re
@@ -21,7 +20,7 @@ from markone import cli
 from markone.cli import COMMANDS, HYPHEN, demo, make_app
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import CHOICES
-from pages import BLOCK, blocks, commands_in, play
+from pages import BLOCK, blocks, commands_in, play, script_of_docs
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -180,11 +179,7 @@ def test_every_target_is_explained() -> None:
 
 def make_cli() -> ModuleType:
     """The script of that name."""
-    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script_of_docs("make_cli")
 
 
 def test_the_reference_says_what_the_program_says() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+from pages import script_of_docs
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
@@ -70,15 +70,6 @@ def test_pages_name_files_that_exist(page: str) -> None:
 # ---- rooms
 
 
-def make_rooms() -> ModuleType:
-    """The script of that name."""
-    spec = importlib.util.spec_from_file_location("make_rooms", ROOT / "docs" / "make_rooms.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_rooms_are_in_the_order_of_imports() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     [contract] = [one for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers"]
@@ -87,11 +78,11 @@ def test_the_rooms_are_in_the_order_of_imports() -> None:
     rooms = PAGE.partition("\n## The rooms\n")[2].partition("\n## ")[0]
     assert {*order} == folders - {"reference"}
     assert re.findall(r"^\| \[`(\w+)`\]", rooms, re.MULTILINE) == order
-    assert [name for row in make_rooms().ROWS for name, _ in row] == order
+    assert [name for row in script_of_docs("make_rooms").ROWS for name, _ in row] == order
 
 
 def test_the_drawing_is_up_to_date() -> None:
-    script = make_rooms()
+    script = script_of_docs("make_rooms")
     folders = {path.name for path in (ROOT / "core").iterdir() if path.is_dir()}
     assert {*script.CORE.split(" · ")} == folders - {"python", "tests"}
     assert script.DRAWING.read_text(encoding="utf-8") == script.draw(), "run docs/make_rooms.py"
