@@ -24,14 +24,14 @@ CORE = "base · rows · online · optimum · bayes · network · leave_one_out �
 
 # Each box of the data flow has a name and an example of what it holds; each arrow says what moves along it.
 FLOW = [
-    ("your data", "files, frames, pipes"),
+    ("your data", "files, frames"),
     ("data", "Source"),
     ("features", "FeatureMap"),
     ("learning", "learner, passes"),
     ("model", "Model"),
 ]
 MOVED = ["bytes", "batches", "rows", "weights"]
-ENDS = [("predictions", "and explanations"), ("storage", "one model file")]
+ENDS = [("predictions", "explanations"), ("storage", "one model file")]
 
 WIDTH, EDGE = 940, 20
 STYLE = """
@@ -39,9 +39,9 @@ STYLE = """
   .box { fill: #eef3fa; stroke: #5b7fae }
   .core { fill: #fdf1e3; stroke: #b9772a }
   .apart { fill: none; stroke: #6b7280; stroke-dasharray: 5 4 }
-  text { fill: #1f2933; font: 12px system-ui, sans-serif; text-anchor: middle }
-  .name { font-weight: 600; font-size: 14px }
-  .head { font-weight: 600; font-size: 15px; text-anchor: start }
+  text { fill: #1f2933; font: 13px system-ui, sans-serif; text-anchor: middle }
+  .name { font-weight: 600; font-size: 15px }
+  .head { font-weight: 600; font-size: 16px; text-anchor: start }
   .note { fill: #4b5563; text-anchor: start }
   .arrow { fill: none; stroke: #4b5563; stroke-width: 1.5; marker-end: url(#tip) }
   .tip { fill: #4b5563 }
@@ -94,7 +94,7 @@ def flow(top: float) -> Iterator[str]:
 def rooms(top: float) -> Iterator[str]:
     yield f'<text class="head" x="{EDGE}" y="{top}">The rooms</text>'
     note = "A room imports only rooms to its right and in the rows below it."
-    yield f'<text class="note" x="{EDGE + 102}" y="{top}">{note}</text>'
+    yield f'<text class="note" x="{EDGE + 108}" y="{top}">{note}</text>'
     room, gap = WIDTH - 2 * EDGE - 190, 12
     for i, row in enumerate(ROWS):
         width = (room - gap * (len(row) - 1)) / len(row)
@@ -110,7 +110,7 @@ def rooms(top: float) -> Iterator[str]:
         [
             "every algorithm again,",
             "in plain Python;",
-            "it imports no other room,",
+            "it imports nothing else,",
             "and tests compare",
             "the core with it",
         ]
