@@ -1,4 +1,4 @@
-# `make` lists the targets. The first target that needs it makes .venv, with everything that the project wants.
+# `make` lists the targets. The first target that needs it creates .venv with everything that the project needs.
 
 PYTHON ?= python3.11
 VENV := .venv
@@ -29,57 +29,59 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-demo: $(INSTALLED) ## from files to explained models: the main job, on data of its own making
+demo: $(INSTALLED) ## from files to explained models, on generated data
 	$(BIN)/markone demo
 
-test: $(INSTALLED) ## the tests, on all cores, in about three minutes
+test: $(INSTALLED) ## run the tests on all cores, in about three minutes
 	$(BIN)/pytest -q -n auto --dist worksteal
 
-test-slow: $(INSTALLED) ## the tests that need much time or memory as well, and more examples for all
+test-slow: $(INSTALLED) ## also run the tests that need much time or memory, with more random examples
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m ""
 
-check: $(INSTALLED) docs ## style, types, the order of the rooms, and the docs
+check: $(INSTALLED) docs ## check style, types, spelling, imports and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	ls core/*/*.cpp | grep -Ev 'core/(python|tests)/' | xargs -P $$(nproc) -n 1 $(BIN)/clang-tidy --quiet -p build
 	$(BIN)/lint-imports
+	$(BIN)/codespell *.md docs examples src
+	$(BIN)/python docs/check_prose.py
 
-format: $(INSTALLED) ## put the code into the house's form
+format: $(INSTALLED) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-docs: $(INSTALLED) ## the documentation, into docs/_build/html
+docs: $(INSTALLED) ## build the documentation in docs/_build/html
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
 
-bench: $(PEERS) ## compare with the peers, and write benchmarks/RESULTS.md
+bench: $(PEERS) ## compare with other libraries, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
-sanitize: $(SANITIZED) ## the tests on a core built with the address and undefined-behaviour sanitizers
+sanitize: $(SANITIZED) ## run the tests on a core with the address and undefined-behaviour sanitizers
 	HYPOTHESIS_PROFILE=thorough $(TESTS_UNDER_SANITIZERS) tests
 
-fuzz: $(SANITIZED) ## damaged and hostile input and 100,000 model files with right checksums, with the sanitizers looking
+fuzz: $(SANITIZED) ## test damaged and hostile input and 100,000 model files, with the sanitizers
 	HYPOTHESIS_PROFILE=fuzz $(TESTS_UNDER_SANITIZERS) $(FUZZED)
 	$(UNDER_SANITIZERS) .venv-sanitize/bin/python -m tests.fuzz --files $(FUZZ_FILES)
 
-fuzz-ci: $(INSTALLED) ## such files for five minutes, on the core as it is used
+fuzz-ci: $(INSTALLED) ## test such files for five minutes, without the sanitizers
 	$(BIN)/python -m tests.fuzz --minutes $(FUZZ_MINUTES)
 
-cross: $(INSTALLED) ## compile the core for other systems: Linux and macOS on ARM, Windows, and by Clang
+cross: $(INSTALLED) ## compile the core for other systems: Linux and macOS on ARM, Windows, and with Clang
 	.ci/cross
 
-oldest: .venv-oldest/installed ## the tests on the oldest supported versions of what we depend on
+oldest: .venv-oldest/installed ## run the tests with the oldest supported versions of all dependencies
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
 
-all-checks: check test test-slow sanitize oldest fuzz ## all of these, one after the other
+all-checks: check test test-slow sanitize oldest fuzz ## run all of these, one after the other
 
-wheel: $(INSTALLED) ## a wheel for any machine of this kind, into dist/
+wheel: $(INSTALLED) ## build a wheel in dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
 
-clean: ## remove everything that can be made again
+clean: ## remove everything that can be built again
 	rm -rf .venv .venv-* build dist docs/_build docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)

@@ -1,4 +1,4 @@
-"""A part-of-speech tagger from a few sentences, and a structured perceptron for a structure of one's own."""
+"""A part-of-speech tagger from a few sentences, and a structured perceptron for your own structures."""
 
 from collections.abc import Iterator
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib.util
 import io
 import itertools
 import os
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -26,6 +28,15 @@ NOT_PLAYED = re.compile(r"(?:\w+=\S* +)*(?:make |pip |\.venv/)")
 FOR_THE_SHELL = set("<>;&$*?`~\n")
 CTRL_C = "^C\n"
 MISTAKE = re.compile(r"^markone: ", re.MULTILINE)
+
+
+def script_of_docs(name: str) -> ModuleType:
+    """The script of that name in `docs`, as a module."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[1] / "docs" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def blocks(text: str, *languages: str) -> list[str]:

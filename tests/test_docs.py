@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import os
 import re
@@ -18,10 +17,11 @@ from sklearn import linear_model, naive_bayes, neural_network, svm
 
 import markone
 from markone.cli import demo
-from markone.cli.app import COMMANDS, GROUPS, HYPHEN, make_app
+from markone.cli.app import COMMANDS, HYPHEN, make_app
+from markone.cli.app import GROUPS as COMMAND_GROUPS
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import Settings
-from pages import BLOCK, blocks, commands_in, play
+from pages import BLOCK, blocks, commands_in, play, script_of_docs
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -161,7 +161,7 @@ def commands(text: str) -> list[list[str]]:
 def test_the_commands_exist(page: str) -> None:
     app = make_app()
     for words in commands(PAGES[page]):
-        named = [name.split() for name in (*COMMANDS, *GROUPS)]
+        named = [name.split() for name in (*COMMANDS, *COMMAND_GROUPS)]
         if words[0] == "markone" and words[1:] not in [[], ["COMMAND", "--help"], *named]:
             words = [HYPHEN if word == "-" else word for word in words]
             app.parse_args(words[1:], print_error=False, exit_on_error=False)
@@ -180,11 +180,7 @@ def test_every_target_is_explained() -> None:
 
 def make_cli() -> ModuleType:
     """The script of that name."""
-    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script_of_docs("make_cli")
 
 
 def test_the_reference_says_what_the_program_says() -> None:

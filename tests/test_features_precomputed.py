@@ -222,7 +222,7 @@ def test_functions_of_a_text_get_the_text() -> None:
 
 def test_functions_of_several_columns_get_a_dict() -> None:
     seen: list[Any] = []
-    functions = {"double": lambda example: seen.append(example) or 2 * example["n"]}
+    functions = {"double": lambda example: seen.append(example) or 2 * example["n"]}  # type: ignore[func-returns-value]
     image, rows = Column("image", "image"), Column("rows", "rows")
     values = {
         "n": [3],

@@ -45,7 +45,7 @@ def arrays(path: Path) -> None:
 
 
 def beginning(start: bytes) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(start + b"\0" * 100) and None  # type: ignore[func-returns-value]
+    return lambda path: path.write_bytes(start + b"\0" * 100) and None  # type: ignore[return-value]
 
 
 MAKERS: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -29,7 +29,7 @@ def write(folder, name, data):
 
 def kept_of(source):
     """The kept columns of all batches, as lists."""
-    found = {}
+    found: dict[str, list[object]] = {}
     for batch in source.batches():
         for name, values in batch.kept.items():
             found.setdefault(name, []).extend(values if isinstance(values, list) else values.to_pylist())
@@ -244,7 +244,7 @@ def test_a_csv_pipe_read_once_gives_the_same(once, monkeypatch):
 
 def test_lines_are_handed_on_as_they_come():
     reading, writing = os.pipe()
-    came = []
+    came: list[object] = []
 
     def produce():
         for line in (b"first\n", b"second\n", b"third\n"):

@@ -605,8 +605,9 @@ def test_a_rate_that_is_too_large_is_said() -> None:
 
 
 def test_the_lectures_review() -> None:
-    x = {"positive": 3, "negative": 2, "no": 1, "pronouns": 3, "!": 0, "length": 4.15}
-    w = {"positive": 2.5, "negative": -5.0, "no": -1.2, "pronouns": 0.5, "!": 2.0, "length": 0.7, reference.BIAS: 0.1}
+    x: dict[Any, float] = {"positive": 3, "negative": 2, "no": 1, "pronouns": 3, "!": 0, "length": 4.15}
+    w: dict[Any, float] = {"positive": 2.5, "negative": -5.0, "no": -1.2, "pronouns": 0.5, "!": 2.0, "length": 0.7}
+    w[reference.BIAS] = 0.1
     np.testing.assert_allclose(reference.probabilities({1: w}, x, 2), [0.31, 0.69], atol=0.005)
     assert round(reference.logistic_objective({1: w}, [(x, 1, 1)], 2), 2) == 0.37
     assert round(reference.logistic_objective({1: w}, [(x, 0, 1)], 2), 2) == 1.17

@@ -331,7 +331,7 @@ def test_two_layers_of_any_bend_read_digits(digits: tuple[NDArray[Any], ...]) ->
         assert model.score(X_test, y_test) > 0.95, activation
 
 
-def mnist(part: str) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+def mnist(part: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     def read(what: str, dimensions: int) -> NDArray[np.uint8]:
         [file] = (DATA / "mnist").glob(f"{part}-{what}-*.gz")
         return np.frombuffer(gzip.decompress(file.read_bytes()), np.uint8, offset=4 + 4 * dimensions)

@@ -27,7 +27,8 @@ from markone import DataError, Parser, SettingsError, StructuredPerceptron, Tagg
 from markone.model.history import Pass
 from markone.storage.container import TYPES
 
-ODD = [0, -1, 1, 2**31, 2**63 - 1, 2**63, 10**30, 10**400, 0.5, -1e300, None, True, "", "x", "nan", [], [1], {}]
+ODD: list[Any] = [0, -1, 1, 2**31, 2**63 - 1, 2**63, 10**30, 10**400, 0.5, -1e300]
+ODD += [None, True, "", "x", "nan", [], [1], {}]
 FEW = ["lower[0]", "known[0]", "prefix5[0]", "suffix4[-1]"]
 
 

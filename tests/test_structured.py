@@ -352,7 +352,7 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
         ({}, {"names_offsets": arrays["names_offsets"] + 1}),
         ({}, {"more": arrays["weights"]}),
     ]:
-        write_file(path, {**facts, **wrong}, {**arrays, **other})
+        write_file(path, facts | dict(wrong), arrays | dict(other))
         with pytest.raises(DataError, match="cannot load the model"):
             StructuredPerceptron.load(path, features, viterbi)
     learner().train(CORPUS).save(path)

@@ -408,7 +408,8 @@ def test_hard_margins_are_at_least_1(features: int, classes: int, multiclass: st
 def test_an_inverse_that_gains_and_loses_columns_is_the_pseudo_inverse() -> None:
     """Through far more updates than after which it is computed anew."""
     random = np.random.default_rng(0)
-    inverse, columns = Inverse(30), []
+    inverse = Inverse(30)
+    columns: list[Any] = []
     for step in range(3 * UPDATES):
         if columns and (len(columns) == 20 or random.random() < 0.4):
             gone = int(random.integers(len(columns)))
@@ -659,7 +660,7 @@ def test_fitted_machines_can_be_kept_and_have_let_go_of_their_rows(noisy: Any) -
         assert (twin.objective_, twin.dual_gap_) == (model.objective_, model.dual_gap_)
     assert not model._learner._solvers
     unfinished = Dual(Settings(rule="svm"), features=6, classes=3)
-    run = Run(LearnerTraining(unfinished, BlockExamples(Block.of(X, y), unfinished.settings)))
+    run = Run[Any](LearnerTraining[Any](unfinished, BlockExamples(Block.of(X, y), unfinished.settings)))
     next(run.looks(Quiet()))
     np.testing.assert_array_equal(all_weights(pickle.loads(pickle.dumps(unfinished))), all_weights(unfinished))
 

@@ -396,7 +396,8 @@ def test_templates_are_checked() -> None:
     for atoms in ([("prefix", 0, 0)], [("suffix", 6, 0)], [("nonsense", 0, 0)]):
         with pytest.raises(ValueError, match="."):
             _core.TagTemplates(**{**good, "atoms": atoms})
-    for patterns in ([([(0, 9)], [])], [([(0, -9)], [])], [([], [3])], [([], [0])], []):
+    wrong: list[Any] = [[([(0, 9)], [])], [([(0, -9)], [])], [([], [3])], [([], [0])], []]
+    for patterns in wrong:
         with pytest.raises(ValueError, match="."):
             _core.TagTemplates(**{**good, "patterns": patterns})
 

@@ -350,14 +350,14 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
     [
         (lambda: markone.train(["a", "b"]), "nothing to predict; say which column is the target"),
         (lambda: markone.train(["a", "b"], target=["x", "x"]), "all examples have the label 'x'"),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], epoch=3), "epoch is unknown; .*Did you mean 'epochs'"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], epoch=3), "epoch is unknown; .*Did you mean 'epochs'"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], rule="mirra"), "Did you mean 'mira'"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], threads=0), "threads must be a whole number"),
         (lambda: markone.train(["", ""], target=["x", "y"]), "no features at all"),
         (lambda: markone.train(["a", "b"], target=[None, None]), "none of the rows has a label"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], holdout=0.1), "too few to hold out"),
         (lambda: markone.train(markone.read(["a"], target=["x"]), target="y"), "target belongs to markone.read"),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], callback=3), "callback must be a function"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], patience=1), "patience waits for held-out accuracy"),
@@ -423,7 +423,8 @@ def test_a_function_adds_features() -> None:
 
 def zips() -> tuple[markone.Model, dict[str, list[Any]]]:
     """A model that knows `zip` as a category, and data in which it looks like a number."""
-    rows = {"zip": [f"0{i % 5}123" for i in range(50)], "n": list(range(50)), "y": ["ab"[i % 5 < 2] for i in range(50)]}
+    rows: dict[str, list[Any]] = {"zip": [f"0{i % 5}123" for i in range(50)], "n": list(range(50))}
+    rows["y"] = ["ab"[i % 5 < 2] for i in range(50)]
     return markone.train(markone.read(rows, target="y", kinds={"zip": "categorical"}), epochs=10), rows
 
 

@@ -13,7 +13,7 @@ from markone.experiments.contenders import settings_for
 from markone.experiments.tuning import TuningSearch, tune
 from markone.learning.samples import open_sample
 from markone.learning.training import new_learner
-from markone.model import grids
+from markone.model import search_grids
 from markone.model.settings import Settings
 
 
@@ -114,13 +114,13 @@ def test_the_seed_decides():
 def test_what_cannot_learn_is_no_choice(monkeypatch):
     """A rate at which the weights grow beyond all numbers is tried, and passed over."""
     X, y = points()
-    monkeypatch.setattr(grids, "ETA", (1e30, 1.0))
+    monkeypatch.setattr(search_grids, "ETA", (1e30, 1.0))
     tuning = tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
     assert tuning.settings["eta"] == 1.0
     wild = [trial for trial in tuning.trials if trial.reason is not None]
     assert wild and "the weights grew beyond all numbers" in wild[0].reason
     assert wild[0].as_dict()["accuracy"] is None
-    monkeypatch.setattr(grids, "ETA", (1e30,))
+    monkeypatch.setattr(search_grids, "ETA", (1e30,))
     with pytest.raises(DataError, match="the weights grew beyond all numbers"):
         tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
 

@@ -610,7 +610,8 @@ def test_a_validation_says_all_of_it_in_a_table():
 def test_progress_is_told_of_every_fold():
     class Told:
         def __init__(self) -> None:
-            self.steps, self.said, self.closed = 0, [], False
+            self.steps, self.closed = 0, False
+            self.said: list[str] = []
 
         def start(self, steps: int) -> None:
             self.steps = steps

@@ -1,5 +1,5 @@
-"""The command line: one file per command, each a call of the library with the library's names. What is heavy is
-imported by the command that needs it, so that `markone --version` and `--help` are quick.
+"""The command line: one file per command, and each command calls the library with the library's names. A command
+imports large libraries only when it needs them, so that `markone --version` and `--help` are fast.
 """
 
 from __future__ import annotations

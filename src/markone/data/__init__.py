@@ -1,1 +1,1 @@
-"""Data: what users have, as blocks of rows that the core can read."""
+"""Reads files, data frames, lists and arrays: they become sources of batches, and blocks of rows for the core."""

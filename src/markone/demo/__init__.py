@@ -1,1 +1,1 @@
-"""The data that `markone demo` makes for itself."""
+"""Generates the data of `markone demo`: hotel reviews, and sentences with their trees."""

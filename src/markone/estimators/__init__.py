@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn's interface, in scikit-learn's words, over what `markone.learning` does."""
+"""Estimators with scikit-learn's interface and parameter names, on top of `markone.learning`."""
 
 from markone.estimators.logistic import LogisticRegression
 from markone.estimators.mira import MIRA

@@ -1,1 +1,1 @@
-"""Experiments: what a way to learn is worth on data, measured on rows that it has not seen, and which way is best."""
+"""Measures learning algorithms on held-out rows: validation, leave-one-out, tuning and comparison."""

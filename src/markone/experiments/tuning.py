@@ -25,8 +25,8 @@ from markone.features.spec import Features, Function
 from markone.learning.learner import Learner
 from markone.learning.samples import Sample, open_sample
 from markone.learning.training import new_learner, spec_of
-from markone.model.grids import Choice
 from markone.model.rules import Rule
+from markone.model.search_grids import Choice
 from markone.model.settings import Settings, TrialSettings
 from markone.reporting.grids import Grid
 

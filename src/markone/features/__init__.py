@@ -1,1 +1,1 @@
-"""Features: columns, texts and images -> rows of named numbers, as a spec says; the feature map of a model."""
+"""Turns columns, texts and images into rows of named features; a specification says which features to make."""

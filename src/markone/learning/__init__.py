@@ -1,1 +1,1 @@
-"""Learning: the weights that change, and the passes over the data that change them."""
+"""Trains models: learners change weights in passes over the data, with held-out rows and checkpoints."""

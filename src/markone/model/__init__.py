@@ -1,1 +1,1 @@
-"""Models: weights, features and classes, with how they were trained; what they predict, why, and their file."""
+"""Contains trained models: settings, weights, features and classes; prediction, explanation and evaluation."""

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from markone.model import grids
-from markone.model.grids import Choice
+from markone.model import search_grids
+from markone.model.search_grids import Choice
 
 if TYPE_CHECKING:
     from markone.model.scorer import Scorer
@@ -43,7 +43,7 @@ class Traits:
     """What the None of a setting stands for."""
     by_rows: frozenset[str] = frozenset()
     """Those of which it depends on the rows (learning/row_defaults.py)."""
-    grid: Callable[[Settings], Iterable[Choice]] = grids.nothing
+    grid: Callable[[Settings], Iterable[Choice]] = search_grids.nothing
     """What tuning tries, given the usual settings. The usual comes first: of two that are as good, the first is taken.
     """
     online: bool = False
@@ -135,7 +135,7 @@ ALL_AT_ONCE: dict[str, Any] = {
     "family": "optimum",
     "nears_an_optimum": True,
     "comes_to_rest": True,
-    "grid": grids.strengths,
+    "grid": search_grids.strengths,
 }
 
 SOLVERS: dict[str, dict[str, Traits]] = {
@@ -145,7 +145,7 @@ SOLVERS: dict[str, dict[str, Traits]] = {
             family="online",
             online=True,
             tunes_passes=True,
-            grid=grids.rates,
+            grid=search_grids.rates,
             usual={**STEPS, "solver": "online"},
         ),
         "newton": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 100, "solver": "newton"}),
@@ -176,7 +176,7 @@ RULES: dict[str, Traits] = {
         finds_its_step=True,
         goes_by_length=True,
         comes_to_rest=True,
-        grid=grids.caps,
+        grid=search_grids.caps,
         usual={**SHARED, "epochs": 10, "C": 0.3, "average": True},
     ),
     "logistic": SOLVERS["logistic"]["newton"],
@@ -186,14 +186,14 @@ RULES: dict[str, Traits] = {
         by_rows=frozenset({"eta"}),
         online=True,
         tunes_passes=True,
-        grid=grids.rates,
+        grid=search_grids.rates,
         usual=STEPS,
     ),
     "svm": Traits(
         family="svm",
         takes=frozenset({"C", "bias", "order", "loss", "multiclass"}),
         nears_an_optimum=True,
-        grid=grids.costs,
+        grid=search_grids.costs,
         usual={
             **SHARED,
             "epochs": 10_000,
@@ -210,7 +210,7 @@ RULES: dict[str, Traits] = {
         has_probabilities=True,
         counts=True,
         linear=False,
-        grid=grids.smoothings,
+        grid=search_grids.smoothings,
         usual={**SHARED, "epochs": 1, "average": False},
     ),
     "mlp": Traits(
@@ -220,7 +220,7 @@ RULES: dict[str, Traits] = {
         linear=False,
         has_layers=True,
         tunes_passes=True,
-        grid=grids.sizes_and_rates,
+        grid=search_grids.sizes_and_rates,
         usual={
             **SHARED,
             "epochs": 20,

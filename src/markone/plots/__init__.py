@@ -1,4 +1,4 @@
-"""Pictures: each function draws a result and returns a matplotlib `Figure`, without windows or anything else global.
+"""Pictures: each function draws a result and returns a matplotlib `Figure`. It opens no window and has no global state.
 
 matplotlib is an extra, `pip install 'markone[plot]'`. The pictures do not import what they draw: whatever has the
 attributes of a validation or a comparison can be drawn.

@@ -1,8 +1,8 @@
-"""Every algorithm in plain Python, as in the lectures: the specification, and what the core is tested against.
+"""Every algorithm in plain Python, as in the lectures. It is the specification, and the tests compare the core with it.
 
 Nothing here is fast or lazy: each step visits every weight, and the average is the sum of all weight vectors divided by
-their number. Vectors are dictionaries from a feature's name to its value. Any numbers will do: with `Fraction`s the
-perceptron and MIRA are exact.
+their number. Vectors are dictionaries from a feature's name to its value. Numbers may have any type: with `Fraction`s
+the perceptron and MIRA are exact.
 
 >>> spam = {"BIAS": -3, "free": 4, "money": 2}
 >>> dot(spam, {"BIAS": 1, "free": 1, "money": 1})

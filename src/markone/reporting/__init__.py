@@ -1,1 +1,1 @@
-"""Reporting: tables, HTML and marked text that several rooms print."""
+"""Formats tables, HTML and marked text for several rooms."""

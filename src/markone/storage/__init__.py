@@ -1,1 +1,1 @@
-"""Storage: the one safe file, its container, atomic writing, and learned state as facts and arrays."""
+"""Stores models safely: the container of a model file, atomic writing, and learned state as facts and arrays."""

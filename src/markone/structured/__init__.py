@@ -1,1 +1,1 @@
-"""Structured: answers made of parts, such as a tag for each word or a sentence's tree, and how they are learned."""
+"""Structured prediction: taggers, dependency parsers, and the structured perceptron for any other structure."""

@@ -1,1 +1,1 @@
-"""Theory on one's own data: certificates of separability, margins, mistake bounds, and traces of runs."""
+"""Computes the theory of the perceptron on any data: certificates of separability, margins, and traces of runs."""
