@@ -20,7 +20,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=15, print_blob=False)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10, print_blob=False)
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("fuzz", deadline=None, max_examples=3000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
