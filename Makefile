@@ -29,7 +29,7 @@ help: ## list the targets
 demo: $(INSTALLED) ## from files to explained models, on generated data
 	$(BIN)/markone demo
 
-test: $(INSTALLED) ## run the tests on all cores, in about three minutes
+test: $(INSTALLED) ## run the tests on all cores, in about a minute
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 test-slow: $(INSTALLED) ## also run the tests that need much time or memory, with more random examples
