@@ -20,9 +20,6 @@ PIP := -m pip --disable-pip-version-check --quiet
 BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake.define.MARKONE_WERROR=ON
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
-# Tests that start a process, or are read by one for each core, should not compile everything anew.
-export PYTHONDONTWRITEBYTECODE :=
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow check format docs bench sanitize fuzz fuzz-ci cross oldest all-checks wheel clean
 
@@ -32,7 +29,7 @@ help: ## list the targets
 demo: $(INSTALLED) ## from files to explained models, on generated data
 	$(BIN)/markone demo
 
-test: $(INSTALLED) ## run the tests on all cores, in about three minutes
+test: $(INSTALLED) ## run the tests on all cores, in about a minute
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 test-slow: $(INSTALLED) ## also run the tests that need much time or memory, with more random examples

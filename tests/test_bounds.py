@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import markone
@@ -152,7 +152,6 @@ def separable(draw: Any, classes: int, bias: bool) -> tuple[list[list[int]], lis
     return rows, labels, best
 
 
-@settings(max_examples=80)
 @pytest.mark.parametrize("classes", [2, 3])
 @given(st.data())
 def test_the_invariants_hold_at_every_mistake(classes: int, data: Any) -> None:

@@ -29,7 +29,7 @@ LONG = "extraordinarily long " * 12
 API = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
 
 
-def frame(rows: int = 240) -> pd.DataFrame:
+def frame(rows: int = 120) -> pd.DataFrame:
     """Many columns and many classes, with long names, and some texts of several lines."""
     random = np.random.default_rng(0)
     numbers = {f"measured {LONG}{i}": random.normal(size=rows) for i in range(12)}

@@ -104,7 +104,7 @@ def data(draw: st.DrawFn, values: st.SearchStrategy[float], most: int = 10) -> P
 
 
 @given(data(GRID))
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 def test_on_a_grid_where_hulls_touch_just_one_of_the_two_is_found(points: Points) -> None:
     found = check(points, decide(points, seconds=math.inf))
     assert check(points, simplex(points)) == found
@@ -139,7 +139,6 @@ def test_equal_rows_of_different_classes_are_always_found(points: Points) -> Non
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.booleans())
-@settings(max_examples=40)
 def test_agrees_with_linear_programming_on_data_in_general_position(seed: int, classes: int, bias: bool) -> None:
     random = np.random.default_rng(seed)
     y = np.append(np.arange(classes), random.integers(0, classes, random.integers(2, 12)))

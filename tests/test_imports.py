@@ -23,6 +23,8 @@ def modules() -> dict[str, Path]:
 def running(node: ast.AST) -> Iterator[ast.AST]:
     """The parts of a program that run: all but what is there for type checkers only."""
     yield node
+    if not isinstance(node, ast.stmt | ast.Module | ast.ExceptHandler | ast.match_case):
+        return  # no statement is within an expression
     is_for_types = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
     for child in node.orelse if isinstance(node, ast.If) and is_for_types else ast.iter_child_nodes(node):
         yield from running(child)

@@ -296,7 +296,7 @@ for dtype, classes, width, penalty, solver in itertools.product(
     y = random.integers(0, classes, 60)
     for matrix in (X, scipy.sparse.csr_array(X)):
         balance = None if penalty == "l1" else 0.1
-        how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, epochs=5, balance=balance)
+        how = Settings(rule="logistic", solver=solver, penalty=penalty, strength=0.01, epochs=3, balance=balance)
         learner = learner_for(how, features=width, classes=classes, dtype=dtype)
         history = teach(learner, Block.of(matrix.astype(dtype), y))
         digest.update(learner.weights().matrix().tobytes())

@@ -6,6 +6,7 @@ import copy
 import io
 import multiprocessing
 import pickle
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,11 @@ def there_and_back(what: Any) -> Any:
     return pickle.loads(pickle.dumps(what))
 
 
-def in_another_process(function: Any, *arguments: Any) -> Any:
+@pytest.fixture(scope="module")
+def process() -> Iterator[ProcessPoolExecutor]:
+    """Another process, which knows only what it imports and is sent."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
+        yield pool
 
 
 def content(model: Any, folder: Path) -> bytes:
@@ -139,11 +142,11 @@ def answers_of(models: list[Any], texts: list[str], words: list[list[str]]) -> l
     return [classifier.predict(texts).tolist(), tagger.tag(words), structured.predict("y")]
 
 
-def test_models_are_sent_to_a_process() -> None:
+def test_models_are_sent_to_a_process(process: ProcessPoolExecutor) -> None:
     learner = StructuredPerceptron(letters, answers=some_answers).train([("x", "a"), ("y", "ab")])
     models = [markone.train(TEXTS, target=LABELS), small_tagger(), learner]
     words = [["the", "cat", "barks"]]
-    assert in_another_process(answers_of, models, TEXTS, words) == answers_of(models, TEXTS, words)
+    assert process.submit(answers_of, models, TEXTS, words).result() == answers_of(models, TEXTS, words)
 
 
 # ---- estimators
@@ -185,7 +188,7 @@ def test_a_fitted_estimator_goes_on_to_the_bit_wherever_it_is(estimator: Any) ->
         assert gone_on(copy.deepcopy(beside), X, y) == here
 
 
-def test_fitted_estimators_go_on_to_the_bit_in_a_process() -> None:
+def test_fitted_estimators_go_on_to_the_bit_in_a_process(process: ProcessPoolExecutor) -> None:
     X, y = rows()
     for estimator in (Perceptron(random_state=1).fit(X[:40], y[:40]), GOING_ON[-1].partial_fit(X[:40], y[:40])):
-        assert in_another_process(gone_on, estimator, X, y) == gone_on(estimator, X, y)
+        assert process.submit(gone_on, estimator, X, y).result() == gone_on(estimator, X, y)

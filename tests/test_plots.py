@@ -81,6 +81,11 @@ def blobs(classes: int = 2) -> tuple[Any, Any]:
     return X, y
 
 
+@pytest.fixture(scope="module")
+def pictures() -> dict[str, Figure]:
+    return one_of_each()
+
+
 def one_of_each() -> dict[str, Figure]:
     X, y = blobs()
     fitted = LogisticRegression(random_state=0).fit(X, y)
@@ -106,17 +111,18 @@ def watched() -> markone.Model:
     return markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", holdout=0, bounds=True)
 
 
-def test_every_picture_is_a_figure() -> None:
-    pictures = one_of_each()
+def test_every_picture_is_a_figure(pictures: dict[str, Figure]) -> None:
     assert {*pictures} == {*plots.__all__} - {"animation", "svg"}
     for name, picture in pictures.items():
         assert type(picture) is Figure, name
         assert picture.get_label(), name
 
 
-def test_pictures_are_the_same_bytes_each_time_change_nothing_else_and_fit_into_a_page() -> None:
+def test_pictures_are_the_same_bytes_each_time_change_nothing_else_and_fit_into_a_page(
+    pictures: dict[str, Figure],
+) -> None:
     before = dict(matplotlib.rcParams)
-    first, second = (list(map(plots.svg, one_of_each().values())) for _ in range(2))
+    first, second = (list(map(plots.svg, each.values())) for each in (pictures, one_of_each()))
     assert first == second
     assert dict(matplotlib.rcParams) == before and pyplot.get_fignums() == []
     page = ET.fromstring(f"<html>{''.join(first)}</html>")

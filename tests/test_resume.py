@@ -435,7 +435,12 @@ model.save(sys.argv[3])
 
 @pytest.mark.parametrize(
     ("number", "often"),
-    [(signal.SIGKILL, 2), (signal.SIGTERM, 2), pytest.param(signal.SIGKILL, 10, marks=pytest.mark.slow)],
+    [
+        (signal.SIGKILL, 2),
+        (signal.SIGTERM, 1),
+        pytest.param(signal.SIGKILL, 10, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 2, marks=pytest.mark.slow),
+    ],
 )
 def test_a_training_that_is_killed_again_and_again_ends_with_the_same_bytes(
     number: signal.Signals, often: int, tmp_path: Path

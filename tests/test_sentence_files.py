@@ -7,6 +7,7 @@ import gzip
 import json
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,12 +116,12 @@ def check(kind: Kind, content: bytes, path: Path) -> bool:
     return False
 
 
-def changed_facts(content: bytes) -> Iterator[bytes]:
-    for place in places(Forged(content).told["facts"]):
-        for odd in ODD:
-            forged = Forged(content)
-            put(forged.told["facts"], place, odd)
-            yield forged.assembled()
+def changed_facts(content: bytes, share: int = 1) -> Iterator[bytes]:
+    """One of so many changes, which are spread over all."""
+    for place, odd in list(product(places(Forged(content).told["facts"]), ODD))[::share]:
+        forged = Forged(content)
+        put(forged.told["facts"], place, odd)
+        yield forged.assembled()
 
 
 def odd_values(dtype: np.dtype[Any]) -> list[Any]:
@@ -169,7 +170,7 @@ def some_of(changed: Iterator[bytes], share: int) -> Iterator[bytes]:
 @kinds
 def test_odd_files_are_refused_or_harmless(kind: Kind, tmp_path: Path) -> None:
     content = kept(kind, tmp_path)
-    refused = [check(kind, forged, tmp_path / "forged") for forged in some_of(changed_facts(content), 97)]
+    refused = [check(kind, forged, tmp_path / "forged") for forged in changed_facts(content, 97)]
     assert sum(refused) > len(refused) / 2
     for forged in some_of(changed_arrays(content), 97):
         check(kind, forged, tmp_path / "forged")

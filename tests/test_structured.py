@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import markone
@@ -522,7 +522,6 @@ def test_damaged_files_of_checkpoints_are_refused(
             learner(patience=2).train(CORPUS, held_out=CORPUS[:2], resume=path)
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_forged_files_of_checkpoints_are_refused_or_harmless(
     kept_file: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
@@ -94,7 +94,6 @@ def problems(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
-@settings(max_examples=40)
 @given(problems(), st.sampled_from([0.01, 0.3, 1.0, 10.0]), st.sampled_from(["hinge", "squared"]), st.booleans())
 def test_the_reference_finds_the_same(kind: str, problem: Any, C: float, loss: str, bias: bool) -> None:
     X, y, h, classes = problem
@@ -121,7 +120,6 @@ def test_the_reference_finds_the_same(kind: str, problem: Any, C: float, loss: s
 
 
 @given(problems(), st.sampled_from([0.1, 1.0]))
-@settings(max_examples=20)
 def test_one_versus_rest_is_a_machine_for_each_class(problem: Any, C: float) -> None:
     X, y, h, _ = problem
     examples = [({j: float(v) for j, v in enumerate(x)}, int(k), float(w)) for x, k, w in zip(X, y, h, strict=True)]
@@ -194,7 +192,7 @@ def scaled(data: Any) -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(X), y
 
 
-@pytest.mark.parametrize("C", [0.001, 1.0, 30.0])
+@pytest.mark.parametrize("C", [0.001, 1.0, pytest.param(30.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize(
     ("data", "multiclass"),

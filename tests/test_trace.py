@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import markone
@@ -144,7 +144,6 @@ def test_it_can_be_played_forth_and_back(how: dict[str, Any]) -> None:
                 np.testing.assert_array_equal(ours.values, theirs.values)
 
 
-@settings(max_examples=50)
 @given(st.data())
 def test_an_update_raises_the_margin_of_its_example(data: Any) -> None:
     numbers = st.integers(-5, 5)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris
@@ -236,7 +236,6 @@ def test_any_certificate_that_is_made_holds_and_its_opposite_does_not(seed: int,
 
 
 @given(st.integers(0, 10**6), st.integers(2, 4), st.booleans())
-@settings(max_examples=60)
 def test_the_two_bounds_never_cross(seed: int, classes: int, bias: bool) -> None:
     random = np.random.default_rng(seed)
     count = int(random.integers(classes, 9))

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from markone.cli import main
+
 NASTY = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066"
 OUR_OWN = re.compile(r"\x1b\[([0-9;]*m|\?25[lh]|2K|[0-9]*A)|\r")
 """The colours of explanations, and how a bar is drawn and taken away."""
@@ -31,7 +33,7 @@ for command in json.loads(sys.argv[1]):
 
 def on_a_terminal(commands: list[list[str]]) -> list[str]:
     """What a terminal gets to see of commands, of standard output and standard error, one after the other."""
-    main, end = pty.openpty()
+    ours, end = pty.openpty()
     mark = "----- the next command -----"
     process = subprocess.Popen(
         [sys.executable, "-c", ALL, json.dumps(commands), mark], stdin=subprocess.DEVNULL, stdout=end, stderr=end
@@ -39,11 +41,11 @@ def on_a_terminal(commands: list[list[str]]) -> list[str]:
     os.close(end)
     seen = b""
     try:
-        while piece := os.read(main, 2**16):
+        while piece := os.read(ours, 2**16):
             seen += piece
     except OSError:  # so a terminal ends on Linux
         pass
-    os.close(main)
+    os.close(ours)
     assert process.wait() == 0, seen
     return seen.decode().split(mark)[:-1]
 
@@ -112,10 +114,9 @@ def test_nothing_in_data_steers_a_terminal(nasty: str) -> None:
 
 
 def test_what_is_no_terminal_gets_labels_as_they_are(nasty: str) -> None:
-    def run(*arguments: str) -> bytes:
-        return subprocess.run([sys.executable, "-m", "markone", *arguments], capture_output=True, check=True).stdout
-
-    run("train", nasty, f"--target=kind{NASTY}", "-o", "m.model")
-    assert run("predict", "m.model", nasty).decode().split("\n")[:2] == [f"y{NASTY}", f"n{NASTY}"]
-    run("predict", "m.model", nasty, "-o", "p.csv")
+    assert main(["train", nasty, f"--target=kind{NASTY}", "-o", "m.model"]) == 0
+    command = [sys.executable, "-m", "markone", "predict", "m.model", nasty]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    assert printed.decode().split("\n")[:2] == [f"y{NASTY}", f"n{NASTY}"]
+    assert main(["predict", "m.model", nasty, "-o", "p.csv"]) == 0
     assert NASTY in Path("p.csv").read_text()
