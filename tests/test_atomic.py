@@ -85,7 +85,7 @@ def test_an_error_of_the_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     path = tmp_path / "m.model"
     path.write_bytes(OLD)
     monkeypatch.setattr(os, name, raising(OSError(errno.EIO, os.strerror(errno.EIO))))
-    refused(path, "cannot save .*m.model: Input/output error; the old file is as it was")
+    refused(path, "cannot save .*m.model: Input/output error; the old file is unchanged")
     assert path.read_bytes() == OLD and os.listdir(tmp_path) == ["m.model"]
 
 
@@ -93,7 +93,7 @@ def test_an_error_of_the_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: p
 def test_an_error_in_writing_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.model"
     path.write_bytes(OLD)
-    with pytest.raises(DataError, match="No space left on device; the old file is as it was"):
+    with pytest.raises(DataError, match="No space left on device; the old file is unchanged"):
         save_and_fail(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     assert path.read_bytes() == OLD and os.listdir(tmp_path) == ["m.model"]
 
@@ -196,7 +196,7 @@ def test_devices_and_pipes_are_written_straight_into(tmp_path: Path) -> None:
 def test_what_cannot_be_a_file_gets_a_sentence(tmp_path: Path) -> None:
     refused(tmp_path, "cannot save .*: it is a folder")
     refused(tmp_path / "no" / "m.model", f"cannot save .*m.model: there is no folder {tmp_path}/no")
-    refused(tmp_path / "a\0b", "that is no name of a file")
+    refused(tmp_path / "a\0b", "that is not a valid file name")
     refused(tmp_path / ("m" * 300), "File name too long")
     (tmp_path / "file").write_bytes(OLD)
     refused(tmp_path / "file" / "m.model", "there is no folder|Not a directory")
@@ -218,7 +218,7 @@ def test_a_file_that_may_not_be_written_stays(tmp_path: Path, monkeypatch: pytes
     path.chmod(0o444)
     if os.geteuid() == 0:  # whom the bits do not bind
         monkeypatch.setattr(os, "access", lambda path, mode: False)
-    refused(path, "cannot save .*: it may not be written to; the old file is as it was")
+    refused(path, "cannot save .*: there is no permission to write to it; the old file is unchanged")
     assert path.read_bytes() == OLD
 
 
@@ -284,7 +284,7 @@ def test_a_full_disk(small_disk: Path) -> None:
     refused(path, "cannot save .*: No space left on device$", b"x" * 2_000_000)
     assert os.listdir(small_disk) == []
     save(path, OLD)
-    refused(path, "No space left on device; the old file is as it was", b"x" * 2_000_000)
+    refused(path, "No space left on device; the old file is unchanged", b"x" * 2_000_000)
     assert path.read_bytes() == OLD and os.listdir(small_disk) == ["m.model"]
     save(path, b"y" * 900_000)  # what the failure took is free again
 
@@ -294,7 +294,9 @@ def test_a_read_only_disk(small_disk: Path) -> None:
     path = small_disk / "m.model"
     save(path, OLD)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    refused(path, "cannot save .*: (Read-only file system|it may not be written to); the old file is as it was")
+    refused(
+        path, "cannot save .*: (Read-only file system|there is no permission to write to it); the old file is unchanged"
+    )
     refused(small_disk / "other", "cannot save .*: Read-only file system$")
     assert path.read_bytes() == OLD and os.listdir(small_disk) == ["m.model"]
 
@@ -305,7 +307,7 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
     save(path, OLD)
     tmp_path.chmod(0o555)
     try:
-        refused(path, "cannot save .*: Permission denied; the old file is as it was")
+        refused(path, "cannot save .*: Permission denied; the old file is unchanged")
     finally:
         tmp_path.chmod(0o755)
     assert path.read_bytes() == OLD
@@ -319,7 +321,7 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
-        refused(path, "cannot save .*: File too large; the old file is as it was")
+        refused(path, "cannot save .*: File too large; the old file is unchanged")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)

@@ -131,8 +131,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     refuse(tmp_path / "mail.model" / "m", "Not a directory")
     refuse(tmp_path, "is a folder, not a model")
     os.mkfifo(tmp_path / "pipe")
-    refuse(tmp_path / "pipe", "is no file but a pipe or a device")
-    with pytest.raises(DataError, match="is no name of a file"):
+    refuse(tmp_path / "pipe", "is a pipe or a device, not a file")
+    with pytest.raises(DataError, match="is not a valid file name"):
         read_file("a\0b")
 
 
@@ -151,14 +151,14 @@ def test_files_that_may_not_be_read(path: Path, monkeypatch: pytest.MonkeyPatch)
 )
 def test_other_files(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "m").write_bytes(content)
-    refuse(tmp_path / "m", "is no Markone model, or is damaged")
+    refuse(tmp_path / "m", "is not a Markone model, or is damaged")
 
 
 def test_safetensors_of_others(tmp_path: Path) -> None:
     safetensors.numpy.save_file(ARRAYS, tmp_path / "m", {"format": "pt"})
-    refuse(tmp_path / "m", "is a safetensors file, but no Markone model")
+    refuse(tmp_path / "m", "is a safetensors file, but not one that Markone wrote")
     safetensors.numpy.save_file(ARRAYS, tmp_path / "m")
-    refuse(tmp_path / "m", "is a safetensors file, but no Markone model")
+    refuse(tmp_path / "m", "is a safetensors file, but not one that Markone wrote")
 
 
 def test_a_newer_format(path: Path) -> None:
@@ -219,7 +219,7 @@ def test_wrong_checksums(path: Path) -> None:
     forged = Forged(path.read_bytes())
     forged.array("w")[0] ^= 1
     path.write_bytes(forged.assembled(sums=False))
-    refuse(path, "the checksum of the array 'w' is wrong. Take a copy that is whole, or train it again")
+    refuse(path, "the checksum of the array 'w' is wrong. Use an undamaged copy, or train it again")
     content = path.read_bytes().replace(b"hello", b"jello").replace(b"-2.5", b"-3.5")
     path.write_bytes(content)
     refuse(path, "the checksum of its header is wrong")
@@ -255,7 +255,7 @@ def test_json_that_is_none(tmp_path: Path, text: str) -> None:
 def test_errors_of_reading_get_a_sentence(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for error, sentence in (
         (OSError(errno.EIO, "Input/output error"), "cannot read the model .*: Input/output error"),
-        (MemoryError(), "too little memory"),
+        (MemoryError(), "not enough memory"),
         (OverflowError("too large"), "is damaged"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "is damaged"),
     ):
@@ -357,7 +357,7 @@ def test_a_small_hostile_file_takes_little_memory(tmp_path: Path) -> None:
             try:
                 read_file(path)
             except DataError as error:
-                assert "too little memory" not in str(error), error
+                assert "not enough memory" not in str(error), error
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), *(str(tmp_path / name) for name in files)],

@@ -19,6 +19,7 @@ import markone
 from markone.cli import demo
 from markone.cli.app import COMMANDS, HYPHEN, make_app
 from markone.cli.app import GROUPS as COMMAND_GROUPS
+from markone.data.formats import FORMATS, Format
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import Settings
 from pages import BLOCK, blocks, commands_in, play, script_of_docs
@@ -225,6 +226,12 @@ CHOICES = {name: found for name, hint in get_type_hints(Settings).items() if (fo
 def test_every_choice_is_documented(setting: str) -> None:
     choices = ", ".join(f"`{choice}`" for choice in CHOICES[setting])
     assert f"| `{setting}` | {choices} |" in PAGES["docs/api.md"]
+
+
+@pytest.mark.parametrize("format", FORMATS.values(), ids=list(FORMATS))
+def test_every_format_is_documented(format: Format) -> None:
+    for word in (format.name, *format.endings):
+        assert f"`{word}`" in PAGES["docs/reading-data.md"]
 
 
 @pytest.mark.parametrize("group", [*GROUPS, "all"])

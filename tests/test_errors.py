@@ -76,7 +76,7 @@ def test_data_say_where_they_are_wrong(tmp_path):
     with pytest.raises(DataError) as caught:
         list(markone.read(tmp_path / "a.csv", target="y").batches())
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "a.csv"), 3)
-    assert str(caught.value).endswith("; skip_bad=True passes over such rows")
+    assert str(caught.value).endswith("; skip_bad=True skips such rows")
     with pytest.raises(LimitError) as caught:
         markone.read(tmp_path / "a.csv", target="y", longest_line=2)
     assert caught.value.line == 1 and str(caught.value).endswith("with longest_line")

@@ -92,7 +92,7 @@ def test_settings_choose_the_parts() -> None:
     front = image_parts(IMAGE, Image(patches=2), "front:")
     batch = batch_of(np.full((1, 2, 2), 255, np.uint8))
     assert [next(iter(learn(part, batch)[0])) for part in front] == ["front:pixel 0,0", "front:patch 0,0 11/11"]
-    with pytest.raises(SettingsError, match="nothing is left of 'image'"):
+    with pytest.raises(SettingsError, match="so 'image' has no features"):
         image_parts(IMAGE, Image(pixels="none", patches=None))
 
 
@@ -100,7 +100,7 @@ def test_settings_choose_the_parts() -> None:
 def test_images_must_be_of_one_size(settings: Image) -> None:
     (part,) = image_parts(IMAGE, settings)
     small, other = (batch_of(np.full(shape, 255, np.uint8)) for shape in ((2, 3, 4), (2, 4, 3)))
-    sentence = "first were of 3 × 4 pixels .* these are of 4 × 3"
+    sentence = "first ones have 3 × 4 pixels .* these have 4 × 3"
     learn(part, small)
     with pytest.raises(DataError, match=sentence):
         part.transform(other)

@@ -81,7 +81,7 @@ def test_links_that_lead_nowhere_are_told(tmp_path: Path) -> None:
     a_broken_link(tmp_path / "b.csv")
     with pytest.raises(DataError, match=r"a\.csv is a symbolic link to a\.csv, which is a loop of links"):
         markone.read(tmp_path / "a.csv")
-    with pytest.raises(DataError, match=r"b\.csv is a symbolic link to nowhere, which is not there"):
+    with pytest.raises(DataError, match=r"b\.csv is a symbolic link to nowhere, which does not exist"):
         markone.read(tmp_path / "b.csv")
 
 

@@ -84,12 +84,12 @@ def test_a_name_alone_says_what_a_file_is(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("a.xlsx", "folder/b.sav"):
         (tmp_path / name).write_text("nothing that is known")
-    with pytest.raises(DataError, match=r"a\.xlsx is an Excel workbook, which is not read here; save"):
+    with pytest.raises(DataError, match=r"a\.xlsx is an Excel workbook, which Markone does not read; save"):
         markone.read(tmp_path / "a.xlsx")
     with pytest.raises(DataError, match=r"b\.sav is an SPSS file"):
         markone.read(tmp_path / "folder")
     (tmp_path / "a.strange").write_text("x")
-    with pytest.raises(DataError, match=r"the name of .*a\.strange does not say its format"):
+    with pytest.raises(DataError, match=r"the name of .*a\.strange does not show its format"):
         markone.read(tmp_path / "a.strange")
 
 
@@ -143,11 +143,11 @@ def test_a_separator_that_is_said_is_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("good,pos\nbad,neg\nnice,pos\n", "'good', 'pos'.* looks like an example, .*say header=False.*columns="),
+        ("good,pos\nbad,neg\nnice,pos\n", "'good', 'pos'.* looks like an example, .*set header=False.*columns="),
         ("good,pos,1\nbad,neg,2\n", "looks like an example"),
         ("text,kind\ngood,pos\n", r"text', 'kind'\.$"),
-        ("good\nbad\n", "With one column there are no labels"),
-        ("a;b\n1;2\n3\n", "If fields are separated by ';', say separator=';'"),
+        ("good\nbad\n", "A file with one column has no labels"),
+        ("a;b\n1;2\n3\n", "If the fields are separated by ';', set separator=';'"),
         ("text,labels\ngood,pos\n", r"text', 'labels'\. Did you mean 'labels'"),
     ],
 )

@@ -97,7 +97,7 @@ def test_columns_that_are_not_there_cannot_be_kept(tmp_path):
         markone.read(write(tmp_path, "a.txt", "a\tb\n"), keep=["word"])
     with pytest.raises(SettingsError, match="^keep means nothing for libsvm files"):
         markone.read(write(tmp_path, "a.libsvm", "1 1:1\n"), keep="all")
-    with pytest.raises(SettingsError, match="^keep means nothing for what is in memory"):
+    with pytest.raises(SettingsError, match="^keep means nothing for data in memory"):
         markone.read(["a"], keep="all")
     with pytest.raises(SettingsError, match="^keep must be a list of words, not 'word'"):
         markone.read(table, keep="word")
@@ -146,7 +146,7 @@ def test_a_txt_file_without_a_tab_has_lines_and_with_one_it_has_labels(tmp_path)
         markone.read(write(tmp_path, "c.txt", ""))
     with pytest.raises(DataError, match="is empty"):
         markone.read(tmp_path / "c.txt", format="lines")
-    with pytest.raises(SettingsError, match="^target means nothing for lines files, which have none; leave it out"):
+    with pytest.raises(SettingsError, match="^target means nothing for lines files, which have no labels; leave"):
         markone.read(tmp_path / "b.txt", target="label")
 
 

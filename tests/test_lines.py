@@ -16,10 +16,17 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from markone import _core, reference
+from markone.data.formats import FORMATS
 from markone.reference import Example
 
-ROWS = {_core.LibsvmReader: reference.read_libsvm, _core.VWReader: reference.read_vw}
-TEXTS = {_core.FastTextReader: reference.read_fasttext, _core.TabReader: reference.read_tab}
+
+def twins_of(source: str) -> dict[Any, Any]:
+    """The core's readers of the formats that this source reads, each with its function in the reference."""
+    formats = [format for format in FORMATS.values() if format.reader == source]
+    return {getattr(_core, one.line_reader): getattr(reference.lines, f"read_{one.name}") for one in formats}
+
+
+ROWS, TEXTS = twins_of("lines.RowLines"), twins_of("lines.TextLines")
 EVERY = [*ROWS, *TEXTS]
 
 # ---- writers of lines

@@ -239,7 +239,7 @@ def test_functions_must_be_given_again() -> None:
     columns = (Column("note", "text"),)
     saved = fitted(plain(functions=FUNCTIONS), columns, Batch({"note": pa.array(["a b"])}, 1)).save()
     width = sum(saved.facts["widths"])
-    with pytest.raises(DataError, match=r"by the Python function 'size', .*functions=\{'size': \.\.\.\}"):
+    with pytest.raises(DataError, match=r"uses the Python function 'size', .*functions=\{'size': \.\.\.\}"):
         FeatureMap.load(saved, width, {"first": FUNCTIONS["first"]})
     with pytest.raises(SettingsError, match="functions has 'sise', .*Did you mean 'size'"):
         FeatureMap.load(saved, width, {**FUNCTIONS, "sise": len})
@@ -332,7 +332,7 @@ def test_a_map_that_cannot_be_extended_stays_as_it_was() -> None:
         one.extend(fitted(plain(unit=True), columns, batches[0]))
     small, large = (np.zeros((1, side, side), np.uint8) for side in (3, 4))
     images = (Column("picture", "image"),)
-    with pytest.raises(DataError, match="all be of one size"):
+    with pytest.raises(DataError, match="all have one size"):
         fitted(Features(), images, Batch({"picture": small}, 1)).extend(
             fitted(Features(), images, Batch({"picture": large}, 1))
         )
@@ -449,7 +449,7 @@ def test_damaged_weights_and_hashed_names_are_refused() -> None:
                     load(changed(saved, names=other))
     facts, names = some_map(hash_bits=2).save().facts, Strings.of(["a", "b", "c", "d", "e"])
     arrays = {"names": names.data, "names_offsets": names.offsets.astype(np.int32), "shared": np.zeros(5, np.uint8)}
-    with pytest.raises(DataError, match="two n-grams have one place"):
+    with pytest.raises(DataError, match="two n-grams have the same place"):
         load(changed(Saved(facts), **arrays))
 
 

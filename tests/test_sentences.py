@@ -541,7 +541,7 @@ def test_files_have_other_encodings(tmp_path: Path) -> None:
     assert read_sentences(path, encoding="latin-1").lists() == [["groß", "sein"]]
     with pytest.raises(DataError, match=r"a\.conll, line 1, byte 4: b'\\xdf' is not UTF-8; .* encoding='latin-1'"):
         read_sentences(path)
-    with pytest.raises(SettingsError, match="encoding must be one that Python knows"):
+    with pytest.raises(SettingsError, match="encoding must be the name of an encoding"):
         read_sentences(path, encoding="klingon")
 
 

@@ -458,7 +458,7 @@ def test_a_regressor_is_measured_by_its_squared_error():
 
 def test_a_regression_without_numbers_is_refused():
     table = {"x": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}
-    with pytest.raises(DataError, match="'name' is no such column: it is categorical"):
+    with pytest.raises(DataError, match="'name' does not contain numbers: it is categorical"):
         markone.validate(table, target="name", estimator=LinearRegression(), method="loo")
     with pytest.raises(DataError, match="and 'a' is none"):
         markone.validate([[1.0], [2.0]], target=["a", "b"], estimator=LinearRegression(), method="loo")

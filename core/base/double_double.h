@@ -1,5 +1,5 @@
-// Sums kept in two doubles, of which the second is what the first has no room for: about 106 bits. Whole numbers and
-// 32-bit floats that are not too different are added and taken away without any error, in whatever order.
+// Sums in two doubles, of which the second has the digits that do not fit into the first: about 106 bits. Whole numbers
+// and 32-bit floats of similar size are added and subtracted without any error, in any order.
 #pragma once
 
 #include "rows/rows.h"
@@ -10,13 +10,13 @@ struct twofold {
     double high = 0, low = 0;
 };
 
-// a + b, and what was rounded off (Knuth).
+// a + b, and its rounding error (Knuth).
 MARKONE_INLINE twofold add_exactly(double a, double b) {
     const double sum = a + b, part = sum - a;
     return {sum, (a - (sum - part)) + (b - part)};
 }
 
-// a · b, and what was rounded off (Dekker): the halves of a double have room for their products.
+// a · b, and its rounding error (Dekker): the products of two halves of a double are exact.
 MARKONE_INLINE twofold multiply_exactly(double a, double b) {
     constexpr double splitter = 0x1p27 + 1;
     const auto upper = [](double x) {

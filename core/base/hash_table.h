@@ -1,8 +1,8 @@
 // The hash table of the core: open addressing with linear probing. Keys are never removed.
 //
-// A slot is a struct with a member `key` and a function is_free(). A `Spread` says where the search for a key starts
-// and how much room there is. Anybody may write the texts and files that keys come from, also so that all keys want one
-// slot; each Spread says what it does against that.
+// A slot is a struct with a member `key` and a function is_free(). A `Spread` computes where the search for a key
+// starts and how many slots there are. An attacker may choose texts and files so that all keys start at one slot; each
+// Spread describes its protection against that.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace markone {
 
-// Features, words and the like have 32-bit numbers. npos is what a search returns that finds nothing.
+// Features and words have 32-bit numbers. A search that finds nothing returns npos.
 constexpr std::uint32_t npos = 0xffffffff;
 
-// Every place where 32-bit numbers could run out calls this. Tests use a smaller limit.
+// Called wherever 32-bit numbers could be used up. Tests use a smaller limit.
 inline void check_numbers(std::size_t count, const char* problem, std::size_t limit = npos) {
     if (count >= limit) throw std::length_error(problem);
 }
-// The number of the next of `count` things.
+// The number for the next item after `count` items.
 inline std::uint32_t next_number(std::size_t count, const char* problem, std::size_t limit = npos) {
     check_numbers(count, problem, limit);
     return static_cast<std::uint32_t>(count);
@@ -56,7 +56,7 @@ struct power_of_two {
     }
 };
 
-// For keys of any kind. Nobody can write keys that meet: they are mixed with a number that differs in each process.
+// For keys of any kind. Nobody can choose colliding keys: they are mixed with a random number of each process.
 class seeded_spread : public power_of_two {
   public:
     void resize(std::size_t capacity) { mask = capacity - 1; }
@@ -83,8 +83,8 @@ class multiplied_spread : public power_of_two {
     unsigned shift = 0;
 };
 
-// For keys that are hashes, in large tables: any capacity will do, and 7 of 10 slots are used. The factor is 1, so that
-// a table looks the same in each process, until keys meet in one place. Then build_table takes a random one.
+// For keys that are hashes, in large tables: any capacity is possible, and 7 of 10 slots are used. The factor is 1, so
+// a table is the same in each process, unless too many keys collide. Then build_table chooses a random factor.
 class scaled_spread {
   public:
     explicit scaled_spread(std::uint64_t factor = 1) : multiplier(factor) {}
@@ -102,7 +102,7 @@ class scaled_spread {
         return static_cast<std::size_t>(static_cast<twofold>(key * multiplier) * size >> 64);
     }
     std::size_t after(std::size_t at) const { return at + 1 == size ? 0 : at + 1; }
-    // How many steps from its start on a search has come to a slot.
+    // The number of steps from the start of a search to a slot.
     std::size_t steps(std::uint64_t key, std::size_t at) const {
         const std::size_t first = start(key);
         return at >= first ? at - first : at + size - first;
@@ -113,8 +113,8 @@ class scaled_spread {
     std::size_t size = 0;
 };
 
-// Makes a table by build(capacity, factor), which returns false if some key needed a long search. Different keys find
-// room with a random factor, whatever they are; the table is at most four times as large as it should be.
+// Makes a table with build(capacity, factor), which returns false if some key needed a long search. With a random
+// factor any set of different keys fits; the table is at most four times as large as usual.
 template <class Build>
 void build_table(std::size_t capacity, std::uint64_t factor, Build build) {
     constexpr std::size_t tries = 12, tries_of_size = 4;
@@ -128,7 +128,7 @@ void build_table(std::size_t capacity, std::uint64_t factor, Build build) {
 template <class Slot, class Spread>
 class hash_table {
   public:
-    // By chance, so many full slots stand in a row less than once in 10^19 tables.
+    // By chance, this many consecutive slots are full in less than one of 10^19 tables.
     static constexpr std::size_t most_steps = 1000;
 
     hash_table() = default;
@@ -136,7 +136,7 @@ class hash_table {
         this->how.resize(capacity);
     }
 
-    // Searches need a table that is not empty: one that has slots.
+    // Searches need a table that has slots.
     bool empty() const { return slots.empty(); }
     std::size_t capacity() const { return slots.size(); }
     const Spread& spread() const { return how; }
@@ -161,7 +161,7 @@ class hash_table {
         return [key](const Slot& one) { return one.key == key; };
     }
 
-    // The same, as a slot: it is free if there is no such key.
+    // The slot of a key, which is free if the key is not in the table.
     const Slot& find(std::uint64_t key) const { return slots[search(key)]; }
     template <class Same>
     const Slot& find(std::uint64_t key, Same same) const {
@@ -182,7 +182,7 @@ class hash_table {
         return slots[at];
     }
 
-    // Puts a slot where the search for its key, which is not in the table, ends. False if that search is too long.
+    // Inserts a slot with a new key where the search for it ends. Returns false if that search is too long.
     bool put(std::uint64_t key, const Slot& one) {
         const std::size_t at = search(how.start(key), is_none);
         if constexpr (requires { how.steps(key, at); })
@@ -196,7 +196,7 @@ class hash_table {
         if (!Spread::has_room(count, capacity())) grow(count);
     }
 
-    // Replaces the table by one that fill(table) fills; it returns false if some key did not get a place.
+    // Replaces the table by one that fill(table) fills; fill returns false if some key did not get a slot.
     template <class Fill>
     void build(std::size_t capacity, std::uint64_t factor, Fill fill) {
         build_table(capacity, factor, [&](std::size_t size, std::uint64_t other) {
@@ -207,20 +207,20 @@ class hash_table {
         });
     }
 
-    // Forgets all keys, and keeps the memory.
+    // Removes all keys, and keeps the memory.
     void clear() { std::fill(slots.begin(), slots.end(), Slot{}); }
 
   private:
     static constexpr auto is_none = [](const Slot&) { return false; };
 
-    // Seldom called, and not inlined, so that the search around it is small.
+    // Rarely called, and not inlined, so that the code of the search stays small.
     [[gnu::noinline]] void grow(std::size_t count) {
         hash_table wider(Spread::capacity_for(count, capacity()), how);
         for (const Slot& one : slots)
             if (!one.is_free()) wider[wider.search(wider.how.start(one.key), is_none)] = one;
         *this = std::move(wider);
     }
-    // Finds other slots for all keys.
+    // Moves all keys to other slots.
     [[gnu::noinline]] void spread_anew() {
         build(capacity(), random_factor(), [&](hash_table& made) {
             return std::ranges::all_of(slots, [&](const Slot& one) { return one.is_free() || made.put(one.key, one); });
@@ -231,7 +231,7 @@ class hash_table {
     table<Slot> slots;
 };
 
-// Keys that are whole numbers, numbered as they come.
+// Keys that are whole numbers, numbered in the order of their first occurrence.
 template <class Key, class Spread, std::uint32_t limit = npos>
 class numbered_keys {
   public:

@@ -1,4 +1,4 @@
-// The natural logarithm, rounded alike by every processor and library.
+// The natural logarithm, with the same rounding on every processor and library.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace markone {
 
-// Of a number greater than 0 and finite: x = 2^n (1 + f), with 1 + f between √½ and √2. With s = f / (2 + f),
+// For a finite number greater than 0: x = 2^n (1 + f), with 1 + f between √½ and √2. With s = f / (2 + f),
 //   log(1 + f) = 2 artanh s = f - f²/2 + s (f²/2 + r),      r = 2 s²/3 + 2 s⁴/5 + 2 s⁶/7 + ...
 // in which the large terms are exact or nearly so.
 MARKONE_INLINE double logarithm(double x) {
@@ -28,18 +28,18 @@ MARKONE_INLINE double logarithm(double x) {
     return n * ln2_high - ((half - (s * (half + r) + n * ln2_low)) - f);
 }
 
-// Of any number: -infinity for 0, and what is no number for what has no logarithm.
+// The logarithm of any number: -infinity for 0, and NaN for negative numbers.
 MARKONE_INLINE double logarithm_of_any(double x) {
     using limits = std::numeric_limits<double>;
     if (x > 0 && x < limits::infinity()) return logarithm(x);
     return x == 0 ? -limits::infinity() : x > 0 ? x : limits::quiet_NaN();
 }
 
-// ln(1 + z) for z >= 0, which keeps the digits of a small z: what rounding has taken from 1 + z is added to first
+// ln(1 + z) for z >= 0, accurate for small z: the rounding error of 1 + z is corrected to first
 // order.
 MARKONE_INLINE double logarithm_of_one_and(double z) {
     const double u = 1 + z;
-    return u < std::numeric_limits<double>::infinity() ? logarithm(u) + (z - (u - 1)) / u : z;  // z where it is nan
+    return u < std::numeric_limits<double>::infinity() ? logarithm(u) + (z - (u - 1)) / u : z;  // z if it is NaN
 }
 
 }  // namespace markone

@@ -1,5 +1,5 @@
-// Memory for large tables that are read at random places: on huge pages where the system has them, so that most reads
-// do not also miss the processor's table of pages.
+// Memory for large tables that are read at random places: on huge pages if the system has them, so that reads rarely
+// miss the translation lookaside buffer.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Random orders that depend on the seed alone: not on a library's version, the machine or the number of threads.
+// Random orders that depend only on the seed: not on a library's version, the machine or the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class random_bits {
     std::uint64_t counter;
 };
 
-// Fisher and Yates's shuffle.
+// The Fisher-Yates shuffle.
 template <class Number>
 void shuffle(std::span<Number> order, std::uint64_t seed) {
     random_bits random(seed);

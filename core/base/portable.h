@@ -1,5 +1,5 @@
-// What compilers and systems have under different names. Everything else in the core is plain C++20, but for packs of
-// numbers (`vector_size`), which GCC and Clang both have, and the instructions of single processors, which stand behind
+// Common names for features that differ between compilers and systems. All other code is plain C++20, except for packs
+// of numbers (`vector_size`), which GCC and Clang both have, and instructions of single processors, which are inside
 // an #if where they are used.
 #pragma once
 
@@ -18,7 +18,7 @@
 #endif
 
 #define MARKONE_INLINE [[gnu::always_inline]] inline
-// For loops whose sums would not stay in registers among the variables of a large function.
+// For loops whose sums would not stay in registers if they were inlined into a large function.
 #define MARKONE_NOINLINE [[gnu::noinline]]
 
 namespace markone {
@@ -27,7 +27,7 @@ namespace markone {
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
-// Asks for a line of the cache, long before it is read or changed.
+// Prefetches a cache line before it is read or changed.
 MARKONE_INLINE void prefetch(const void* at) {
     __builtin_prefetch(at);
 }
@@ -35,14 +35,14 @@ MARKONE_INLINE void prefetch_to_write(const void* at) {
     __builtin_prefetch(at, 1);
 }
 
-// Reads a number just once. Another thread of Python may write to its array meanwhile, so that what was checked must be
-// what is used.
+// Reads a number exactly once. Another thread of Python may change its array meanwhile, so the checked value must be
+// the value that is used.
 template <class Number>
 MARKONE_INLINE Number read_once(const Number& from) {
     return __atomic_load_n(&from, __ATOMIC_RELAXED);
 }
 
-// Memory that begins at a multiple of `alignment`, a power of two that divides `bytes`.
+// Memory that starts at a multiple of `alignment`, a power of two that divides `bytes`.
 inline void* allocate_aligned(std::size_t alignment, std::size_t bytes) {
 #if defined(_WIN32)
     void* const memory = _aligned_malloc(bytes, alignment);
@@ -60,7 +60,7 @@ inline void free_aligned(void* memory) {
 #endif
 }
 
-// A wish: where the system does not grant it, only speed is lost.
+// Only a hint: if the system ignores it, the program is just slower.
 inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     madvise(memory, bytes, MADV_HUGEPAGE);

@@ -1,5 +1,5 @@
-// What must hold of a saved state, which may come from anywhere. All of it is checked before any of it is used, so that
-// a learner is never set by halves; and what is used as a place in memory is checked in a copy that nobody else holds.
+// Checks of a saved state, which is not trusted. The whole state is checked before any of it is used, so that a learner
+// is never partly restored. Values that become places in memory are checked in a private copy.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline void need(bool holds, const char* problem) {
     if (!holds) throw std::invalid_argument(problem);
 }
 
-// An array of a state, of just this type and so many dimensions.
+// An array of a state with exactly this type and number of dimensions.
 template <class T, std::size_t dimensions>
 array<T, dimensions> array_of(const nb::dict& state, const char* name) {
     array<T, dimensions> found;
@@ -26,7 +26,7 @@ array<T, dimensions> array_of(const nb::dict& state, const char* name) {
     return found;
 }
 
-// The same, as numbers of our own.
+// A private copy of an array of a state.
 template <class T>
 std::vector<T> copied(const nb::dict& state, const char* name) {
     const auto from = array_of<T, 1>(state, name);

@@ -1,5 +1,5 @@
-// Files with a word on each line and a blank line behind each sentence -> columns: CoNLL-U, and columns separated by
-// tabs or blanks as in the shared tasks of 2000 and 2003. A chunk ends where a sentence ends. And back to CoNLL-U.
+// Files with a word on each line and a blank line after each sentence -> columns: CoNLL-U, and columns separated by
+// tabs or blanks as in the shared tasks of 2000 and 2003. A chunk ends with a sentence. Also writes CoNLL-U.
 #pragma once
 
 #include <algorithm>
@@ -47,11 +47,11 @@ struct sentences_read {
     std::size_t words() const { return places.size() - static_cast<std::size_t>(starts.back()); }  // since the last end
 };
 
-// ---- formats: read(line) takes one that is not blank, and says whether a sentence ends before it; finish looks at a
-// ---- sentence that is whole
+// ---- formats: read(line) reads a line that is not blank, and returns whether a sentence ends before it; finish checks
+// ---- a complete sentence
 
-// Words have the numbers 1, 2 ...; those of lines that are no words look like 3-4 (of several words together) and 8.1
-// (of a word that is not said). Lines that begin with # are comments, and stand before the first word of a sentence.
+// Words have the numbers 1, 2 ...; lines with numbers like 3-4 (several words together) or 8.1 (an empty node) are not
+// words. Lines that begin with # are comments, and come before the first word of a sentence.
 class conllu_format {
   public:
     static constexpr std::size_t width = 10;
@@ -134,7 +134,8 @@ class conllu_format {
     static std::int32_t number_of(std::string_view digits) {
         std::int32_t number = 0;
         const auto [behind, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        const bool plain = digits.size() == 1 || !digits.starts_with('0');  // 01 would not be written so again
+        const bool plain =
+            digits.size() == 1 || !digits.starts_with('0');  // 01 would not be written back in the same way
         return error == std::errc() && behind == digits.data() + digits.size() && number >= 0 && plain ? number : -1;
     }
 
@@ -161,11 +162,11 @@ class conllu_format {
 
     std::vector<std::size_t> wanted;
     bool heads;
-    std::int32_t last_together = 0;  // of the words that lines like 3-4 announce
+    std::int32_t last_together = 0;  // the last word of lines like 3-4
     const char* together = nullptr;
 };
 
-// As many columns on each line as on the first. A line of -DOCSTART- begins a document.
+// Each line has as many columns as the first. A line with -DOCSTART- begins a document.
 class column_format {
   public:
     column_format(std::size_t width, bool tabs) : width(width), tabs(tabs) {}
@@ -259,10 +260,10 @@ struct tree_problem {
     std::string what;
 };
 
-// The first thing that keeps the heads of a sentence from being a tree with one root.
+// The first reason why the heads of a sentence are not a tree with one root.
 inline std::optional<tree_problem> find_bad_tree(std::span<const std::int64_t> starts,
                                                  std::span<const std::int32_t> heads) {
-    std::vector<std::size_t> seen;  // the word from which this one was first come by, from 1
+    std::vector<std::size_t> seen;  // the word, from 1, from which this one was first reached
     for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
         const auto first = static_cast<std::size_t>(starts[s]), size = static_cast<std::size_t>(starts[s + 1]) - first;
         const std::span<const std::int32_t> head = heads.subspan(first, size);
@@ -296,7 +297,7 @@ inline std::optional<tree_problem> find_bad_tree(std::span<const std::int64_t> s
 
 // ---- writing
 
-// A column that takes the place of another, the number of which it has.
+// A column that replaces the column with this number.
 struct new_column {
     std::size_t number;
     std::span<const std::uint8_t> bytes;
@@ -308,7 +309,7 @@ struct new_column {
     }
 };
 
-// The chunk, in which each line of a word, the places of which are given, has its field of the column at its end.
+// The chunk with a new last column: each line of a word, whose places are given, gets its field at the end.
 inline std::vector<std::uint8_t> append_column(std::string_view chunk, std::span<const std::int64_t> places,
                                                const new_column& column, char separator) {
     std::vector<std::uint8_t> out;
@@ -337,7 +338,7 @@ class conllu_writer {
     conllu_writer(std::span<const new_column> columns, std::span<const std::int32_t> heads)
         : columns(columns), heads(heads) {}
 
-    // The chunk, in which the lines of words, whose places are given, have the new columns.
+    // The chunk with new columns in the lines of words, whose places are given.
     std::vector<std::uint8_t> rewrite(std::string_view chunk, std::span<const std::int64_t> places) {
         std::size_t done = 0;
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -355,7 +356,7 @@ class conllu_writer {
         return std::move(out);
     }
 
-    // Sentences that no file has.
+    // Sentences that do not come from a file.
     std::vector<std::uint8_t> write_new(std::span<const std::int64_t> starts) {
         for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
             for (std::int64_t i = starts[s]; i < starts[s + 1]; ++i) {
@@ -380,7 +381,7 @@ class conllu_writer {
         }
     }
 
-    // Lines between those of words, as they are; but the graph of those that are not said is that of other heads.
+    // Copies the lines between words; the graph of empty nodes is removed, because it belongs to other heads.
     void put_between(std::string_view text) {
         while (!heads.empty() && !text.empty()) {
             const std::size_t size = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -428,10 +429,10 @@ class conllu_writer {
         std::copy(text.begin(), text.end(), out.begin() + static_cast<std::ptrdiff_t>(size));
     }
 
-    static constexpr std::size_t deps = 8;  // a graph of the heads, which is no more when there are others
+    static constexpr std::size_t deps = 8;  // a graph of the heads, which is invalid if they change
 
     std::span<const new_column> columns;
-    std::span<const std::int32_t> heads;  // none where they stay as they are
+    std::span<const std::int32_t> heads;  // empty if they do not change
     std::vector<std::uint8_t> out;
 };
 

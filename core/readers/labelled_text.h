@@ -1,5 +1,5 @@
-// Lines of a label and a text, as fastText has them and with a tab between the two. The texts stay where they are, in
-// the chunk: what is in them is for others to find out.
+// Lines with a label and a text: those of fastText, and those with a tab between label and text. The texts stay in
+// the chunk, and are tokenised elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct labelled_texts {
     }
 };
 
-// __label__spam free money. A line without a label is all text.
+// __label__spam free money. A line without a label is only a text.
 class fasttext_reader {
   public:
     word_table labels;
@@ -56,8 +56,8 @@ class fasttext_reader {
     }
 };
 
-// spam<tab>free money. Nothing is quoted: the text ends where the line ends, whatever is in it. A line that starts with
-// the tab has no label; an empty line is passed over.
+// spam<tab>free money. There are no quotes: the text always ends with the line. A line that starts with
+// the tab has no label; an empty line is skipped.
 class tab_reader {
   public:
     word_table labels;

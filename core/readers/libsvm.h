@@ -3,7 +3,7 @@
 //   label [qid:number] index:value index:value ... [# comment]
 //
 // The label is any word. An index is a whole number below 2^31, and is the feature's name; indices come in any order.
-// Lines without a label and features are passed over. A # within the label is part of it.
+// Lines without a label and features are skipped. A # within the label is part of it.
 #pragma once
 
 #include <charconv>
@@ -18,13 +18,13 @@
 
 namespace markone {
 
-// Indices by their value, numbered as they come: a word_table without words.
+// Indices by their value, numbered in the order of their first occurrence: a word_table without words.
 class index_table : public key_table<std::uint32_t> {
   public:
-    // In a table with much room few indices meet, so that a file of few features is read faster.
+    // A large table has few collisions, so that a file with few features is read faster.
     index_table() { reserve(512); }
 
-    // The index that the text is, or npos.
+    // The index in the text, or npos.
     static std::uint32_t index_of(std::string_view text) {
         constexpr std::uint32_t largest = 0x7fffffff;
         const char* const end = text.data() + text.size();
@@ -80,7 +80,7 @@ class libsvm_reader : public row_reader<index_table> {
         return colon != word.npos && (is_whole(word.substr(0, colon)) || word.starts_with("qid:"));
     }
 
-    // Returns the place behind the piece.
+    // Returns the place after the piece.
     const char* read_piece(const char* begin, const char* end) {
         constexpr std::ptrdiff_t surely_below_largest = 9;
         std::uint32_t index = 0;
@@ -94,7 +94,7 @@ class libsvm_reader : public row_reader<index_table> {
         return at;
     }
 
-    // The same for what is longer, rarer or wrong.
+    // The same for pieces that are longer, rarer or wrong.
     [[gnu::noinline]] const char* read_any(const char* begin, const char* end) {
         const char* stop = begin;
         while (!ends(stop, end)) ++stop;

@@ -1,4 +1,4 @@
-// A chunk of a file -> its lines, and what becomes of those that are wrong. The formats are in libsvm.h, vw.h and
+// A chunk of a file -> its lines, and the treatment of bad lines. The formats are in libsvm.h, vw.h and
 // labelled_text.h; a chunk ends where a line ends.
 #pragma once
 
@@ -32,13 +32,13 @@ struct bad_line : std::invalid_argument {
     std::string problem;
 };
 
-// The same, from someone who does not know where in the chunk the line is.
+// The same, thrown where the place of the line in the chunk is not known.
 struct bad_piece {
     const char* at;
     std::string problem;
 };
 
-// For people: on one line, not too long, and without anything that a terminal would obey or that is no text.
+// For messages: on one line, not too long, and without control characters or invalid UTF-8.
 inline std::string quoted(std::string_view bytes) {
     constexpr std::size_t longest = 80;
     const auto escaped = [](std::string_view them) {
@@ -74,7 +74,7 @@ inline std::string quoted(std::string_view bytes) {
     return "'" + out + "'";
 }
 
-// The piece is quoted between the two parts of the sentence.
+// The piece is quoted between the two parts of the message.
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse(std::string_view piece, std::string_view before,
                                                           std::string_view after) {
     throw bad_piece{piece.data(), std::string(before) + quoted(piece) + std::string(after)};
@@ -87,7 +87,7 @@ struct line_tally {
     std::vector<std::pair<std::int64_t, std::string>> first_bad;  // number and problem
 };
 
-// Calls read(line) for each line, without its end, in turn. A bad one ends the reading, or is counted and passed over.
+// Calls read(line) for each line, without its end, in turn. A bad line ends it, or is counted and skipped.
 template <class Read>
 line_tally each_line(std::string_view chunk, bool skip_bad, Read read) {
     constexpr std::size_t few = 5;
@@ -135,7 +135,7 @@ inline std::uint32_t add_name(word_table& names, std::string_view name) {
 
 constexpr std::int32_t unlabelled = -1;
 
-// The label's number, which it gets now if it is new.
+// The label's number; a new label gets the next number.
 inline std::int32_t number_of_label(std::string_view label, word_table& labels) {
     const std::uint32_t number = labels.find_or_add(label);
     if (number > 0x7fffffff) throw std::length_error("too many labels");

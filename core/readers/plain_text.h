@@ -1,5 +1,5 @@
-// Plain text -> sentences of words, by a few rules: for scripts that put blanks between words, and with the short forms
-// of English. What is not UTF-8 separates, like a blank.
+// Plain text -> sentences of words, by a few rules, for scripts with blanks between words, and with the short forms
+// of English. Bytes that are not UTF-8 separate words like a blank.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace markone {
 
 class text_cutter {
   public:
-    // Where `lines`, each line is a sentence at least; else blank lines end sentences and others are blanks.
+    // With `lines`, each line is at least one sentence; else only blank lines end sentences.
     text_cutter(std::string_view text, bool lines) : text(text), lines(lines) {}
 
-    // The columns are the words and, as CoNLL-U's last column says it, whether a blank is behind each.
+    // The columns are the words and, as in CoNLL-U's last column, whether a blank follows each.
     sentences_read cut() {
         const std::size_t size = text.size();
         for (std::size_t at = 0; at < size;) {
@@ -65,7 +65,7 @@ class text_cutter {
     static bool is_closing(std::uint32_t point) { return is_one_of(point, U"\"'”’»)]}」』"); }
     static bool ends_a_sentence(std::uint32_t point) { return is_one_of(point, U".!?…。！？؟۔।"); }
     static bool needs_no_blank(std::uint32_t point) { return is_one_of(point, U"。！？"); }
-    // Of Latin, Greek, Cyrillic or Armenian.
+    // An upper-case letter of Latin, Greek, Cyrillic or Armenian.
     static bool is_small_letter(std::uint32_t point) {
         return (point >= 'a' && point <= 'z') || (point >= 0xdf && point < 0x590 && !characters::is_capital(point) &&
                                                   characters::all().of(point) == characters::word);
@@ -96,7 +96,7 @@ class text_cutter {
         }
     }
 
-    // Of the web or of mail.
+    // An address of the web or of mail.
     static bool is_address(std::string_view piece) {
         const std::size_t at = piece.find('@');
         const auto plain = [&](std::size_t i) {
@@ -108,7 +108,7 @@ class text_cutter {
     }
 
     std::size_t end_of_word(std::size_t begin, std::size_t end) const {
-        std::size_t at = begin, letter = begin;  // where what is behind the last full stop begins
+        std::size_t at = begin, letter = begin;  // the start of the part after the last full stop
         bool initials = false;                   // as in U.S
         while (true) {
             while (at < end && is_word(at)) at = behind(at);
@@ -130,7 +130,7 @@ class text_cutter {
         }
     }
 
-    // Words behind which a full stop belongs to them.
+    // Abbreviations, to which a following full stop belongs.
     static bool is_short_form(std::string_view word) {
         static constexpr std::array<std::string_view, 14> known = {"Mr", "Mrs", "Ms",  "Dr",  "Prof", "St",  "Jr",
                                                                    "Sr", "vs",  "Rev", "Gen", "Sen",  "Gov", "Lt"};
@@ -138,10 +138,10 @@ class text_cutter {
         return initial || std::find(known.begin(), known.end(), word) != known.end();
     }
 
-    // don't is do n't, and dog's is dog 's.
+    // don't becomes do n't, and dog's becomes dog 's.
     void add_word(std::size_t begin, std::size_t end) {
         std::string lower;
-        std::size_t straight = 0;  // bytes that a curved apostrophe has more than a straight one
+        std::size_t straight = 0;  // the extra bytes of a curved apostrophe
         for (std::size_t at = begin; at < end; at = behind(at)) {
             if (is_apostrophe(point_at(at))) {
                 straight = behind(at) - at - 1;
@@ -207,8 +207,8 @@ class text_cutter {
     bool lines;
     std::vector<place> places;           // of words
     std::vector<std::size_t> starts{0};  // of sentences
-    bool ended = false;                  // a sentence, if what comes next does not belong to it
-    bool no_blank = false;               // need be before what comes next
+    bool ended = false;                  // whether the sentence has ended, unless the next piece belongs to it
+    bool no_blank = false;               // no blank is needed before the next word
 };
 
 }  // namespace markone

@@ -1,4 +1,4 @@
-// What the readers of lines that are rows share: names that get numbers, and rows that name each feature once.
+// The common part of the readers of rows: names that get numbers, and rows without repeated features.
 #pragma once
 
 #include <cmath>
@@ -17,11 +17,11 @@ namespace markone {
 
 struct labelled_rows : growing_rows {
     std::vector<std::int32_t> labels;
-    std::vector<double> importance;  // none at all where the format has no such thing
+    std::vector<double> importance;  // empty if the format has no importance
 };
 
-// A line is read in two steps, so that a bad one leaves no names behind: first it is taken apart, then its features and
-// its label get their numbers. What is said twice in a line adds up; sums are kept in double and rounded once. Names is
+// A line is read in two steps, so that a bad line adds no names: first it is split into pieces, then its features and
+// its label get their numbers. Repeated features of a line are added up, in double, and rounded once. Names is
 // the table of the features' names.
 template <class Names>
 class row_reader {
@@ -33,7 +33,7 @@ class row_reader {
     // Whether the value is finite as a float, too: half a step above the largest one rounds to infinity.
     static bool fits(double value) { return std::abs(value) < 0x1.ffffffp127; }
 
-    // The text as a number; `what` says whose.
+    // Reads the text as a number, which messages call `what`.
     static double number(std::string_view text, std::string_view what) {
         double value = 0;
         const number_fault fault = read_number(text, value);
@@ -43,7 +43,7 @@ class row_reader {
         return value;
     }
 
-    // A line's values must not be too large together, either; then no sum of some of them is.
+    // The sum of a line's absolute values must not be too large; then no partial sum is.
     template <class Piece>
     void begin_row(std::string_view line, const std::vector<Piece>& pieces) {
         double total = 0;
@@ -53,12 +53,12 @@ class row_reader {
         sums.clear();
     }
 
-    // The name is what its table finds it by.
+    // `name` is the key of the feature in its table.
     template <class... Name>
     void add(double value, const Name&... name) {
         const std::uint32_t feature = features.find_or_add(name...);
         if (feature >= met.size()) met.resize(features.size());
-        // Where a row last named it: if that is this row, it is this feature that stands there.
+        // The last position of the feature, which shows whether it is already in this row.
         if (met[feature] < numbers.size() && numbers[met[feature]] == feature) {
             sums[met[feature]] += value;
             return;

@@ -1,9 +1,9 @@
-// Lines of a table -> columns: fields between separators, or between runs of white space, some of them in quotes.
+// Lines of a table -> columns: fields between separators or white space, some of them in quotes.
 //
 //   39, State-gov, "Bachelors, with ""honours""", ?
 //
-// A quote counts where a field begins. Within quotes a separator and the end of a line are text, and two quotes are
-// one. White space around a field is no part of it unless it is in the quotes. Lines that are blank are passed over.
+// A quote has a meaning only at the start of a field. Within quotes, separators and line ends are text, and two quotes
+// are one. White space around a field is removed unless it is in the quotes. Blank lines are skipped.
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,17 @@ namespace markone {
 // ---- the form of a table
 
 struct table_form {
-    char separator = ',';  // a space stands for runs of white space
+    char separator = ',';  // a space means any amount of white space
     std::optional<char> quote = '"';
 
     bool by_blanks() const { return separator == ' '; }
     bool is_separator(char c) const { return by_blanks() ? is_blank(c) : c == separator; }
-    // A tab that separates is no white space that a field could be trimmed of.
+    // If the separator is a tab, tabs are not trimmed from fields.
     bool is_around(char c) const { return !by_blanks() && is_blank(c) && c != separator; }
     bool is_quote(char c) const { return quote.has_value() && c == *quote; }
 };
 
-// The place of the closing quote of what was opened just before `at`, or the end.
+// The place of the quote that closes the one just before `at`, or the end.
 inline const char* closing_quote(const char* at, const char* end, char quote) {
     for (; at != end; at += 2) {
         at = static_cast<const char*>(std::memchr(at, quote, static_cast<std::size_t>(end - at)));
@@ -46,8 +46,8 @@ inline const char* closing_quote(const char* at, const char* end, char quote) {
     return end;
 }
 
-// The end of the last row that is whole, 0 if none is. `bytes` start where a row starts. A quote as the last byte could
-// be half of a pair, so it closes nothing yet.
+// The end of the last complete row, 0 if there is none. `bytes` start at the start of a row. A quote as the last byte
+// could be half of a pair, so it does not close a field.
 inline std::size_t whole_rows(std::string_view bytes, const table_form& form) {
     const char* const begin = bytes.data();
     const char* const end = begin + bytes.size();
@@ -76,7 +76,7 @@ inline std::size_t whole_rows(std::string_view bytes, const table_form& form) {
 
 // ---- columns
 
-// Bits that say which values are there, as in Arrow's arrays.
+// Bits that show which values are not missing, as in Arrow's arrays.
 class presence {
   public:
     void add(bool there) {
@@ -95,7 +95,7 @@ class presence {
     std::size_t count = 0;
 };
 
-// What becomes of a column. A value that is one of the marks of missing values is none, but for texts.
+// How a column is read. The words for missing values are missing values, except in texts.
 enum class table_kind : std::uint8_t { skip, text, word, number };
 
 struct table_column {
@@ -121,7 +121,7 @@ class table_reader {
         for (const std::string& mark : this->missing) longest_mark = std::max(longest_mark, mark.size());
     }
 
-    // Whole rows; the last one may lack the end of its line.
+    // Reads complete rows; the last one may lack its line end.
     line_tally read(std::string_view chunk, bool skip_bad, table_rows& rows) const {
         constexpr std::size_t few = 5;
         if (chunk.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
@@ -176,7 +176,7 @@ class table_reader {
     }
 
   private:
-    // Between two places in the chunk or, where quotes had to be taken out, in `unquoted`.
+    // A field is between two places in the chunk or, if quotes had to be removed, in `unquoted`.
     struct field {
         const char* begin;
         std::size_t size;
@@ -209,7 +209,7 @@ class table_reader {
         }
     }
 
-    // Takes the row at `at` apart and returns the start of the next.
+    // Splits the row at `at` into fields and returns the start of the next row.
     const char* split(const char* at, const char* end, row_parts& row) const {
         row.fields.clear();
         row.unquoted.clear();
@@ -245,12 +245,12 @@ class table_reader {
         }
         row.end = at;
         if (row.end != row.begin && row.end[-1] == '\r') --row.end;
-        // A blank line has one empty field; so has an empty value of a table with one column, which needs quotes.
+        // A blank line has one empty field. In a table with one column, an empty value therefore needs quotes.
         if (row.fields.size() == 1 && row.fields[0].size == 0 && !row.fields[0].moved) row.fields.clear();
         return at == end ? end : at + 1;
     }
 
-    // From behind the opening quote; returns the separator or the end of the line that ends the field.
+    // Starts after the opening quote; returns the separator or the line end after the field.
     const char* take_quoted(const char* at, const char* end, row_parts& row) const {
         const std::size_t begin = row.unquoted.size();
         const char* const closing = closing_quote(at, end, *form.quote);
@@ -285,7 +285,7 @@ class table_reader {
             row.begin, "there " + found + " instead of " + std::to_string(kinds.size()) + " in " + quoted(row.whole())};
     }
 
-    // For about as many rows as there will be.
+    // Reserves room for the estimated number of rows.
     void make_room(table_rows& rows, std::size_t count) const {
         rows.lines.reserve(count);
         for (table_column& column : rows.columns) {
@@ -301,7 +301,7 @@ class table_reader {
         return false;
     }
 
-    // Two steps, so that a bad row leaves nothing behind: first the numbers are read, then all is added.
+    // Two steps, so that a bad row adds nothing: first the numbers are read, then all values are added.
     void add(row_parts& row, table_rows& rows, std::int64_t line) const {
         row.numbers.clear();
         for (std::size_t i = 0; i < kinds.size(); ++i)
@@ -341,7 +341,7 @@ class table_reader {
     std::vector<std::string> missing;
     std::size_t longest_mark = 0;
     std::vector<table_kind> kinds;   // by column
-    std::vector<std::string> names;  // of the columns, for sentences
+    std::vector<std::string> names;  // of the columns, for messages
 };
 
 }  // namespace markone

@@ -2,9 +2,9 @@
 //
 //   [label [importance [base]]] [tag]|[namespace[:scale]] feature[:value] feature[:value] ... |namespace ...
 //
-// A feature's name is namespace^feature, or just feature where the namespace has no name. Values are 1 where none is
-// given, and times their namespace's scale. The tag is the last word if it starts with an apostrophe or touches the
-// bar, so that "1|" has a tag and no label, as in Vowpal Wabbit. Tag and base are of no use to us.
+// A feature's name is namespace^feature, or just feature if the namespace has no name. The default value is 1; values
+// are multiplied by their namespace's scale. The tag is the last word if it starts with an apostrophe or touches the
+// bar, so that "1|" has a tag and no label, as in Vowpal Wabbit. Tag and base are ignored.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,7 @@ class vw_reader : public row_reader<word_table> {
         return {label, importance};
     }
 
-    // From behind its bar; returns the next bar, or the end.
+    // Reads a namespace from after its bar; returns the next bar, or the end.
     const char* read_namespace(const char* at, const char* end) {
         const std::string_view space = read_name(at, end);
         double scale = 1;
@@ -108,7 +108,7 @@ class vw_reader : public row_reader<word_table> {
         return between(begin, at);
     }
 
-    // From its colon.
+    // Reads a value from its colon.
     static std::string_view read_value(const char*& at, const char* end) {
         const char* const begin = at + 1;
         for (at = begin; !ends_value(at, end);) ++at;

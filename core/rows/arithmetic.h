@@ -1,14 +1,14 @@
-// What learning computes of a row: the dot product with one weight vector, with many at once, and the length.
+// Arithmetic on rows: the dot product with one weight vector, with many at once, and the length.
 //
-// A weight matrix is feature-major: the weights of one feature for all classes stand side by side, `stride` apart from
-// the next feature's, so that a feature costs one visit to memory whatever the number of classes.
+// A weight matrix is feature-major: the weights of one feature for all classes are contiguous, `stride` apart from
+// those of the next feature, so that each feature needs one access to memory for any number of classes.
 //
-// Sums are kept in a fixed number of partial sums, whatever the registers' width, so that every machine rounds alike.
+// The number of partial sums does not depend on the width of the registers, so that every machine rounds in one way.
 //
-// Learning sums in the type of the weights. The scores of weights that no longer change are summed in double, in which
-// the product of two floats is exact, and rounded once: these are `exact_dot`, and `dots` to doubles. Explanations
-// repeat the additions, in the same order: product i of a row goes to partial sum i modulo 8 (32 in a dense row of 64
-// values or more), or modulo 2 where there is more than one column; the partial sums are folded, and the bias is added
+// Training adds in the type of the weights. The scores of finished weights are added in double, in which the product
+// of two floats is exact, and rounded once, by `exact_dot`, and by `dots` to doubles. Explanations repeat the additions
+// in the same order: product i of a row goes to partial sum i modulo 8 (32 in a dense row of 64 values or more), or
+// modulo 2 if there is more than one column. The partial sums are then folded, and the bias is added
 // last.
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace markone::MARKONE_LEVEL {
 
-// Adds the partial sums: the second half to the first, and so on.
+// Adds the partial sums: the second half to the first half, and so on.
 template <std::size_t lanes, class T>
 MARKONE_INLINE T fold(T (&part)[lanes]) {
     for (std::size_t width = lanes / 2; width > 0; width /= 2)
@@ -49,7 +49,7 @@ MARKONE_INLINE T sum(std::size_t n, F f) {
     return fold(part);
 }
 
-// The same over neighbours in memory, which fill registers: many lanes, unless there is little to add.
+// The same for contiguous values, which fill registers: with many lanes if there are enough values.
 template <class T, class F>
 MARKONE_INLINE T sum_straight(std::size_t n, F f) {
     return n < 64 ? sum<8, T>(n, f) : sum<32, T>(n, f);
@@ -69,8 +69,8 @@ MARKONE_INLINE auto length2(Row x) {
     return sum_straight<typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
 }
 
-// The sparse dot product has eight lanes. With AVX2 they are one or two registers, filled by gathering, which the
-// compiler does not see that it may do; a feature's number fits in 31 bits (state.h). The lanes beyond the row's end
+// The sparse dot product has eight lanes. With AVX2 they are one or two registers, filled by gather instructions, which
+// the compiler would not use by itself; a feature's number fits in 31 bits (state.h). Lanes beyond the end of the row
 // are masked, and add 0.
 #if defined(__AVX2__)
 MARKONE_INLINE __m256i first_lanes(std::size_t count) {
@@ -190,7 +190,7 @@ MARKONE_INLINE double exact_dot(Row x, const double* w) {
 }
 
 // Class scores: sums over the row's features for neighbouring columns at once, in packs as wide as a register. Even and
-// odd positions of the row are summed apart, which halves the chain of dependent additions.
+// odd positions of the row are added separately, which halves the chain of dependent additions.
 #if defined(__AVX2__)
 constexpr std::size_t register_bytes = 32;
 #else
@@ -257,12 +257,12 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum
     rest.store(out + packs * wide);
 }
 
-// `stride` sums to `out`; it is a multiple of 4, and the sums of the padding mean nothing. Not inlined: among the
-// variables of a large function the sums would not stay in registers.
+// Writes `stride` sums to `out`; it is a multiple of 4, and the sums of the padding are undefined. Not inlined, because
+// in a large function the sums would not stay in registers.
 template <class T, class W, class Sum>
 MARKONE_NOINLINE void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
-    if (x.size() == 0) {  // without any feature the weights may be nowhere
+    if (x.size() == 0) {  // without any feature the pointer to the weights may be null
         std::fill_n(out, stride, Sum{0});
         return;
     }
@@ -278,8 +278,8 @@ MARKONE_NOINLINE void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum*
     }
 }
 
-// Where many columns wait for each value, a dense row is first packed into the features that are not zero: most rows
-// of images or counts are mostly zeros. A sparse row is as it should be.
+// If there are many columns, a dense row is first packed into its features that are not zero, because most rows
+// of images or counts are mostly zeros. A sparse row is used without changes.
 template <class T>
 class packer {
   public:
@@ -287,7 +287,7 @@ class packer {
     MARKONE_INLINE sparse_row<T> operator()(dense_row<T> x) {
         if (index.size() < x.size() + 8) {
             values.resize(x.size() + 8);
-            index.resize(x.size() + 8);  // the last, by which it is known that there is room
+            index.resize(x.size() + 8);  // resized last, because its size shows that there is room
         }
         std::size_t count = 0;
         for (std::size_t i = pack_eights(x, count); i < x.size(); ++i) {
@@ -299,7 +299,7 @@ class packer {
     }
 
   private:
-    // Packs eight values at a time, where the processor can; returns how far it came.
+    // Packs eight values at a time if the processor can; returns the number of values that were read.
     std::size_t pack_eights(dense_row<T> x, std::size_t& count) {
         std::size_t i = 0;
 #if defined(__AVX2__)
@@ -323,7 +323,7 @@ class packer {
         return i;
     }
 
-    // For each set of lanes, the numbers of those that are in it.
+    // For each set of lanes, the numbers of its lanes.
     static constexpr auto packing = [] {
         std::array<std::array<std::uint8_t, 8>, 256> all{};
         for (unsigned set = 0; set < 256; ++set)

@@ -1,4 +1,4 @@
-// Rows as Python holds them.
+// Rows in arrays of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,11 +16,11 @@
 
 namespace markone {
 
-// Blocks keep the arrays that they look at alive, and look at none that was not checked. Row starts and feature numbers
-// are places in memory, and must stay what they were when they were checked. As SciPy has them, in 32 or 64 bits,
-// signed, they are a user's, who may change them from another thread: a block has copies. As we make them, in 64 and in
-// 32 bits unsigned, nobody else has them, and they are read in place. Values are always read in place: no place in
-// memory depends on them.
+// Blocks keep their arrays alive, and read only checked arrays. Row starts and feature numbers are places in memory,
+// and must not change after their check. Arrays of SciPy, with signed numbers of 32 or 64 bits, belong to the user, who
+// may change them in another thread, so a block copies them. Our own arrays, with row starts of 64 bits and unsigned
+// feature numbers of 32 bits, belong to nobody else, and are read in place. Values are always read in place, because no
+// place in memory depends on them.
 template <class T>
 struct sparse_block {
     std::shared_ptr<void> kept;
@@ -48,7 +48,7 @@ struct sparse_block {
     }
 
   private:
-    // A negative number becomes a huge one, and is refused with it.
+    // A negative number becomes a huge one, which is rejected.
     void copy_numbers(const array<std::int32_t, 1>& indices, std::size_t) {
         const auto* const first = reinterpret_cast<const std::uint32_t*>(indices.data());
         numbers.assign(first, first + indices.size());

@@ -1,7 +1,7 @@
-// Images to patterns: what is on and what is off in each small square of an image.
+// Images -> patterns: which pixels are on in each small square of an image.
 //
-// A pattern's key is the number of its place times 2^(size * size), plus the pattern itself: its pixels from left to
-// right and from top to bottom, each a bit, the first the highest. A square in which all is off has no key.
+// A pattern's key is the number of its place times 2^(size * size), plus the pattern itself: one bit for each pixel,
+// from left to right and from top to bottom, the first one highest. A square in which all pixels are off has no key.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace markone {
 
-// Images of one size, one after the other; a pixel is on from `level`.
+// Images of one size, one after the other; a pixel is on if its value is at least `level`.
 struct image_block {
     const std::uint8_t* pixels;
     std::size_t count, height, width;
@@ -69,11 +69,11 @@ class patch_reader {
     std::vector<std::uint16_t> strips, patterns;
 };
 
-// Keys, numbered as they come, and how often each came.
+// Keys, numbered in the order of their first occurrence, and their counts.
 class pattern_table {
   public:
     pattern_table() = default;
-    // Of known keys, each of which must be another.
+    // Makes the table from known keys, which must all differ.
     explicit pattern_table(std::span<const std::uint64_t> known) : counts(known.size()) {
         keys.reserve(known.size());
         for (std::size_t i = 0; i < known.size(); ++i)
@@ -93,7 +93,7 @@ class pattern_table {
     }
     std::uint32_t find(std::uint64_t key) const { return keys.find(key); }
 
-    // Number i is what was number order[i].
+    // Renumbers the keys: number i is the old number order[i].
     void reorder(std::span<const std::int64_t> order) {
         std::vector<bool> met(keys.size());
         pattern_table ordered;
@@ -108,7 +108,7 @@ class pattern_table {
     }
 };
 
-// Counts the patterns of images; `Reader` says which.
+// Counts the patterns that a `Reader` finds in images.
 template <class Reader>
 void count_patterns(const image_block& images, Reader reader, pattern_table& patterns) {
     for (std::size_t i = 0; i < images.count; ++i) reader.each(i, [&](std::uint64_t key) { patterns.add(key, 1); });

@@ -1,6 +1,6 @@
-// Rows of weights that are found by a 64-bit key, for learners that meet a feature for the first time at any step and
-// move few of all its weights: taggers and parsers. A row is made when a weight of it moves, so that features which
-// never took part in a mistake cost nothing.
+// Rows of weights that are found by a 64-bit key, for taggers and parsers, in which new features occur at any step, and
+// few weights of a feature change. A row is created when one of its weights first changes, so that features without
+// a mistake need no memory.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace markone {
 
-// A key of several atoms, which are hashes themselves: the order counts, and so does how many there are.
+// A key from several atoms, which are hashes; it depends on their order and their number.
 constexpr std::uint64_t join(std::uint64_t key, std::uint64_t atom) {
     key = (key ^ atom) * 0x9e3779b97f4a7c15;
     return key ^ (key >> 32);
 }
 
-// Keys that are joined atoms, numbered as they come.
+// Keys of joined atoms, numbered in the order of their first occurrence.
 using row_numbers = numbered_keys<std::uint64_t, multiplied_spread>;
 
-// Arrays of equal length that stay where they are when there are more of them.
+// Arrays of equal length, which do not move in memory when more are added.
 template <class T>
 class pages {
   public:
@@ -42,8 +42,8 @@ class pages {
     std::vector<std::unique_ptr<T[]>> blocks;
 };
 
-// Weights that are being learned, with what averaging needs: after step T the average of all weights met is w - u / T,
-// where u has each change times the number of steps before it.
+// Weights in training, with the sums for averaging: after step T the average of all weights is w - u / T,
+// where u is the sum of each change times the number of steps before it.
 class learned_rows {
   public:
     explicit learned_rows(std::size_t columns) : count(columns), w(columns), u(columns) {}
@@ -57,7 +57,7 @@ class learned_rows {
     const float* weights(std::uint32_t row) const { return w[row]; }
     const double* sums(std::uint32_t row) const { return u[row]; }
 
-    // The row of a key, made of zeros if there is none yet.
+    // The row of a key; a new row consists of zeros.
     std::uint32_t row_of(std::uint64_t key) {
         const std::uint32_t row = numbers.find_or_add(key);
         w.grow(row + std::size_t{1});
@@ -68,7 +68,7 @@ class learned_rows {
         w[row][column] += amount;
         u[row][column] += double{amount} * steps_before;
     }
-    // As it was saved.
+    // Restores a saved state.
     void put(std::uint32_t row, std::size_t column, float weight, double sum) {
         w[row][column] = weight;
         u[row][column] = sum;

@@ -1,4 +1,4 @@
-// Rows as they are made: a block's arrays, growing; and what the counts in them become.
+// Rows while they are built: the growing arrays of a block; and the values that counts become.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct growing_rows {
         indices.push_back(index);
         values.push_back(value);
     }
-    // Room for so many values and rows. What is not needed of it is never touched.
+    // Reserves room for values and rows. Unused room is never touched.
     void reserve(std::size_t count, std::size_t rows) {
         indptr.reserve(rows + 1);
         indices.reserve(count);
@@ -28,7 +28,7 @@ struct growing_rows {
     void end_row() { indptr.push_back(static_cast<std::int64_t>(indices.size())); }
 };
 
-// Counts features in a row. It notes where each was last put: if that is in this row, and is this feature, it is there.
+// Counts features in a row. It notes the last position of each feature, which shows whether it is already in this row.
 class row_counter {
   public:
     void begin_row(std::size_t features, const growing_rows& rows) {
@@ -36,15 +36,15 @@ class row_counter {
         begin = rows.indices.size();
     }
 
-    // Asks for the feature's note ahead, if there is one.
+    // Prefetches the feature's note, if there is one.
     void expect(std::uint32_t index) const {
         if (index < notes.size()) __builtin_prefetch(notes.data() + index);
     }
 
-    // One more.
+    // Counts one more occurrence.
     void count(std::uint32_t index, growing_rows& rows) { count_at(notes[index], index, begin, rows); }
 
-    // The same with a note that is kept elsewhere, for a row that begins at `begin`.
+    // The same with a note that the caller stores, for a row that starts at `begin`.
     static void count_at(std::uint32_t& note, std::uint32_t index, std::size_t begin, growing_rows& rows) {
         if (note >= begin && note < rows.indices.size() && rows.indices[note] == index) {
             rows.values[note] += 1;
@@ -55,13 +55,13 @@ class row_counter {
     }
 
   private:
-    std::vector<std::uint32_t> notes;  // by feature; what is noted of earlier rows does no harm
+    std::vector<std::uint32_t> notes;  // by feature; notes of earlier rows are harmless
     std::size_t begin = 0;
 };
 
 enum class counted_as : std::uint8_t { count, binary, log };
 
-// What a count becomes.
+// The value that a count becomes.
 struct valuation {
     counted_as value = counted_as::count;
     std::span<const float> weights;  // by feature; empty if all are 1

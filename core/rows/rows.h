@@ -1,4 +1,4 @@
-// Examples as rows of numbers, over arrays that somebody else owns: one row, sparse or dense, and blocks of them.
+// Examples as rows of numbers, in arrays that others own: one row, sparse or dense, and blocks of rows.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace markone {
 
-// Asks for the first lines of an array, long before they are read; from there on the hardware sees a straight line.
+// Prefetches the first cache lines of an array; the hardware then prefetches the following ones.
 template <class Number>
 MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
     constexpr std::size_t line = 64, most = 4 * line;
-    if (count == 0) return;  // an empty array may be nowhere
+    if (count == 0) return;  // the pointer of an empty array may be null
     const char* const begin = reinterpret_cast<const char*>(first);
     const char* const end = begin + std::min(count * sizeof(Number), most);
     for (const char* at = begin; at < end; at += line) prefetch(at);
@@ -51,7 +51,7 @@ struct dense_row {
     MARKONE_INLINE void prefetch() const { prefetch_lines(values, count); }
 };
 
-// A matrix in compressed rows: row i has indptr[i+1] - indptr[i] features, and no feature's number reaches `columns`.
+// A CSR matrix: row i has indptr[i+1] - indptr[i] features, and all features' numbers are less than `columns`.
 template <class T>
 struct sparse_rows {
     std::span<const std::int64_t> indptr;

@@ -1,5 +1,5 @@
-// Weights that are being learned, in rows that are found by keys and of which few numbers are not 0: a feature of a
-// tagger has something to say to three or four of fifty tags.
+// Weights in training, in sparse rows that are found by keys: a feature of a tagger
+// has weights for three or four of fifty tags.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace markone {
 
-// With what averaging needs: after step T the average of all weights met is w - u / T, where u has each change times
-// the number of steps before it.
+// A weight with its sum for averaging: after step T the average of all weights is w - u / T, where u is the sum of
+// each change times the number of steps before it.
 class scattered_rows {
   public:
     struct entry {
@@ -25,7 +25,7 @@ class scattered_rows {
     std::span<const std::uint64_t> keys() const { return numbers.keys(); }
     std::uint32_t find(std::uint64_t key) const { return numbers.find(key); }
 
-    // The weights of a row in the order in which they first moved, and what averaging needs of each.
+    // The weights of a row in the order in which they first changed, with their sums for averaging.
     std::span<const entry> weights(std::uint32_t row) const {
         return std::span<const entry>(entries).subspan(rows[row].begin, rows[row].size);
     }
@@ -35,7 +35,7 @@ class scattered_rows {
 
     void add(std::uint32_t row, float* scores) const { add(extent_of(row), scores); }
 
-    // The same in steps for those who can wait: each asks for what the next one needs in memory.
+    // The same in steps, each of which prefetches the memory for the next one.
     struct extent {
         std::uint32_t begin = 0;
         std::uint16_t size = 0, room = 0;
@@ -50,7 +50,7 @@ class scattered_rows {
         for (const entry* one = entries.data() + where.begin; one != end; ++one) scores[one->column] += one->w;
     }
 
-    // The row of a key, empty if there is none yet. Those who can wait ask for its place first.
+    // The row of a key; a new row is empty. Callers can prefetch its place first.
     void expect_key(std::uint64_t key) const { numbers.expect(key); }
     std::uint32_t row_of(std::uint64_t key) {
         const std::uint32_t row = numbers.find_or_add(key);
@@ -67,7 +67,7 @@ class scattered_rows {
         entries[at].w += amount;
         u[at] += double{amount} * steps_before;
     }
-    // As it was saved.
+    // Restores a saved state.
     void put(std::uint32_t row, std::uint32_t column, float weight, double sum) {
         const std::size_t at = place(row, column);
         entries[at].w = weight;
@@ -75,8 +75,8 @@ class scattered_rows {
     }
 
   private:
-    static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake; columns are
-                                                    // far fewer than there can be room for
+    static constexpr std::uint16_t first_room = 2;  // for the right and the wrong tag of its first mistake; there are
+                                                    // far fewer columns than the type allows
 
     void make_room(std::size_t count) {
         check_numbers(entries.size() + count, "too many weights");
@@ -87,7 +87,7 @@ class scattered_rows {
         extent& where = rows[row];
         for (std::size_t at = where.begin; at < std::size_t{where.begin} + where.size; ++at)
             if (entries[at].column == column) return at;
-        if (where.size == where.room) {  // it moves to where there is more
+        if (where.size == where.room) {  // it moves to a larger room
             const auto to = static_cast<std::uint32_t>(entries.size());
             const auto room = where.room == 0 ? first_room : static_cast<std::uint16_t>(2 * where.room);
             make_room(room);

@@ -1,5 +1,5 @@
-// Work on rows between the counting of features and the learning from them: numbers that change, values that are
-// weighed, rows that are put side by side, rows of length 1; and counts of features in each class.
+// Operations on rows between counting and training: renumbering of features, weighting of values, joining of rows,
+// scaling to length 1; and counts of features in each class.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +16,16 @@
 
 namespace markone {
 
-constexpr std::size_t values_ahead = 16;  // what belongs to a feature is asked for so many values before it is read
+constexpr std::size_t values_ahead = 16;  // the data of a feature are prefetched this many values ahead
 
-// Feature i becomes numbers[i], or is left out where that is npos; without numbers it stays as it is.
+// Feature i becomes numbers[i], or is left out if that is npos; without numbers it is unchanged.
 inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
                    growing_rows& rows) {
     rows.reserve(0, from.size());
     rows.indices.resize(from.stored());
     rows.values.resize(from.stored());
     const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
-    const std::size_t weighed = values.weights.empty() ? npos : values.weights.size();
+    const std::size_t weighted = values.weights.empty() ? npos : values.weights.size();
     std::size_t count = 0;
     for (std::size_t row = 0; row < from.size(); ++row) {
         for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
@@ -35,8 +35,8 @@ inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t
                 if (i + values_ahead < end) __builtin_prefetch(numbers.data() + from.indices[i + values_ahead]);
                 number = numbers[number];
             }
-            if (number != npos && number >= weighed) throw std::invalid_argument("a feature has no weight");
-            // Written in any case, and written over next if it is to be left out: there is no telling ahead which are.
+            if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
+            // Always written, and overwritten next if it is left out, because a branch could not be predicted.
             rows.indices[count] = number;
             rows.values[count] = values(number == npos ? 0 : number, from.values[i]);
             count += number != npos;
@@ -94,7 +94,7 @@ inline void thin(const dense_rows<float>& from, growing_rows& rows) {
     }
 }
 
-// Divides each row by its length; a row of zeros stays.
+// Divides each row by its length; a row of zeros is unchanged.
 inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float> values) {
     for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
         const std::span<float> x = values.subspan(static_cast<std::size_t>(indptr[row]),
@@ -107,13 +107,13 @@ inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float
     }
 }
 
-// Some features, each with the classes that it is of interest to; those of one feature stand side by side.
+// Pairs of a feature and a class; the pairs of one feature are contiguous.
 struct chosen_pairs {
     std::span<const std::uint32_t> features, classes;
     std::span<const std::uint32_t> places;  // of a feature's first pair; npos if it has none
 };
 
-// In how many rows the feature of each pair is not 0: those of its class, and all. Rows without a class count nowhere.
+// The number of rows in which the feature of each pair is not 0: rows of its class, and all labelled rows.
 template <class T>
 void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> labels, const chosen_pairs& chosen,
                      std::span<std::int64_t> inside, std::span<std::int64_t> total) {
@@ -138,12 +138,12 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     }
 }
 
-// How much of each feature is in the rows of each class.
+// The sum of each feature's values in the rows of each class.
 class class_counts {
   public:
     std::vector<std::vector<std::uint32_t>> by_class;
 
-    // Rows without a class count nowhere. `presence` counts rows instead of values.
+    // Rows without a class are ignored. `presence` counts rows instead of values.
     void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
         if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
         for (std::size_t row = 0; row < rows.size(); ++row) {

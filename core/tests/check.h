@@ -1,4 +1,4 @@
-// Tests in a few lines. PyPI has no package with the headers of a test framework, and a fresh machine has only what pip
+// A small test framework. PyPI has no package with the headers of one, and a new machine has only packages that pip
 // installs.
 #pragma once
 
@@ -25,7 +25,7 @@ struct registry {
 
 inline void check(bool holds, const char* what, const char* file, int line) {
     if (holds) return;
-    std::printf("%s:%d: not so: %s\n", file, line, what);
+    std::printf("%s:%d: failed: %s\n", file, line, what);
     ++registry::all().failures;
 }
 

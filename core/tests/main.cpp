@@ -1,4 +1,4 @@
-// Runs all tests of the core, and says which fail.
+// Runs all tests of the core, and prints which of them fail.
 #include <exception>
 
 #include "tests/check.h"

@@ -1,4 +1,4 @@
-// The hash table, and what numbers keys with it.
+// Tests of the hash table, and of the tables that number keys with it.
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -15,7 +15,7 @@ namespace {
 using namespace markone;
 using tests::throws;
 
-// All keys want the last slot but one, so that a search goes around the end.
+// All keys start at the last slot but one, so that a search wraps around.
 class one_place : public power_of_two {
   public:
     void resize(std::size_t capacity) { mask = capacity - 1; }
@@ -50,7 +50,7 @@ void check_numbers_of_keys(std::size_t count, std::uint64_t seed) {
     numbered_keys<Key, Spread> table;
     std::unordered_map<Key, std::uint32_t> expected;
     random_bits random(seed);
-    const auto next = [&] { return static_cast<Key>(random.next() % count); };  // about every third comes again
+    const auto next = [&] { return static_cast<Key>(random.next() % count); };  // about every third key is repeated
     for (std::size_t i = 0; i < count; ++i) {
         const Key key = next();
         const auto number = expected.try_emplace(key, static_cast<std::uint32_t>(expected.size())).first->second;

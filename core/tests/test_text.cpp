@@ -12,8 +12,8 @@ namespace {
 
 using namespace markone;
 
-// How many bytes the character has that these bytes begin with; 0 if they are no UTF-8. This is table 3-7 of the
-// Unicode standard, as it stands there.
+// The number of bytes of the first character; 0 if the bytes are not UTF-8. This is table 3-7 of the
+// Unicode standard.
 std::size_t length_of(std::string_view bytes) {
     struct form {
         std::size_t length;

@@ -1,4 +1,4 @@
-// N-grams by their hashes, in a table of a fixed number of places.
+// N-grams by their hashes, in a table with a fixed number of places.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace markone {
 
-// How an n-gram comes to one of 2^bits places: by the highest bits of its hash. The lowest tell those that share one.
+// The highest bits of an n-gram's hash are its place among 2^bits. The lowest bits distinguish n-grams that share one.
 class ngram_hashing {
   public:
     explicit ngram_hashing(unsigned bits) : shift(64 - bits) {
@@ -36,7 +36,7 @@ class ngram_hashing {
         return hash;
     }
 
-    // The hash of an n-gram that is known by its name: words with spaces between them, or a run of characters.
+    // The hash of an n-gram from its name: words with spaces between them, or characters.
     static std::uint64_t hash_of_name(std::string_view name, const ngram_settings& how) {
         std::uint64_t hash = 0;
         std::size_t length = 0;
@@ -53,7 +53,7 @@ class ngram_hashing {
         return hash;
     }
 
-    // Calls use(i, hash) for each of such names in turn; expect(hash) some names ahead.
+    // Calls use(i, hash) for each name in turn, and expect(hash) some names ahead.
     template <class Expect, class Use>
     static void each_name(std::span<const std::string_view> names, const ngram_settings& how, Expect expect, Use use) {
         constexpr std::size_t ahead = 16;
@@ -64,7 +64,7 @@ class ngram_hashing {
         }
     }
 
-    // Calls look(hashes, count) for the n-grams of each length of a text; returns the text's length in tokens.
+    // Calls look(hashes, count) for the n-grams of each length in a text; returns the text's length in tokens.
     template <class Look>
     static std::size_t each_length(std::string_view text, const ngram_settings& how, ngram_reader& by, Look look) {
         by.hashes.clear();
@@ -84,16 +84,16 @@ class ngram_hashing {
     unsigned shift;
 };
 
-// The first n-gram that came to a place. There are at most 2^30 names.
+// The first n-gram in a place. There are at most 2^30 names.
 struct place_owner {
-    static constexpr std::uint32_t nameless = 0x7fffffff;
+    static constexpr std::uint32_t unnamed = 0x7fffffff;
 
     std::uint32_t tag = 0;  // of its hash
-    std::uint32_t name : 31 = nameless;
-    std::uint32_t shared : 1 = 0;  // whether others came, too
+    std::uint32_t name : 31 = unnamed;
+    std::uint32_t shared : 1 = 0;  // whether other n-grams have this place, too
 
-    bool knows(std::uint64_t hash) const { return shared || (name != nameless && tag == ngram_hashing::tag(hash)); }
-    // Whether the n-gram is the one that the place, which has a name, is named after. If not, the place is shared.
+    bool knows(std::uint64_t hash) const { return shared || (name != unnamed && tag == ngram_hashing::tag(hash)); }
+    // Whether the n-gram has the name of the place, which must have one. If not, the place becomes shared.
     bool meet(std::uint32_t other) {
         if (tag == other) return true;
         shared = 1;
@@ -101,8 +101,8 @@ struct place_owner {
     }
 };
 
-// 2^bits places which n-grams share by their hash. A place has the name of the first that came to it, and knows whether
-// others did. There is no table before something is put into it.
+// 2^bits places, which n-grams share by their hash. A place has the name of its first n-gram, and knows whether there
+// are others. The table is allocated when the first n-gram is added.
 class hashed_vocabulary {
   public:
     hashed_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
@@ -118,11 +118,11 @@ class hashed_vocabulary {
         return static_cast<std::size_t>(
             std::count_if(places.begin(), places.end(), [](const place_owner& one) { return one.shared; }));
     }
-    // N-grams met: all, and those in a place named after another.
+    // Occurrences of n-grams: all, and those in a place with another name.
     std::uint64_t met() const { return ngrams_met; }
     std::uint64_t strangers() const { return strangers_met; }
 
-    // Takes in what was collected, and returns its rows.
+    // Adds the collected texts, and returns their rows.
     growing_rows absorb(const ngram_collector& batch) {
         make_table();
         rows_with.resize(places.size());
@@ -162,24 +162,24 @@ class hashed_vocabulary {
         return rows;
     }
 
-    // The name of the first n-gram that came to the place; nothing if none did.
+    // The name of a place, which is that of its first n-gram; empty if there is none.
     std::string name(std::uint32_t number) const {
         if (number >= features()) throw std::out_of_range("no such n-gram");
-        const std::uint32_t which = places.empty() ? nameless : places[number].name;
-        return which == nameless ? "" : std::string(named[which]);
+        const std::uint32_t which = places.empty() ? unnamed : places[number].name;
+        return which == unnamed ? "" : std::string(named[which]);
     }
-    // The names of all places; nothing where there is none.
+    // The names of all places; empty for a place without one.
     name_list names() const {
         name_list all;
         all.reserve(features(), named.bytes.size());
         for (std::size_t number = 0; number < features(); ++number) {
-            if (!places.empty() && places[number].name != nameless) all.write(named[places[number].name]);
+            if (!places.empty() && places[number].name != unnamed) all.write(named[places[number].name]);
             all.end_name();
         }
         return all;
     }
 
-    // What the table consists of: the names that there are, as they came; the place of each; whether others share it.
+    // The contents of the table: the names in their order, the place of each, and whether others share it.
     const name_list& owners() const { return named; }
     std::vector<std::uint32_t> owned() const { return place_of_name; }
     std::vector<std::uint8_t> sharing() const {
@@ -197,20 +197,20 @@ class hashed_vocabulary {
         ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
             numbers[i] = hashing.place(hash);
             place_owner& at = places[numbers[i]];
-            if (at.name == nameless) take(numbers[i], hash, [&] { named.write(more[i]); });
+            if (at.name == unnamed) take(numbers[i], hash, [&] { named.write(more[i]); });
             if (!at.meet(ngram_hashing::tag(hash)) || sharing[i]) at.shared = 1;
         });
         return numbers;
     }
 
-    // The place of an n-gram; npos if it is certainly unknown.
+    // The place of an n-gram; npos if it cannot be known.
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t place = hashing.place(hash);
         return !places.empty() && places[place].knows(hash) ? place : npos;
     }
 
-    // Of how many words, or other tokens, what each place is named after consists; 1 where it has no name.
+    // The number of tokens in the name of each place; 1 if it has no name.
     std::vector<std::uint8_t> lengths() const {
         std::vector<std::uint8_t> all(features(), 1);
         if (how.longest == 1) return all;
@@ -221,7 +221,7 @@ class hashed_vocabulary {
         return all;
     }
 
-    // A row of the places of what is in the text. What is not known is passed over, where that can be told.
+    // Adds a row with the places of the n-grams in a text. N-grams that cannot be known are skipped.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         const std::size_t begin = rows.indices.size();
         if (!places.empty()) by.counter.begin_row(features(), rows);
@@ -238,14 +238,14 @@ class hashed_vocabulary {
     }
 
   private:
-    static constexpr std::uint32_t nameless = place_owner::nameless;
-    static constexpr std::size_t ahead = 16;  // counts are asked for so many values before they are raised
+    static constexpr std::uint32_t unnamed = place_owner::unnamed;
+    static constexpr std::size_t ahead = 16;  // counts are prefetched this many values ahead
 
     void make_table() {
         if (places.empty()) places.resize(features());
     }
 
-    // The places of n-grams, for which it asks ahead.
+    // The places of n-grams, which are prefetched.
     void expect(std::span<const std::uint64_t> hashes, std::size_t count, std::vector<std::uint32_t>& numbers,
                 const row_counter& counter) const {
         numbers.resize(count);
@@ -256,10 +256,10 @@ class hashed_vocabulary {
         }
     }
 
-    // Gives a place that has no name that of the n-gram; whether the n-gram is the one that it is named after.
+    // Names a place after the n-gram if it has no name; returns whether the place has the n-gram's name.
     bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
                const word_table& words) {
-        if (places[number].name == nameless)
+        if (places[number].name == unnamed)
             take(number, hash, [&] {
                 for (const std::uint32_t& word : ngram) {
                     if (&word != ngram.data()) named.write(" ");
@@ -270,7 +270,7 @@ class hashed_vocabulary {
     }
     template <class Write>
     void take(std::uint32_t number, std::uint64_t hash, Write write) {
-        places[number] = {ngram_hashing::tag(hash), static_cast<std::uint32_t>(named.size()) & nameless, 0};
+        places[number] = {ngram_hashing::tag(hash), static_cast<std::uint32_t>(named.size()) & unnamed, 0};
         write();
         named.end_name();
         place_of_name.push_back(number);
@@ -285,7 +285,7 @@ class hashed_vocabulary {
     std::uint64_t ngrams_met = 0, strangers_met = 0;
 };
 
-// Some of such places, each a feature with the next number: only they need memory.
+// Some places of such a table, numbered as features: only they need memory.
 class compact_vocabulary {
   public:
     compact_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
@@ -313,7 +313,7 @@ class compact_vocabulary {
         ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
             const std::uint32_t number = numbers.find_or_add(hashing.place(hash));
             if (number == features()) {
-                owned.push_back({ngram_hashing::tag(hash), number & place_owner::nameless, 0});
+                owned.push_back({ngram_hashing::tag(hash), number & place_owner::unnamed, 0});
                 named.write(more[i]);
                 named.end_name();
             }
@@ -323,14 +323,14 @@ class compact_vocabulary {
         return found;
     }
 
-    // The feature that an n-gram is; npos if it is certainly none.
+    // The feature of an n-gram; npos if it cannot be one.
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t number = numbers.find(hashing.place(hash));
         return number != npos && owned[number].knows(hash) ? number : npos;
     }
 
-    // A row of those of the places that are known.
+    // Adds a row with the known places of the n-grams in a text.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         const std::size_t begin = rows.indices.size();
         by.counter.begin_row(features(), rows);

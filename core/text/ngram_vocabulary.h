@@ -1,4 +1,4 @@
-// N-grams by their names, exactly: collected, chosen, read.
+// N-grams by their exact names: collected, chosen, read.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ class ngram_vocabulary {
     // N-grams with a number: features, and beginnings of features.
     std::size_t known() const { return grams.size(); }
     std::size_t features() const { return collecting ? grams.size() : kept; }
-    // In how many rows each occurs, by number.
+    // The number of rows in which each n-gram occurs, by number.
     std::span<const std::uint32_t> counts() const { return rows_with; }
-    // Of how many words, or other tokens, each consists, by number.
+    // The number of tokens in each n-gram, by number.
     std::vector<std::uint8_t> lengths() const {
-        must_collect();  // for as long, the beginning of an n-gram comes before it
+        must_collect();  // while collecting, the beginning of an n-gram has a smaller number
         std::vector<std::uint8_t> all(grams.size());
         for (std::size_t number = 0; number < all.size(); ++number) {
             const std::uint32_t first = grams[number].first;
@@ -38,7 +38,7 @@ class ngram_vocabulary {
         return all;
     }
 
-    // Takes in what was collected, and returns its rows.
+    // Adds the collected texts, and returns their rows.
     growing_rows absorb(const ngram_collector& batch) {
         must_collect();
         std::vector<std::uint32_t> word_of(batch.words.size());
@@ -62,7 +62,7 @@ class ngram_vocabulary {
         return rows;
     }
 
-    // Names as features, in their order. Those of words are taken apart at the spaces.
+    // Adds names as features, in their order. N-grams of words are split at the spaces.
     std::uint32_t add_name(std::string_view name) {
         must_collect();
         std::uint32_t number = npos;
@@ -78,7 +78,7 @@ class ngram_vocabulary {
         return number;
     }
 
-    // The numbers of what occurs in so many rows at least, the most frequent first and of those the first met.
+    // The numbers of the n-grams in at least `least` rows, the most frequent first; ties keep their order.
     std::vector<std::uint32_t> frequent(std::uint32_t min_count, std::size_t most) const {
         std::vector<std::uint32_t> chosen;
         for (std::uint32_t number = 0; number < grams.size(); ++number)
@@ -96,13 +96,13 @@ class ngram_vocabulary {
         return chosen;
     }
 
-    // Feature i is what was number chosen[i]; all else is forgotten, except the beginnings of what was chosen.
+    // Feature i is the old number chosen[i]; all others are removed, except the beginnings of chosen n-grams.
     void keep(std::span<const std::uint32_t> chosen) {
         must_collect();
         choose(chosen);
     }
 
-    // Feature i is what was feature chosen[i]; the others are forgotten.
+    // Feature i is the old feature chosen[i]; the others are removed.
     void prune(std::span<const std::uint32_t> chosen) {
         must_have_chosen();
         for (const std::uint32_t number : chosen)
@@ -110,8 +110,8 @@ class ngram_vocabulary {
         choose(chosen);
     }
 
-    // Adds the features of another vocabulary that are not among its own, behind them; returns the numbers that the
-    // other's features have here.
+    // Adds the features of another vocabulary that are new, after its own; returns the numbers of the
+    // other's features in this vocabulary.
     std::vector<std::uint32_t> extend(const ngram_vocabulary& other) {
         must_have_chosen();
         other.must_have_chosen();
@@ -143,8 +143,8 @@ class ngram_vocabulary {
         return numbers;
     }
 
-    // All that a vocabulary whose features are chosen consists of: its words, and its n-grams by their parts, two
-    // numbers for each.
+    // The contents of a vocabulary whose features are chosen: its words, and its n-grams as pairs of
+    // numbers.
     name_list all_words() const { return words.names(); }
     std::vector<std::uint32_t> all_parts() const {
         std::vector<std::uint32_t> parts;
@@ -156,7 +156,7 @@ class ngram_vocabulary {
         return parts;
     }
 
-    // Makes it of these, which anybody may have written; the first `features` n-grams are the features.
+    // Restores it from these, which are not trusted; the first `features` n-grams are the features.
     void restore(std::span<const std::string_view> all_words, std::span<const std::uint32_t> all_parts,
                  std::size_t features) {
         if (!collecting || words.size() != 0) throw std::logic_error("the vocabulary is not empty");
@@ -204,7 +204,7 @@ class ngram_vocabulary {
         return first == npos ? std::string(words[last]) : name(first) + ' ' + std::string(words[last]);
     }
 
-    // The feature that an n-gram is; npos if it is none.
+    // The feature of an n-gram; npos if it is not a feature.
     std::uint32_t find(std::span<const std::string> ngram) const {
         std::uint32_t number = npos;
         for (const std::string& token : ngram) {
@@ -216,7 +216,7 @@ class ngram_vocabulary {
         return number < features() ? number : npos;
     }
 
-    // A row of the features that are in the text; all else is passed over. Returns the text's length in tokens.
+    // Adds a row with the features in a text; other n-grams are skipped. Returns the text's length in tokens.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         by.said.clear();
         by.tokens(text, [&](std::string_view token) { by.said.push_back(words.find(token)); });
@@ -248,14 +248,14 @@ class ngram_vocabulary {
     }
 
   private:
-    static constexpr std::size_t slice = 4096;  // room for new pairs is made for so many places of a text at a time
-    static constexpr std::size_t ahead = 16;    // places in memory are asked for so many n-grams before they are read
+    static constexpr std::size_t slice = 4096;  // room for new pairs is made for this many places of a text at a time
+    static constexpr std::size_t ahead = 16;    // places in memory are prefetched this many n-grams ahead
 
-    // All words but the last as an n-gram, npos where there are none, and the last word.
+    // The n-gram without its last word, npos if it has one word, and the last word.
     struct gram {
         std::uint32_t first, last;
     };
-    // An n-gram of one word. The note is a row_counter's.
+    // An n-gram of one word. The note belongs to a row_counter.
     struct single {
         std::uint32_t number = npos;
         std::uint32_t note = 0;
@@ -298,7 +298,7 @@ class ngram_vocabulary {
         become(slim);
     }
 
-    // A row of all n-grams of these words; those that are new get a number.
+    // Adds a row with all n-grams of these words; new ones get a number.
     void add_row(std::span<const std::uint32_t> said, std::vector<std::uint32_t>& current, growing_rows& rows) {
         check_room(rows, how, said.size());
         const std::size_t begin = rows.indices.size();
@@ -318,7 +318,7 @@ class ngram_vocabulary {
                 const std::size_t size = std::min(slice, count - start);
                 const std::span<const std::uint32_t> last = said.subspan(start + length - 1, size);
                 pairs.reserve(paired + size);
-                // What starts at i and has one word less stands at i until this one takes its place.
+                // The n-gram at i with one word less is at i until this one replaces it.
                 pairs.each({current.data() + start, size}, last, [&](std::size_t i, gram_table::slot& at) {
                     meet(start + i, length, current[start + i], last[i], at);
                 });
@@ -327,8 +327,8 @@ class ngram_vocabulary {
         rows.end_row();
     }
 
-    // Starts a row with its single words. The processor cannot predict whether a word has come before in the text. So
-    // there is no branch: its count, or a new one behind the last, is written in any case.
+    // Starts a row with its single words. The processor cannot predict whether a word is repeated in the text, so
+    // there is no branch: its count, or a new one after the last, is always written.
     void count_singles(std::span<const std::uint32_t> said, std::span<std::uint32_t> current, growing_rows& rows) {
         const std::size_t begin = rows.indices.size();
         std::size_t end = begin;
@@ -352,7 +352,7 @@ class ngram_vocabulary {
         rows.values.resize(end);
     }
 
-    // All words of an empty vocabulary, in the order of their numbers.
+    // Adds all words of an empty vocabulary, in the order of their numbers.
     void add_words(std::span<const std::string_view> all) {
         std::size_t size = 0;
         for (const std::string_view word : all) size += word.size();
@@ -368,7 +368,7 @@ class ngram_vocabulary {
         }
     }
 
-    // All n-grams of a vocabulary that has only words, in the order of their numbers.
+    // Adds all n-grams to a vocabulary that has only words, in the order of their numbers.
     void add_all(std::span<const gram> parts) {
         const auto is_pair = [](const gram& one) { return one.first != npos; };
         singles.resize(words.size());
@@ -381,7 +381,7 @@ class ngram_vocabulary {
         }
     }
 
-    // Takes the place of this one, with its features chosen.
+    // Replaces this vocabulary by one whose features are chosen.
     void become(ngram_vocabulary& other) {
         words = std::move(other.words);
         singles = std::move(other.singles);
@@ -393,7 +393,7 @@ class ngram_vocabulary {
         collecting = false;
     }
 
-    // The number of an n-gram, which it gets now if it is new. There must be room.
+    // The number of an n-gram; a new one gets the next number. There must be room.
     std::uint32_t add(std::uint32_t first, std::uint32_t last) {
         const auto next = static_cast<std::uint32_t>(grams.size());
         if (first == npos && singles[last].number == npos) singles[last].number = next;

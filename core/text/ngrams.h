@@ -1,6 +1,6 @@
-// Texts -> rows of counted n-grams, in two steps. A collector takes some texts apart and numbers the words that it
-// meets, on its own, so that several can work at once. A vocabulary (ngram_vocabulary.h, hashed_vocabulary.h) then
-// takes in one collector after the other, and has the numbers that count; when it has met all texts it reads.
+// Texts -> rows of counted n-grams, in two steps. A collector splits some texts into words and numbers these
+// words independently, so that several collectors can work at once. A vocabulary (ngram_vocabulary.h,
+// hashed_vocabulary.h) then adds one collector after the other, and assigns the final numbers.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline void check(const ngram_settings& how) {
         throw std::invalid_argument("no such lengths of n-grams");
 }
 
-// That a text of so many words can be added: places in rows are noted in 32 bits.
+// Checks that a text of this many words can be added: positions in rows have 32 bits.
 inline void check_room(const growing_rows& rows, const ngram_settings& how, std::size_t words) {
     check_numbers(rows.indices.size() + how.longest * words, "too many values");
 }
@@ -48,7 +48,7 @@ class ngram_collector {
         lengths.push_back(next_number(said.size() - before, "a text has too many words"));
     }
 
-    // Ready for other texts, with the room that it has.
+    // Removes all texts, and keeps the memory.
     void clear() {
         words.clear();
         said.clear();
@@ -59,7 +59,7 @@ class ngram_collector {
     token_stream tokens;
 };
 
-// What reading one text after the other needs, and keeps between them.
+// Buffers for reading texts, which are reused.
 struct ngram_reader {
     token_stream tokens;
     row_counter counter;
@@ -102,7 +102,7 @@ occurrences find_occurrences(const Vocabulary& vocabulary, std::string_view text
     return found;
 }
 
-// The row that begins at `begin` has counts: they become values.
+// Turns the counts of the row that starts at `begin` into values.
 inline void end_row(std::size_t begin, const valuation& how, growing_rows& rows) {
     if (how.changes())
         for (std::size_t i = begin; i < rows.indices.size(); ++i) rows.values[i] = how(rows.indices[i], rows.values[i]);

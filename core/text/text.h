@@ -1,5 +1,5 @@
-// UTF-8 text -> tokens: runs of letters, digits and marks of any script and, where asked for, single signs. What is not
-// UTF-8 separates, like a space.
+// UTF-8 text -> tokens: words of letters, digits and marks of any script and, optionally, single signs. Bytes that are
+// not UTF-8 separate tokens like a space.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace markone {
 
-// What a character is to us, and its folded case.
+// The kind of each character, and its folded case.
 class characters {
   public:
     enum kind : std::uint8_t { gap, word, sign };
@@ -36,7 +36,7 @@ class characters {
         return after != std::begin(unicode::capitals) && point <= after[-1].last;
     }
 
-    // Writes the character, folded if asked for, as UTF-8; returns the end. Needs room for 12 bytes.
+    // Writes the character as UTF-8, optionally folded; returns the end. Needs room for 12 bytes.
     char* write(std::uint32_t point, bool folded, char* out) const {
         const std::uint16_t at = folded && point < folding_of.size() ? folding_of[point] : 0;
         if (at == 0) return encode(point, out);
@@ -45,7 +45,7 @@ class characters {
         return out;
     }
 
-    // Reads the character at `from` and goes on behind it; `none`, and one byte on, where there is none.
+    // Reads the character at `from` and advances; for invalid bytes it returns `none` and advances by one byte.
     static std::uint32_t decode(const char*& from, const char* end) {
         const auto byte = [&](std::ptrdiff_t i) {
             return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
@@ -63,7 +63,7 @@ class characters {
             good = (byte(i) & 0xc0) == 0x80;
             point = point << 6 | (byte(i) & 0x3f);
         }
-        // Longer than need be, half of a pair, or beyond the last.
+        // Too long an encoding, half of a surrogate pair, or beyond the last character.
         good = good && !(length == 3 && point < 0x800) && !(length == 4 && (point < 0x10000 || point > 0x10ffff)) &&
                !(point >= 0xd800 && point < 0xe000);
         from += good ? length : 1;
@@ -76,7 +76,7 @@ class characters {
             for (std::uint32_t point = first; point <= last; ++point) kinds[point] = word;
         for (const auto& [first, last] : unicode::signs)
             for (std::uint32_t point = first; point <= last; ++point) kinds[point] = sign;
-        kinds[0xfffd] = gap;  // what others put in the place of bytes that are no text
+        kinds[0xfffd] = gap;  // the usual replacement for invalid bytes
         std::uint16_t at = 0;
         for (const auto& folding : unicode::foldings) {
             if (folding.from >= folding_of.size()) folding_of.resize(folding.from + 1);
@@ -109,7 +109,7 @@ class characters {
 };
 
 struct token_settings {
-    bool fold = true;    // case is of no account
+    bool fold = true;    // ignore case
     bool signs = false;  // each sign is a token
 };
 
@@ -143,12 +143,12 @@ inline bool is_all(std::string_view text) {
 
 }  // namespace ascii
 
-// Where something stands in a text: from which byte on, and before which.
+// A place in a text: its first byte, and the byte after its last.
 struct place {
     std::size_t begin, end;
 };
 
-// Calls use(token, kind) for each token of the text in turn; the token's bytes are gone after the call.
+// Calls use(token, kind) for each token of the text in turn; the token's bytes are valid only during the call.
 class tokenizer {
   public:
     explicit tokenizer(const token_settings& how) : how(how) {}
@@ -161,7 +161,7 @@ class tokenizer {
             cut(text, use);
     }
 
-    // Where these tokens stand, in turn.
+    // The places of these tokens, in their order.
     std::vector<place> places(std::string_view text) const {
         std::vector<place> found;
         const characters& all = characters::all();
@@ -179,11 +179,12 @@ class tokenizer {
     }
 
   private:
-    // Two steps: first the text is folded and it is found which characters are words' and which are signs, a bit for
-    // each; then these bits are walked through.
+    // Two steps: first the text is folded, and each character gets a bit for whether it belongs to a word and one
+    // for whether it is a sign; then tokens are found from these bits.
     template <class Use>
     void cut_ascii(std::string_view text, Use use) {
-        const std::size_t groups = text.size() / 64 + 1;  // so that behind the last character there is one that is none
+        const std::size_t groups =
+            text.size() / 64 + 1;  // so that a character that belongs to no token follows the last one
         buffer.resize(std::max(buffer.size(), 64 * groups));
         std::uint64_t before = 0;  // whether the last group ends within a word
         const char* open = nullptr;

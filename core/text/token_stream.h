@@ -1,5 +1,5 @@
-// Text -> the tokens that features are made of: words; words marked where they are negated; only those that are negated
-// or have no capital letter; or runs of characters.
+// Text -> the tokens for features: words; words that are marked if they are negated; only words that are negated
+// or have no capital letter; or n-grams of characters.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ struct stream_settings {
     std::size_t shortest_run = 0, longest_run = 0;  // of characters; 0 for whole words
 };
 
-// Follows a text and knows whether a word is negated: it stands after not, never, isn't or the like, and no punctuation
-// is between them.
+// Reads a text word by word and tells whether a word is negated: it follows not, never, isn't or a similar word without
+// punctuation in between.
 class negation_scope {
   public:
     void begin() { open = after_n = after_apostrophe = false; }
 
-    // The next word: whether what went before negates it.
+    // Reads the next word, and returns whether it is negated.
     bool word(std::string_view token) {
         const bool negated = open;
         open = open || starts(token);
@@ -69,12 +69,12 @@ class negation_scope {
     bool open = false, after_n = false, after_apostrophe = false;
 };
 
-// Calls use(token) for each token in turn; the token's bytes are gone after the call.
+// Calls use(token) for each token in turn; the token's bytes are valid only during the call.
 class token_stream {
   public:
     explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
         if (how.longest_run > 0 && (how.shortest_run < 1 || how.shortest_run > how.longest_run))
-            throw std::invalid_argument("no such lengths of runs of characters");
+            throw std::invalid_argument("no such lengths of n-grams of characters");
     }
 
     template <class Use>
@@ -83,7 +83,7 @@ class token_stream {
             each_word(text, [&](std::string_view token, std::size_t) { use(token); });
             return;
         }
-        // The words once more, with single spaces before, between and behind them.
+        // The words again, with single spaces before, between and after them.
         line.assign(1, ' ');
         each_word(text, [&](std::string_view word, std::size_t) {
             line += word;
@@ -92,14 +92,14 @@ class token_stream {
         each_run([&](std::string_view run, std::size_t) { use(run); });
     }
 
-    // Calls use(token, first, last) for the same tokens, with the words that each is of, from `first` to before `last`,
-    // and returns where the words stand in the text. A run of characters is of every word that it touches.
+    // Calls use(token, first, last) for the same tokens, each with its words, from `first` to before `last`, and
+    // returns the places of the words in the text. An n-gram of characters belongs to every word that it touches.
     template <class Use>
     std::vector<place> with_places(std::string_view text, Use use) {
         const std::vector<place> everything = tokens.places(text);
         std::vector<place> words;
         line.assign(1, ' ');
-        std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, that behind it
+        std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, the next word
         each_word(text, [&](std::string_view token, std::size_t number) {
             const std::size_t word = words.size();
             words.push_back(everything[number]);
@@ -121,7 +121,7 @@ class token_stream {
     }
 
   private:
-    // To tell what is negated one must see the signs, and to tell what has capitals one must see them.
+    // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them.
     static token_settings as_read(const stream_settings& how) {
         token_settings read = how.tokens;
         if (how.negation || how.choice == token_choice::negated) read.signs = true;
@@ -129,7 +129,7 @@ class token_stream {
         return read;
     }
 
-    // Calls use(token, number) with the number, from 0, that the word or sign has among all that the tokenizer finds.
+    // Calls use(token, number), where the number counts all words and signs of the tokenizer from 0.
     template <class Use>
     void each_word(std::string_view text, Use use) {
         std::size_t next = 0;
@@ -153,7 +153,7 @@ class token_stream {
         });
     }
 
-    // Calls use(run, begin) for each run of the line's characters; it begins at that byte of the line.
+    // Calls use(run, begin) for each n-gram of the line's characters, which starts at the byte `begin`.
     template <class Use>
     void each_run(Use use) {
         if (line.size() == 1) return;

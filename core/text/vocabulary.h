@@ -1,8 +1,8 @@
-// Names <-> numbers: words, and runs of words (n-grams) without a string for each.
+// Names <-> numbers: words, and n-grams of words without a string for each.
 //
 // A word is found by its bytes. An n-gram is a pair of numbers, that of its first n - 1 words and that of its last
-// word, and so is exact without any string being compared: "not very good" is ("not very", "good"), and "not very" is
-// ("not", "very"). Its name is read off by walking back.
+// word, so it is exact although no strings are compared: "not very good" is ("not very", "good"), and "not very" is
+// ("not", "very"). Its name is found by following the pairs back.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline std::uint64_t key_of_short(std::string_view word) {
     return size == 0 ? 0 : byte(0) | byte(size / 2) | byte(size - 1);
 }
 
-// A hash that is the same in every process: models keep the numbers of hashed features.
+// A hash that is the same in every process, because models store the numbers of hashed features.
 inline std::uint64_t hash_of(std::string_view bytes) {
     const auto load = [&]<class Word>(std::size_t at, Word word) {
         std::memcpy(&word, bytes.data() + at, sizeof word);
@@ -49,7 +49,7 @@ inline std::uint64_t hash_of(std::string_view bytes) {
     if (size >= 8) {
         for (std::size_t at = 0; at + 8 < size; at += 8)
             hash = mix(hash ^ load(at, std::uint64_t{})) + 0x9e3779b97f4a7c15;
-        return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight, some of them for the second time
+        return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight bytes, some of them for the second time
     }
     return mix(hash ^ key_of_short(bytes));
 }
@@ -74,12 +74,12 @@ struct name_list {
     void end_name() { offsets.push_back(static_cast<std::int64_t>(bytes.size())); }
 };
 
-// What a word is found by, beside its size: a short one by all its bytes, a longer one by its hash.
+// The key of a word, beside its size: all bytes of a short word, the hash of a longer one.
 inline std::uint64_t key_of(std::string_view word) {
     return word.size() <= longest_short ? key_of_short(word) : hash_of(word);
 }
 
-// Words by their bytes, numbered as they come.
+// Words by their bytes, numbered in the order of their first occurrence.
 class word_table {
     struct slot {
         std::uint64_t key = 0;
@@ -112,14 +112,14 @@ class word_table {
         return all;
     }
 
-    // Makes room for so many words, of so many bytes in all.
+    // Makes room for this many words with this many bytes in all.
     void reserve(std::size_t count, std::size_t size_of_all) {
         ends.reserve(count);
         bytes.reserve(size_of_all);
         slots.reserve(count);
     }
 
-    // Forgets all words, and keeps the room that they had.
+    // Removes all words, and keeps the memory.
     void clear() {
         bytes.clear();
         ends.clear();
@@ -143,7 +143,7 @@ class word_table {
         if (at.is_free()) {
             check_numbers(word.size(), "a word is too long");
             const std::uint32_t number = next_number(size(), "too many words");
-            // The slot comes last: if there is no memory, all stays as it was.
+            // The slot comes last: if memory runs out, nothing has changed.
             bytes.insert(bytes.end(), word.begin(), word.end());
             try {
                 ends.push_back(bytes.size());
@@ -162,8 +162,8 @@ class word_table {
     hash_table<slot, seeded_spread> slots;
 };
 
-// N-grams of two words or more by their parts, numbered by whoever adds them. Beside its number each has a note, which
-// means nothing here.
+// N-grams of two or more words by their parts, with numbers from the caller. Each also has a note, which only
+// the caller uses.
 class gram_table {
   public:
     struct slot {
@@ -174,7 +174,7 @@ class gram_table {
     };
 
     // Calls use(i, slot) for the n-gram (first[i], last[i]) of each i in turn, with the slot where it is or would be;
-    // the places in memory are asked for ahead. `use` may give an empty slot a number, if there is room, and may change
+    // the places in memory are prefetched. `use` may give an empty slot a number, if there is room, and may change
     // first[i].
     template <class Use>
     void each(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last, Use use) {
@@ -205,7 +205,7 @@ class gram_table {
     std::uint32_t find(std::uint32_t first, std::uint32_t last) const {
         return slots.empty() ? npos : slots.find(key_of(first, last)).number;
     }
-    // The number of an n-gram, which is added with the given number if it is new. There must be room.
+    // The number of an n-gram; a new one is added with the given number. There must be room.
     std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
         const std::uint64_t key = key_of(first, last);
         slot& at = slots[slots.search(key)];

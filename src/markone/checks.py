@@ -1,28 +1,28 @@
-"""Checks of settings. Each stands beside its field: `epochs: int = checked(10, whole(1))`.
+"""Checks of settings. Each check is written beside its field: `epochs: int = checked(10, whole(1))`.
 
-A check takes a value and returns it as it is kept, or raises a `ValueError` that says what it must be.
+A check takes a value and returns the value to store, or raises a `ValueError` that says what the value must be.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, field, fields
 from typing import Any
 
-from markone.errors import MarkoneError, SettingsError, did_you_mean
+from markone.errors import MarkoneError, Setting, SettingsError, did_you_mean
 
 Check = Callable[[Any], Any]
 
 LARGEST = 2**63 - 1
 """The largest whole number that the core can count to."""
 SHOWN = 80
-"""How many characters of a wrong value are shown."""
+"""The number of characters that are shown of a wrong value."""
 
 
 def checked(default: Any, check: Check) -> Any:
-    """A field of a dataclass with its default (or what makes one, such as `dict`) and its check."""
+    """A field of a dataclass with its default and its check. The default may be `dict`, for a new dictionary."""
     if default is dict:
         return field(default_factory=dict, metadata={"check": check})
     return field(default=default, metadata={"check": check})
@@ -34,24 +34,24 @@ def required(check: Check) -> Any:
 
 
 def check_fields(settings: Any) -> None:
-    """Checks every field, and keeps what its check returns; a wrong one is a `SettingsError` with its name."""
-    for one in fields(settings):
+    """Check every field that has a check, and store what the check returns; a wrong value is a `SettingsError`."""
+    for one in (one for one in fields(settings) if "check" in one.metadata):
         object.__setattr__(settings, one.name, as_kept(one, getattr(settings, one.name)))
 
 
 def as_kept(one: Field[Any], value: Any) -> Any:
-    """A value as the field keeps it, once its check has passed it."""
+    """Return the value to store in a field, after its check."""
     return check_named(one.name, one.metadata["check"], value)
 
 
-def check_named(name: str, check: Check, value: Any) -> Any:
-    """What the check returns; a wrong value is a `SettingsError` with this name."""
+def check_named(name: str | Setting, check: Check, value: Any) -> Any:
+    """Return what the check returns; a wrong value is a `SettingsError` with this name."""
     try:
         return check(value)
     except MarkoneError:
         raise
     except ValueError as error:
-        raise SettingsError(name, str(error)) from None
+        raise SettingsError(name, str(error), value=value) from None
 
 
 def default_of(one: Field[Any]) -> Any:
@@ -72,8 +72,22 @@ def one_of(*choices: str | None) -> Check:
     return check
 
 
+def words(value: Any) -> Any:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(word, str) for word in value):
+        raise ValueError(f"must be a list of words, not {shown(value)}")
+    return value
+
+
+def names(value: Any) -> Any:
+    """A list of words without repetition."""
+    for place, word in enumerate(words(value)):
+        if word in value[:place]:
+            raise ValueError(f"must differ, but {word!r} occurs twice")
+    return value
+
+
 def some_of(*choices: str) -> Check:
-    """A list of choices, each of which counts once."""
+    """A list of choices; repetitions are removed."""
 
     def check(value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Iterable):
@@ -84,12 +98,12 @@ def some_of(*choices: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """None, or what passes the check."""
+    """None, or a value that passes the check."""
     return lambda value: None if value is None else check(value)
 
 
 def or_empty(check: Check) -> Check:
-    """As `optional`; an empty list stands for None, which TOML does not have."""
+    """Like `optional`, but an empty list also means None, because TOML has no None."""
     return lambda value: None if value is None or value == [] else check(value)
 
 
@@ -111,7 +125,7 @@ def text(what: str) -> Check:
 
 
 def whole(least: int, most: int | None = LARGEST) -> Check:
-    """A whole number in this range; `most=None` is for one that may be as large as memory allows."""
+    """A whole number in this range; with `most=None` there is no upper limit."""
 
     def check(value: Any) -> Any:
         good = isinstance(value, int) and not isinstance(value, bool)
@@ -128,7 +142,7 @@ def whole(least: int, most: int | None = LARGEST) -> Check:
 def number(
     *, above: float = -math.inf, least: float = -math.inf, below: float | None = None, most: float | None = None
 ) -> Check:
-    """A number in this range; `below=math.inf` is for one that is finite."""
+    """A number in this range; with `below=math.inf` it must be finite."""
     reach = range_in_words(above, least, below, most)
 
     def check(value: Any) -> Any:
@@ -169,5 +183,5 @@ def range_in_words(above: float, least: float, below: float | None, most: float 
 
 
 def shown(value: Any) -> str:
-    """A wrong value, cut where it is long."""
+    """A wrong value for a message, cut if it is long."""
     return f"{value!r:.{SHOWN}}"

@@ -42,4 +42,4 @@ def test_what_is_no_model_is_told_as_ever(run, folder):
     for command in (("predict",), ("explain",), ("tag", "run"), ("parse", "evaluate")):
         data = [] if command == ("explain",) else ["test.csv"]
         assert "there is no model nothing.model" in run(*command, "nothing.model", *data, status=2)
-        assert "test.conllu is no Markone model" in run(*command, "test.conllu", *data, status=2)
+        assert "test.conllu is not a Markone model" in run(*command, "test.conllu", *data, status=2)

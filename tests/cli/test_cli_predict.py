@@ -192,7 +192,7 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
     ("arguments", "sentence"),
     [
         (("nix.model", "new.csv"), "there is no model nix.model"),
-        (("new.csv", "new.csv"), "new.csv is no Markone model"),
+        (("new.csv", "new.csv"), "new.csv is not a Markone model"),
         (("reviews.model", "nix.csv"), "there is no file nix.csv"),
         (
             ("reviews.model", "new.csv", "--keep", "txt"),

@@ -13,6 +13,7 @@ import numpy as np
 import markone
 from files_of import LINES, PICTURES, TABLE_SETTINGS, TABLES
 from markone import MarkoneError, _core
+from markone.data.formats import FORMATS, Format, format_of_name
 from markone.data.strings import Strings
 from markone.structured.corpora import read_sentences
 from markone.structured.writing import append_column, write_conllu
@@ -28,8 +29,20 @@ CONLLU = (
 ).encode()
 COLUMNS = "the DET B-NP\ndog NOUN I-NP\n\n-DOCSTART- X O\n\nnaïve ADJ O\n".encode()
 PLAIN = "Dogs bark. They don't stop!\nMr. Жук said: “No.”\n\n- one (1,000.5)\n".encode()
-TEXT_TABLES = {name: data for name, data in TABLES.items() if name.endswith(("csv", "tsv", "jsonl"))}
-"""What others' libraries read is theirs."""
+
+
+def format_at(name: str) -> Format:
+    """The format of a file with this name."""
+    return FORMATS[format_of_name(name) or ""]
+
+
+def core_reader(name: str) -> Any:
+    """The core's reader for the lines of a file with this name."""
+    return getattr(_core, format_at(name).line_reader)
+
+
+TEXT_TABLES = {name: data for name, data in TABLES.items() if "encoding" in format_at(name).options}
+"""The other tables are read by other libraries, which have their own tests."""
 
 Use = Callable[[bytes, Path, random.Random], object]
 
@@ -148,10 +161,10 @@ def sentences_through_file(name: str) -> Use:
 
 
 USES: dict[str, tuple[bytes, Use]] = {
-    "LibsvmReader": (LINES["rows.libsvm"], read_lines(_core.LibsvmReader)),
-    "VWReader": (LINES["rows.vw"], read_lines(_core.VWReader)),
-    "FastTextReader": (LINES["texts.ft"], read_lines(_core.FastTextReader)),
-    "TabReader": (LINES["texts.txt"], read_lines(_core.TabReader)),
+    **{
+        (reader := format_at(name).line_reader): (data, read_lines(getattr(_core, reader)))
+        for name, data in LINES.items()
+    },
     "TableReader": (TABLES["table.csv"], read_table),
     "read_conllu": (CONLLU, read_trees),
     "read_columns": (COLUMNS, read_columns),

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, get_args, 
 
 from cyclopts import Parameter, Token
 
-from markone.data.options import ALL, FORMATS
+from markone.data.formats import FORMATS, formats_in_words
+from markone.data.options import ALL
 from markone.data.options import MISSING as MISSING_WORDS
 from markone.data.read import read
 from markone.errors import SettingsError
@@ -195,6 +196,7 @@ def read_options(more_formats: Sequence[str] = ()) -> Any:
         for library, command in IN_PYTHON:
             text = text.replace(library, command)
         helps[name] = text + WRITTEN.get(name, "")
+    helps["format"] = f"The format, if the names of the files do not show it: {formats_in_words()}."
     if more_formats:
         helps["format"] += f" Of sentences: {', '.join(more_formats)}."
     formats = tuple(dict.fromkeys((*FORMATS, *more_formats)))

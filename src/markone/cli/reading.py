@@ -10,7 +10,8 @@ from typing import Any
 
 from markone.cli.options import given
 from markone.data.files import STANDARD_INPUT, files_in, find, format_of
-from markone.data.options import MAKE, TABLES, useless
+from markone.data.formats import has_target_column, useless_options
+from markone.data.options import MAKE
 from markone.data.read import read
 from markone.data.source import Source
 from markone.errors import DataError
@@ -79,7 +80,7 @@ def options_like(
         options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
     if "format" not in said and format != named:
         options["format"] = format
-    if with_labels and target is None and format in TABLES:
+    if with_labels and target is None and has_target_column(format):
         target = model.target
     kind = model.reading.get("kinds", {}).get(target)
     if with_labels and kind is not None and target is not None:
@@ -126,5 +127,5 @@ def name_says(data: str) -> str | None:
 def usual_options(reading: Mapping[str, Any], format: str | None) -> dict[str, Any]:
     """What the model's data were read with, as far as it concerns a file of this format. Kinds are the model's."""
     names = MAKE if format == reading.get("format") else ANY_FORMAT
-    nothing = {"kinds", "named", *useless(format)}
+    nothing = {"kinds", "named", *useless_options(format)}
     return {name: reading[name] for name in names if name in reading and name not in nothing}

@@ -225,7 +225,7 @@ class Report:
             found = fitting(self.source, self.model.features.columns)
             others = [name for name in others if not (isinstance(found, Renamed) and found.old == name)]
         ignored = self.source.ignored if isinstance(self.source, TableSource) else {}
-        reasons = {name: why.removeprefix("no features are made of ") for name, why in ignored.items()}
+        reasons = {name: why.removeprefix("no features are made from ") for name, why in ignored.items()}
         return {**dict.fromkeys(others, "not in the model"), **{n: why for n, why in reasons.items() if n not in used}}
 
     def learned(self) -> Iterator[str]:

@@ -55,9 +55,9 @@ def train(
 ) -> None:
     """Learn a model from labelled examples, and save it.
 
-    Formats go by the names of the files: .csv .tsv .jsonl .parquet .arrow .libsvm .vw .ft .txt, each also with .gz .zst
-    or .bz2; a folder of folders of texts; or --format. Ctrl-C keeps what was learned so far, and --resume goes on from
-    there as if nothing had happened.
+    The ending of a file's name shows its format, and .gz, .zst or .bz2 may follow it: --format lists the formats and
+    their endings. A folder that contains one folder of texts per class can be read too. Ctrl-C keeps what was learned
+    so far, and --resume goes on from there as if nothing had happened.
 
     For example:
 

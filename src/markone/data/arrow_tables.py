@@ -1,4 +1,4 @@
-"""Arrow tables: frames, and the files that keep them, Parquet and Arrow's own."""
+"""Arrow tables: data frames in memory, and Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from markone.data.files import File, open_plain, open_seekable, readable
 from markone.data.options import Options
-from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Rows, Table, listed
+from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Table, TableRows, listed
 from markone.errors import DataError, NoDataError
 from markone.parallel import count_threads
 
@@ -18,7 +18,7 @@ BUFFER = 2**20  # so that a column of a large group of rows is not read as a who
 
 
 class FrameTable(Table):
-    """A table in memory, read where it lies."""
+    """A table in memory, read without a copy."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self.frame = frame
@@ -31,7 +31,7 @@ class FrameTable(Table):
     def sample(self) -> dict[str, Any]:
         return arrays_of(self.frame[:SAMPLE_ROWS])
 
-    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         start = 0
         for batch in self.frame.select(list(wanted)).to_batches(max_chunksize=BATCH_ROWS):
             yield rows_of(batch, self.name, start)
@@ -39,7 +39,7 @@ class FrameTable(Table):
 
 
 class ArrowFileTable(Table):
-    """Parquet files, or Arrow's, that have the same columns."""
+    """Parquet or Arrow files that have the same columns."""
 
     def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
         self.files = files
@@ -63,7 +63,7 @@ class ArrowFileTable(Table):
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
         raise NoDataError(f"{self.name} has no rows")
 
-    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         for file in self.files:
             file.place = 0
         for file in self.files:
@@ -75,7 +75,7 @@ class ArrowFileTable(Table):
                 start += len(batch)
 
     def batches_of(self, file: File, names: list[str] | None) -> Iterator[Any]:
-        """Batches that are sound in every byte, since what the core reads it reads without looking."""
+        """The batches of a file, fully validated, because the core reads their memory without further checks."""
         batches = self.open(file, names)
         while True:
             with readable(file.name):
@@ -83,7 +83,7 @@ class ArrowFileTable(Table):
                 if batch is None:
                     return
                 batch.validate(full=True)
-                there = batch.schema.names  # read here, since they may be no text
+                there = batch.schema.names  # inside `readable`, because a name that is not UTF-8 is an error
                 lacks = [] if names is None else sorted(set(names) - set(there))
             if lacks:
                 what = "has changed since it was opened: it has" if file is self.sampled else "has"
@@ -120,7 +120,7 @@ class ArrowFileTable(Table):
 
 
 def share_of(file: File, done: int, whole: int) -> int:
-    """About how many bytes of a file so much of it is."""
+    """The approximate number of bytes of a file in `done` of its `whole` rows or batches."""
     return (file.size or 0) * done // max(1, whole)
 
 
@@ -128,13 +128,13 @@ def arrays_of(table: Any) -> dict[str, Any]:
     return {name: table[name].combine_chunks() for name in table.column_names}
 
 
-def rows_of(batch: Any, name: str, start: int) -> Rows:
+def rows_of(batch: Any, name: str, start: int) -> TableRows:
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    return Rows(columns, len(batch), lambda row: f"{name}, row {start + row}")
+    return TableRows(columns, len(batch), lambda row: f"{name}, row {start + row}")
 
 
 def without_index(table: Any) -> Any:
-    """A table without the columns in which pandas keeps the names of rows."""
+    """Return the table without the columns in which pandas stores its index."""
     metadata = table.schema.metadata or {}
     kept = json.loads(metadata[b"pandas"])["index_columns"] if b"pandas" in metadata else []
     return table.drop_columns([name for name in kept if isinstance(name, str) and name in table.column_names])

@@ -1,4 +1,4 @@
-"""Blocks: rows as the core reads them, made from NumPy and SciPy arrays without a copy where that is possible."""
+"""Blocks: rows in the form that the core reads, from NumPy and SciPy arrays, if possible without a copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markone.errors import DataError
 
 Rows = _core.DenseRows32 | _core.DenseRows64 | _core.SparseRows32 | _core.SparseRows64
 
-# By the letter that NumPy has for 32- and 64-bit floats.
+# The keys are NumPy's letters for 32- and 64-bit floats.
 DENSE: dict[str, type[_core.DenseRows32 | _core.DenseRows64]] = {"f": _core.DenseRows32, "d": _core.DenseRows64}
 SPARSE: dict[str, type[_core.SparseRows32 | _core.SparseRows64]] = {"f": _core.SparseRows32, "d": _core.SparseRows64}
 MOST_FEATURES = 2**31
@@ -22,7 +22,7 @@ MOST_FEATURES = 2**31
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sparse(Brief):
-    """A CSR matrix of 32-bit floats, in SciPy's words but without SciPy, in which a row names each feature once."""
+    """A CSR matrix of 32-bit floats with SciPy's attribute names, but without SciPy; no row names a feature twice."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.uint32]
@@ -42,7 +42,7 @@ class Sparse(Brief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Block(Brief):
-    """Rows with the number of each one's class and, where they differ, how much each one counts."""
+    """Rows, the number of each row's class and, if they differ, the weight of each row."""
 
     rows: Rows
     matrix: Any
@@ -51,7 +51,7 @@ class Block(Brief):
 
     @classmethod
     def of(cls, matrix: Any, labels: NDArray[Any], importance: ArrayLike | None = None) -> Block:
-        """Checks that the three belong together."""
+        """Check that rows, labels and weights fit together, and make a block of them."""
         matrix = as_matrix(matrix)
         rows = as_rows(matrix)
         if len(rows) == 0:
@@ -67,7 +67,7 @@ class Block(Brief):
         return len(self.rows)
 
     def without_repeats(self) -> Block:
-        """The same block, in which a feature that a row names twice counts once, with the sum of its values."""
+        """Return the block without repeated features in a row: their values are added up."""
         if isinstance(self.matrix, Sparse):
             return self
         if not (isinstance(self.rows, _core.SparseRows32 | _core.SparseRows64) and self.rows.names_twice()):
@@ -77,30 +77,30 @@ class Block(Brief):
         return Block(as_rows(matrix), matrix, self.labels, self.importance)
 
     def take(self, which: NDArray[np.int64]) -> Block:
-        """A block of some of the rows."""
+        """Return a block of some of the rows."""
         importance = None if self.importance is None else self.importance[which]
         matrix = self.matrix[which]
         return Block(as_rows(matrix), matrix, self.labels[which], importance)
 
 
 def is_sparse(matrix: object) -> bool:
-    """Whether it is a SciPy matrix, without importing SciPy for the answer."""
+    """Whether the value is a SciPy matrix. SciPy is not imported for this."""
     return hasattr(matrix, "indptr") or (hasattr(matrix, "tocsr") and hasattr(matrix, "nnz"))
 
 
 def as_scipy(matrix: Any) -> Any:
-    """A dense array, or SciPy's CSR matrix."""
+    """Return a dense array, or a CSR matrix of SciPy."""
     if not isinstance(matrix, Sparse):
         return matrix
     from scipy.sparse import csr_matrix
 
     narrow = len(matrix.indices) < 2**31 and matrix.width < 2**31
-    kind = np.int32 if narrow else np.int64  # scikit-learn is quicker with the narrow ones
+    kind = np.int32 if narrow else np.int64  # scikit-learn is faster with 32-bit indices
     return csr_matrix((matrix.data, matrix.indices.astype(kind), matrix.indptr.astype(kind)), shape=matrix.shape)
 
 
 def as_matrix(matrix: Any, dtype: Any = None) -> Any:
-    """A dense C-contiguous array or a CSR matrix, of 32- or 64-bit floats: `dtype` or the nearest to what it has."""
+    """Return a dense C-contiguous array or a CSR matrix of 32- or 64-bit floats: of `dtype`, or of the nearest type."""
     if isinstance(matrix, Sparse):
         return matrix
     if is_sparse(matrix):
@@ -112,9 +112,9 @@ def as_matrix(matrix: Any, dtype: Any = None) -> Any:
     try:
         array = np.ascontiguousarray(array, wanted) if array.ndim else array
     except (TypeError, ValueError) as error:
-        raise DataError(f"the rows have values that are no numbers: {error}") from None
+        raise DataError(f"the rows contain values that are not numbers: {error}") from None
     if array.ndim != 2:
-        raise DataError(f"rows must stand in a table of two dimensions, not {array.ndim}; for one row give [row]")
+        raise DataError(f"rows must be an array of two dimensions, not {array.ndim}; for one row give [row]")
     return array
 
 
@@ -125,18 +125,18 @@ def float_like(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def as_rows(matrix: Any) -> Rows:
-    """What `as_matrix` gave, as the core reads it, with its bounds and values checked."""
+    """Return a result of `as_matrix` in the form that the core reads, with checked bounds and values."""
     if not is_sparse(matrix):
         return dense_rows(matrix)
     try:
         return sparse_rows(matrix)
-    except TypeError:  # an array that is not contiguous, or indices of a rarer type
+    except TypeError:  # an array that is not contiguous, or indices of another type
         indptr, indices = (np.ascontiguousarray(array, np.int64) for array in (matrix.indptr, matrix.indices))
         return sparse_rows(type(matrix)((np.ascontiguousarray(matrix.data), indices, indptr), shape=matrix.shape))
 
 
 def quick_rows(matrix: Any, dtype: np.dtype[Any], width: int) -> Rows | None:
-    """The rows of an array or a CSR matrix that can be read just as it is; `None` for all else."""
+    """Return the rows of an array or a CSR matrix if the core can read it without a copy, else None."""
     kind = type(matrix)
     if kind is not np.ndarray and kind.__name__ not in ("csr_matrix", "csr_array"):
         return None
@@ -159,7 +159,7 @@ def dense_rows(matrix: NDArray[Any]) -> Rows:
 def sparse_rows(matrix: Any) -> Rows:
     width = matrix.shape[1]
     if width > MOST_FEATURES:
-        raise DataError(f"{width} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
+        raise DataError(f"{width} columns are too many; the maximum is 2³¹ = {MOST_FEATURES}")
     try:
         return SPARSE[matrix.data.dtype.char](matrix.indptr, matrix.indices, matrix.data, width)
     except _core.NotFinite:
@@ -179,7 +179,7 @@ def describe_not_finite(values: NDArray[Any]) -> str:
 
 
 def as_importance(importance: ArrayLike | None, rows: int) -> NDArray[np.float64] | None:
-    """Weights of examples: finite, not negative, one for each row; `None` where all are 1."""
+    """Return the checked weights of examples: finite, not negative, one for each row; None if all are 1."""
     if importance is None:
         return None
     try:
@@ -194,6 +194,6 @@ def as_importance(importance: ArrayLike | None, rows: int) -> NDArray[np.float64
         raise DataError(f"a weight of {weights.max():g} is too large for an example; divide the weights by a constant")
     if (weights < 0).any():
         raise DataError(
-            f"the weights of examples must not be negative; the first such is in row {(weights < 0).argmax()}"
+            f"the weights of examples must not be negative; the first negative one is in row {(weights < 0).argmax()}"
         )
     return None if (weights == 1).all() else weights

@@ -1,4 +1,4 @@
-"""How much memory there is, and how much of it may be used."""
+"""The memory budget: how much memory the machine has, and how much of it may be used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.l
 
 
 def memory_budget(memory: int | str | None) -> int:
-    """Bytes: as many as said, in words such as "500 MB" too; or half of what the machine has.
+    """Return the budget in bytes: the given number or text, such as "500 MB", or half of the machine's memory.
 
     >>> memory_budget("1.5 GB")
     1500000000
@@ -34,7 +34,7 @@ def memory_budget(memory: int | str | None) -> int:
 
 
 def machine_memory() -> int:
-    """What the machine has, or the container where that is less."""
+    """The memory of the machine, or of the container if that is less."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in CONTAINER_LIMITS:
         try:

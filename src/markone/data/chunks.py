@@ -1,4 +1,4 @@
-"""Chunks: about a megabyte of a file, ending where a line or a row ends, in UTF-8."""
+"""Chunks: pieces of a file of about a megabyte, in UTF-8, each of which ends with a complete line or row."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chunk(Brief):
-    """Whole lines of a file, and how many lines are before them."""
+    """Complete lines of a file, and the number of lines before them."""
 
     file: str
     data: bytes
     lines_before: int
 
     def place(self, line: int) -> str:
-        """Where a line of the chunk is, counted from 1, for a sentence."""
+        """The place of a line of the chunk, counted from 1, for a message."""
         return f"{self.file}, line {self.lines_before + line}"
 
     def at(self, line: int) -> dict[str, Any]:
-        """The same, for an error."""
+        """The place of a line, as arguments of an error."""
         return {"file": self.file, "line": self.lines_before + line}
 
 
@@ -42,7 +42,7 @@ def last_line_end(data: bytes) -> int:
 
 
 def chunks(files: Iterable[File], options: Options, cut: Callable[[bytes], int] = last_line_end) -> Iterator[Chunk]:
-    """The chunks of all files in turn. `cut` says where the last whole row of some bytes ends, 0 if none is whole."""
+    """The chunks of all files, one after the other. `cut` returns where the last complete row ends, or 0."""
     files = list(files)
     for file in files:
         file.place = 0
@@ -53,7 +53,7 @@ def chunks(files: Iterable[File], options: Options, cut: Callable[[bytes], int] 
 def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iterator[Chunk]:
     lines = 0
     rest = b""
-    waiting: list[bytes] = []  # until there is as much again as has no end: a long line is not looked at for each piece
+    waiting: list[bytes] = []  # as long as the unfinished row, so that a long line is not searched for each piece
     for fresh in chain(pieces(file, options), [b""]):
         waiting.append(fresh)
         if fresh and rest and sum(map(len, waiting)) < len(rest):
@@ -64,9 +64,9 @@ def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iter
         if end == 0 and len(rest) > options.longest_line:
             raise LimitError(
                 (
-                    f"the line is longer than {options.longest_line:,} bytes; is it not "
+                    f"the line is longer than {options.longest_line:,} bytes; is the file not "
                     f"{options.format or 'a file of lines'} at all, or is a quote not closed? "
-                    "If it is meant, say how long lines may be with ",
+                    "If such lines are intended, allow them with ",
                     Setting("longest_line"),
                 ),
                 file=file.name,
@@ -82,12 +82,12 @@ def chunks_of(file: File, options: Options, cut: Callable[[bytes], int]) -> Iter
 
 
 def count_lines(data: bytes) -> int:
-    """Ends of lines; five times as fast as bytes.count."""
+    """The number of line ends; five times as fast as bytes.count."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
 
 
 def pieces(file: File, options: Options) -> Iterator[bytes]:
-    """The bytes of a file in UTF-8, without the mark with which some programs begin it."""
+    """The bytes of a file in UTF-8, without a byte order mark."""
     decoder = None
     if codecs.lookup(options.encoding).name not in ("utf-8", "utf-8-sig"):
         decoder = codecs.getincrementaldecoder(options.encoding)()
@@ -117,7 +117,7 @@ def pieces(file: File, options: Options) -> Iterator[bytes]:
 
 
 def decode(raw: bytes, decoder: codecs.IncrementalDecoder, name: str, encoding: str) -> bytes:
-    """The bytes in UTF-8; none at the end, which must not come in the middle of a character."""
+    """The next bytes in UTF-8, none at the end of the file. A file that ends within a character is an error."""
     try:
         return decoder.decode(raw, final=not raw).encode("utf-8", "surrogatepass")
     except UnicodeError as error:

@@ -1,4 +1,4 @@
-"""Delimited tables: CSV and its relatives, with a separator, or runs of white space, between the fields."""
+"""Delimited tables: CSV, TSV and similar files, with a separator or white space between the fields."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from markone.data.chunks import Chunk, chunks, count_lines
 from markone.data.files import File
 from markone.data.kinds import NUMBER
 from markone.data.options import WHITE_SPACE, Options
-from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, listed
+from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, listed
 from markone.errors import DataError, NoDataError, Setting, Words
 from markone.parallel import count_threads, in_order
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
 HOW = {";": "separated by semicolons", "\t": "separated by tabs", "|": "separated by vertical bars"}
-"""The other separators that are found by themselves in CSV files, as people are told."""
+"""The separators other than the comma that are recognised in CSV files, with the words for users."""
 ROWS_LOOKED_AT = 20
 LONGEST_LOOK = 2**16
 HOW_TO_READ = {
@@ -66,8 +66,8 @@ class DelimitedTable(Table):
     # ---- the separator
 
     def find_separator(self) -> str:
-        """A comma; but where the first row has none, another character by which all of the first rows have as many
-        fields as the first, and more than one."""
+        """Return the comma or, if the first row has none, another separator that divides all of the first rows into the
+        same number of fields, at least two."""
         usual = SEPARATOR["csv"]
         chunk = next(chunks(self.files, self.options, self.cut), None)
         if chunk is None:
@@ -79,7 +79,7 @@ class DelimitedTable(Table):
         return max(fitting, key=fitting.__getitem__, default=usual)
 
     def first_widths(self, data: bytes, separator: str, rows: int) -> list[int]:
-        """How many fields each of the first rows has; none where they cannot be read so."""
+        """The number of fields of each of the first rows; an empty list if they cannot be read with this separator."""
         if self.options.quote == separator:
             return []
         found: list[int] = []
@@ -117,53 +117,53 @@ class DelimitedTable(Table):
         raise NoDataError(f"{self.name} is empty")
 
     def first_row(self, chunk: Chunk) -> tuple[list[str], int]:
-        """The fields of the first row that is not blank, and where in the chunk it ends."""
+        """The fields of the first row that is not blank, and the place in the chunk where it ends."""
         try:
             fields, end = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
             return [field.decode() for field in fields], end
         except _core.BadLine as bad:
             raise DataError(bad.problem, **chunk.at(bad.line)) from None
         except UnicodeDecodeError:
-            advice = ("if the file has another encoding, say so, for instance ", Setting("encoding", "latin-1"))
+            advice = ("if the file has another encoding, name it, for instance ", Setting("encoding", "latin-1"))
             raise DataError("the first row is not UTF-8", **chunk.at(1), advice=advice) from None
 
     def check_line_ends(self, chunk: Chunk) -> None:
-        """That not all lines end as they did on the first Macintosh; a quoted field may have such ends in it."""
+        """Raise an error if lines end in a carriage return alone, as on old Macs. Quoted fields may contain one."""
         first, *others = chunk.data.rstrip().split(b"\r", 1)
         is_quoted = self.options.quote is not None and first.count(self.options.quote.encode()) % 2 == 1
         if others and not is_quoted and b"\n" not in chunk.data:
             raise DataError(
                 f"the lines of {chunk.file} end in a carriage return alone, \\r; they must end in \\n or \\r\\n: "
-                "tr '\\r' '\\n' mends it"
+                "tr '\\r' '\\n' converts them"
             )
 
     def check_header(self, names: list[str], file: str) -> None:
-        """That a further file has the columns of the first."""
+        """Raise an error if a file does not have the columns of the first file."""
         if names and self.options.columns is None and named(names) != self.names:
             first = self.files[0].name
             what = "has changed since it was opened" if file == first else f"has other columns than {first}"
             raise DataError(f"{file} {what}: {listed(names)} instead of {listed(self.names)}")
 
     def hint(self, sampled: Mapping[str, Any]) -> Words:
-        """What may be wrong where a column is not found: that the first row is no header, or another separator."""
+        """A possible reason why a column is not found: a first row that is not a header, or another separator."""
         options, names = self.options, self.names
         if options.header is not None or options.columns is not None:
             return ""
         if len(names) == 1 and (sign := next((sign for sign in ",;\t|" if sign in names[0]), None)):
-            return f" If fields are separated by {sign!r}, say ", Setting("separator", sign), "."
+            return f" If the fields are separated by {sign!r}, set ", Setting("separator", sign), "."
         if len(names) == 1:
-            return " With one column there are no labels beside the examples."
+            return " A file with one column has no labels beside the examples."
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
         return (
-            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if so, say ",
+            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if it is one, set ",
             Setting("header", False),
             ", which names the columns c0, c1 and so on, or ",
             Setting("columns", [...]),
         )
 
     def is_like_data(self, name: str, array: Any) -> bool:
-        """Whether the name of a column is a number, or one of its values."""
+        """Whether the name of a column is a number, or equal to one of the column's values."""
         return NUMBER.fullmatch(name) is not None or name in array.drop_null().to_pylist()
 
     # ---- rows
@@ -186,24 +186,24 @@ class DelimitedTable(Table):
         raise (DataError if self.options.skip_bad else NoDataError)(f"{self.name} has no rows")
 
     def start_of(self, chunk: Chunk) -> Chunk:
-        """The first rows of a chunk: those in as many lines as a sample has rows, or all if a row has more."""
+        """The part of a chunk with as many lines as a sample has rows, or the whole chunk if no row ends there."""
         ends = np.flatnonzero(np.frombuffer(chunk.data, np.uint8) == ord("\n"))[:SAMPLE_ROWS]
         end = self.cut(chunk.data[: ends[-1] + 1]) if len(ends) == SAMPLE_ROWS else 0
         return Chunk(chunk.file, chunk.data[:end], chunk.lines_before) if end > 0 else chunk
 
-    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         reader = self.reader({name: HOW_TO_READ[kind] for name, kind in wanted.items()})
         keeper = self.reader(dict.fromkeys(keep, _core.TableKind.text)) if keep else None
 
-        def rows_of(chunk: Chunk) -> Rows:
+        def rows_of(chunk: Chunk) -> TableRows:
             rows = self.rows_of(reader, chunk)
             return rows if keeper is None else replace(rows, kept=self.kept_of(keeper, keep, chunk, rows))
 
         return in_order(rows_of, self.chunks(), count_threads(self.options.threads))
 
-    def kept_of(self, keeper: _core.TableReader, keep: Sequence[str], chunk: Chunk, rows: Rows) -> dict[str, Any]:
-        """Columns as they are in the file, of the rows that were good. They are read apart: the same column may also be
-        wanted as numbers."""
+    def kept_of(self, keeper: _core.TableReader, keep: Sequence[str], chunk: Chunk, rows: TableRows) -> dict[str, Any]:
+        """The columns to keep, as strings, for the rows that could be read. They are read separately, because the same
+        column may also be needed as numbers."""
         import pyarrow as pa
 
         kept = self.rows_of(keeper, chunk)
@@ -212,7 +212,7 @@ class DelimitedTable(Table):
         which = pa.array(np.isin(kept.lines, rows.lines))
         return {name: kept.columns[name].filter(which) for name in keep}
 
-    def rows_of(self, reader: _core.TableReader, chunk: Chunk) -> Rows:
+    def rows_of(self, reader: _core.TableReader, chunk: Chunk) -> TableRows:
         try:
             read = reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
@@ -222,7 +222,7 @@ class DelimitedTable(Table):
             name: arrow_of(arrays, size) for name, arrays in zip(self.names, read.columns, strict=True) if arrays
         }
         first_bad = [f"{chunk.place(line)}: {problem}" for line, problem in read.first_bad]
-        return Rows(
+        return TableRows(
             columns,
             size,
             lambda row: chunk.place(int(read.row_lines[row])),
@@ -233,24 +233,24 @@ class DelimitedTable(Table):
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """A column whose name is empty is called by its place."""
+    """The names of the columns; a column without a name is named after its position."""
     return [name or f"c{i}" for i, name in enumerate(names)]
 
 
 def check_is_header(names: Sequence[str], chunk: Chunk) -> None:
-    """That a first row of which nobody said what it is does not look like the others."""
+    """Raise an error if the first row, which the user did not describe, looks like an example and not like a header."""
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     if 2 * len(numbers) >= len(names):
         raise DataError(
             (
                 f"is the first row a header? {len(numbers)} of its {len(names)} fields are numbers: "
-                f"{listed(numbers, 5)}. If it is none, say ",
+                f"{listed(numbers, 5)}. If it is not a header, set ",
                 Setting("header", False),
                 ", or ",
                 Setting("columns", [...]),
                 " with names",
             ),
-            advice=("if it is, ", Setting("header", True)),
+            advice=("if it is one, set ", Setting("header", True)),
             **chunk.at(1),
         )
 
@@ -260,9 +260,9 @@ def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
     for name in named(names):
         if name in seen:
             advice = (
-                "if the first line is no header, say ",
+                "if the first line is not a header, set ",
                 Setting("header", False),
-                ", else give the columns other names with ",
+                "; if it is one, rename the columns with ",
                 Setting("columns", [...]),
             )
             raise DataError(f"two columns are named {name!r}", **chunk.at(1), advice=advice)
@@ -270,7 +270,7 @@ def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
 
 
 def arrow_of(arrays: Sequence[Any], size: int) -> Any:
-    """What the core gave as an Arrow array, without a copy."""
+    """An Arrow array over the core's arrays, without a copy."""
     import pyarrow as pa
 
     bits, *others = (None if array is None else pa.py_buffer(array) for array in arrays)

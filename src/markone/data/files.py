@@ -1,4 +1,4 @@
-"""Files: found by name, pattern or folder, opened through whatever they are compressed with, and standard input."""
+"""Files: found by name, pattern or folder, opened and decompressed; also pipes and standard input."""
 
 from __future__ import annotations
 
@@ -16,67 +16,49 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from markone.data.foreign import foreign_at
+from markone.data.formats import FORMATS, format_of_name
 from markone.errors import DataError, MarkoneError, Setting, did_you_mean
 
 STANDARD_INPUT = "-"
 
 START_KEPT = 2**26
-"""So many bytes of what is read only once are kept, for those who look at its start before all of it is read."""
+"""The number of bytes that are kept at the start of a file that is read only once. The start is read several times."""
 PAUSE = 0.02
-"""Seconds after which what has come of it is handed on."""
+"""The number of seconds to wait for more bytes of a pipe before the bytes so far are passed on."""
 
-FORMAT_OF_ENDING = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "json": "jsonl",
-    "parquet": "parquet",
-    "arrow": "arrow",
-    "feather": "arrow",
-    "ipc": "arrow",
-    "libsvm": "libsvm",
-    "svm": "libsvm",
-    "svmlight": "libsvm",
-    "vw": "vw",
-    "ft": "fasttext",
-    "txt": "tab",
-}
-IDX_IMAGES = ("idx3-ubyte", "idx3.ubyte")
 IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
 COMPRESSION_OF_ENDING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
-# How compressed files begin. No text begins so: the first two are no UTF-8, the third has six odd bytes.
+# The first bytes of compressed files. No text begins with them: two are not UTF-8, the third has six odd bytes.
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 BZ2_MAGIC = (b"BZh", b"\x31\x41\x59\x26\x53\x59")
 
 
 class File(Protocol):
-    """Something that can be opened again and again."""
+    """A file that can be opened repeatedly."""
 
     place: int
-    """How many of its bytes have been read this time."""
+    """The number of bytes that have been read since it was last opened."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def size(self) -> int | None:
-        """Its bytes, where that is known."""
+        """Its size in bytes, or None if it is not known."""
 
     def open(self) -> Any:
-        """Its bytes, to be read from the first."""
+        """Open it at its first byte."""
 
     def look(self) -> None:
-        """Sets `place`."""
+        """Update `place`."""
 
     def check_again(self) -> None:
-        """At the end of a reading: an error if it has changed meanwhile."""
+        """Raise an error at the end of a reading if the file has changed meanwhile."""
 
 
 class NamedFile:
-    """A file on disk. It must be the same at every opening; where it is read only `once`, it may have grown since
-    somebody looked at its start."""
+    """A file on disk. It must not change between two openings; if it is read only `once`, it may grow."""
 
     def __init__(self, path: str, once: bool = False) -> None:
         self.path = path
@@ -95,7 +77,7 @@ class NamedFile:
         return os.path.getsize(self.path)
 
     def open(self) -> Any:
-        # A pipe that took the file's place would keep us waiting for someone who writes to it.
+        # If a pipe has replaced the file, a blocking open would wait for a writer.
         opener = lambda path, flags: os.open(path, flags | os.O_NONBLOCK)  # noqa: E731
         self.opened = open(self.path, "rb", buffering=0, opener=opener)  # noqa: SIM115 - its reader closes it
         self.descriptor = self.opened.fileno()
@@ -107,11 +89,11 @@ class NamedFile:
         return self.opened
 
     def open_in_arrow(self) -> Any:
-        """The same, to be read without Python."""
+        """Open it as a file of Arrow, which is read without Python."""
         import pyarrow as pa
 
         self.check(os.stat(self.path))
-        self.opened = pa.OSFile(self.path)  # which does not tell its descriptor in every version
+        self.opened = pa.OSFile(self.path)  # not every version gives access to its descriptor
         self.descriptor = None
         return self.opened
 
@@ -123,12 +105,12 @@ class NamedFile:
             self.identity = now
         elif change := now.change_since(self.identity, may_grow=self.once):
             raise DataError(
-                f"{self.path} {change} while it was being read; start again when nothing writes to it any more, or "
+                f"{self.path} {change} while it was being read; start again when no program writes to it, or "
                 "read a copy of it"
             )
 
     def check_again(self) -> None:
-        """When all of it has been read: that it has not changed meanwhile."""
+        """Raise an error if the file has changed while it was read."""
         if not self.opened.closed:
             self.check(os.stat(self.path) if self.descriptor is None else os.fstat(self.descriptor))
 
@@ -137,7 +119,7 @@ class NamedFile:
 
 
 class Identity(NamedTuple):
-    """What changes when a file is replaced or written to."""
+    """The facts that change if a file is replaced or written to."""
 
     file: tuple[int, int]
     size: int
@@ -148,7 +130,7 @@ class Identity(NamedTuple):
         return cls((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns)
 
     def change_since(self, before: Identity, *, may_grow: bool = False) -> str:
-        """What has happened to the file, for a sentence; nothing if it is the same."""
+        """What has happened to the file, for a message; an empty text if it is unchanged."""
         if self.file != before.file:
             return "was replaced by another file"
         if self.size < before.size:
@@ -168,17 +150,17 @@ SPECIAL = (
 
 
 def special(path: str, mode: int) -> DataError:
-    """The error for what stands among files and is none."""
-    what = next((what for is_one, what in SPECIAL if is_one(mode)), "no regular file")
-    return DataError(f"{path} is {what}, not a file; take it out of the folder, or name the files to read")
+    """The error for something in a folder that is not a regular file."""
+    what = next((what for is_one, what in SPECIAL if is_one(mode)), "not a regular file")
+    return DataError(f"{path} is {what}, not a file; remove it from the folder, or name the files to read")
 
 
 class KeptFile:
-    """What can be read only once, such as a pipe: it is kept in a temporary file without a name while it is first read,
-    so that it can be read again.
+    """A pipe or another stream. While it is first read, it is copied to a temporary file, from which it can be read
+    again.
 
-    Where it will be read only `once`, no more than its start is kept, at which several look, and what has come is
-    handed on when nothing more comes for a moment.
+    If it will be read only `once`, only its start is copied, and its bytes are passed on as soon as no more of them
+    arrive for a moment.
     """
 
     size: int | None = None
@@ -198,10 +180,10 @@ class KeptFile:
         return KeptReading(self)
 
     def look(self) -> None:
-        """Nobody asks how far a file is whose size is not known."""
+        """Do nothing: without a known size, no progress is shown."""
 
     def check_again(self) -> None:
-        """What was kept of it does not change."""
+        """Do nothing: the copy does not change."""
 
     def read_at(self, place: int, size: int) -> bytes:
         with self.lock:
@@ -220,7 +202,7 @@ class KeptFile:
         self.met += len(fresh)
 
     def pass_on(self, place: int, size: int) -> bytes:
-        """What comes next, and is not kept but at the start."""
+        """Return the next bytes; only those at the start of the stream are kept."""
         if place != self.passed:
             raise DataError(f"{self.name} can be read only once")
         if self.met < START_KEPT:
@@ -233,7 +215,7 @@ class KeptFile:
         return fresh
 
     def read_what_comes(self, size: int) -> bytes:
-        """Waits for some bytes, and for more only while they keep coming; none at the end."""
+        """Wait for some bytes, and for more as long as they keep arriving; returns no bytes at the end."""
         read_some = getattr(self.stream, "read1", self.stream.read)
         parts: list[bytes] = []
         missing = size
@@ -244,14 +226,14 @@ class KeptFile:
         return b"".join(parts)
 
     def read_all(self) -> int:
-        """Keeps all of it; its size."""
+        """Copy the whole stream, and return its size."""
         while not self.at_end:
             self.read_at(self.met, 2**20)
         return self.met
 
 
 def comes_soon(stream: BinaryIO) -> bool:
-    """Whether there is something to read, or will be in a moment. What has no descriptor never keeps one waiting."""
+    """Whether there are bytes to read now or in a moment. A stream without a descriptor never blocks."""
     try:
         descriptor = stream.fileno()
     except (OSError, AttributeError):
@@ -261,7 +243,7 @@ def comes_soon(stream: BinaryIO) -> bool:
 
 
 class KeptReading:
-    """One reading of such a file."""
+    """One reading of a `KeptFile`."""
 
     def __init__(self, source: KeptFile) -> None:
         self.source = source
@@ -290,7 +272,7 @@ class KeptReading:
         return True
 
     def flush(self) -> None:
-        """There is nothing to flush; pyarrow asks all the same."""
+        """Do nothing: pyarrow calls it."""
 
     def close(self) -> None:
         self.closed = True
@@ -310,15 +292,15 @@ def standard_input(once: bool = False) -> File:
 
 
 def file_at(path: str, once: bool = False) -> File:
-    """The file of that name, which may be a pipe."""
+    """The file with this name, which may be a pipe."""
     if os.path.isfile(path):
         return NamedFile(path, once)
     with readable(path):
         if stat.S_ISSOCK(os.stat(path).st_mode):
             raise DataError(
-                f"{path} is a socket, which cannot be opened; read from it by a pipe, as in: nc -U ... | ..."
+                f"{path} is a socket, which cannot be opened; read from it through a pipe, as in: nc -U ... | ..."
             )
-        stream = open(path, "rb")  # noqa: SIM115 - it is closed together with what is kept of it
+        stream = open(path, "rb")  # noqa: SIM115 - it is closed together with its copy
     kept = KeptFile(stream, path, once)
     weakref.finalize(kept, stream.close)
     return kept
@@ -329,14 +311,14 @@ def file_at(path: str, once: bool = False) -> File:
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Makes what goes wrong while a file is read an error that names it."""
+    """Turn an error of reading a file into a `DataError` that names the file."""
     try:
         yield
     except MarkoneError:
         raise
     except FileNotFoundError:
-        link = f"is a symbolic link to {os.readlink(name)}, which is not there" if os.path.islink(name) else ""
-        raise DataError(f"{name} {link or 'is gone: it was there when reading began'}") from None
+        link = f"is a symbolic link to {os.readlink(name)}, which does not exist" if os.path.islink(name) else ""
+        raise DataError(f"{name} {link or 'no longer exists: it did when reading began'}") from None
     except Exception as error:
         if not isinstance(error, (OSError, EOFError, UnicodeError, MemoryError)) and not is_of_arrow(error):
             raise
@@ -345,26 +327,26 @@ def readable(name: str) -> Iterator[None]:
 
 
 def is_of_arrow(error: Exception) -> bool:
-    """Arrow is slow to start; an error of its is there only if it has."""
+    """Whether it is an error of Arrow, which is not imported for this, because its import is slow."""
     arrow = sys.modules.get("pyarrow")
     return arrow is not None and isinstance(error, arrow.ArrowException)
 
 
 def shorten(sentence: str, longest: int = 300) -> str:
-    """A foreign sentence on one line."""
+    """The message of another library on one line, cut if it is long."""
     line = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def compression_of(start: bytes) -> str | None:
-    """What a file is compressed with, by its first ten bytes."""
+    """The compression of a file, recognised by its first ten bytes."""
     if start.startswith(BZ2_MAGIC[0]) and start[4:10] == BZ2_MAGIC[1]:
         return "bz2"
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
 def open_plain(file: File) -> Any:
-    """The bytes of a file as a stream, decompressed if need be."""
+    """The bytes of a file as a stream, decompressed if necessary."""
     raw = file.open()
     start = raw.read(10)
     raw.seek(0)
@@ -372,7 +354,7 @@ def open_plain(file: File) -> Any:
     named = COMPRESSION_OF_ENDING.get(os.path.splitext(file.name)[1])
     if named is not None and found != named and start:
         raw.close()
-        raise DataError(f"{file.name} is named like a {named} file but is none")
+        raise DataError(f"{file.name} is named like a {named} file but is not one")
     if found is None:
         return raw
     import pyarrow as pa
@@ -384,7 +366,7 @@ def open_plain(file: File) -> Any:
 
 
 def open_seekable(file: File) -> Any:
-    """The same for formats that are read from several places: what is compressed goes to a nameless temporary file."""
+    """The bytes of a file for formats that need to seek; a compressed file is unpacked into a temporary file."""
     import pyarrow as pa
 
     stream = open_plain(file)
@@ -393,7 +375,7 @@ def open_seekable(file: File) -> Any:
             return pa.PythonFile(stream, mode="r")
         stream.close()
         return file.open_in_arrow()
-    whole = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed by whoever reads it
+    whole = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
     try:
         while piece := stream.read(2**20):
             whole.write(piece)
@@ -408,12 +390,12 @@ def open_seekable(file: File) -> Any:
 
 
 def find(path: str) -> list[str]:
-    """The files that a path or a pattern names; a folder's own name, if it names one."""
+    """The files that match a path or a pattern; the path itself if it is a folder."""
     if os.path.exists(path):
         return [path]
     if os.path.islink(path):
         raise DataError(
-            f"{path} is a symbolic link to {os.readlink(path)}, {why_broken(path)}; make it anew, or name the file"
+            f"{path} is a symbolic link to {os.readlink(path)}, {why_broken(path)}; create it again, or name the file"
         )
     if glob.has_magic(path):
         found = sorted(name for name in matches(path) if os.path.isfile(name))
@@ -422,7 +404,7 @@ def find(path: str) -> list[str]:
         return found
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
-        raise DataError(f"there is no folder {folder}, in which to look for {name}")
+        raise DataError(f"there is no folder {folder}, which should contain {name}")
     guess = did_you_mean(name, os.listdir(folder or "."))
     raise DataError(f"there is no file {path}.{guess}")
 
@@ -432,13 +414,13 @@ def why_broken(link: str) -> str:
     try:
         os.stat(link)
     except OSError as error:
-        return "which is a loop of links" if error.errno == errno.ELOOP else "which is not there"
-    return "which is there again"
+        return "which is a loop of links" if error.errno == errno.ELOOP else "which does not exist"
+    return "which exists again"
 
 
 def matches(pattern: str) -> set[str]:
-    """What a pattern names. `**` stands for a folder and all below it, each once; Python would follow links that lead
-    back, again and again."""
+    """The names that match a pattern. `**` matches a folder and all folders below it, each once, even if links form a
+    loop, in which Python's `glob` would run many times."""
     head, deep, tail = cut_pattern(pattern)
     if not deep:
         return set(glob.glob(pattern))
@@ -448,7 +430,7 @@ def matches(pattern: str) -> set[str]:
 
 
 def cut_pattern(pattern: str) -> tuple[str, str, str]:
-    """What stands before, at and behind the first `**` that is a whole part of the path.
+    """The parts of a path before, at and after its first `**` between two separators.
 
     >>> cut_pattern("data/**/*.csv"), cut_pattern("**.csv")
     (('data', '**', '*.csv'), ('**.csv', '', ''))
@@ -462,7 +444,7 @@ def cut_pattern(pattern: str) -> tuple[str, str, str]:
 
 
 def folders_below(top: str) -> Iterator[str]:
-    """A folder and those below it, without hidden ones."""
+    """A folder and all folders below it, without hidden ones."""
     seen = {os.path.realpath(top)}
     waiting = [top]
     while waiting:
@@ -476,7 +458,7 @@ def folders_below(top: str) -> Iterator[str]:
 
 
 def files_in(folder: str) -> tuple[list[str], list[str]]:
-    """A folder's files and folders, in order, without those whose names begin with a dot or an underscore."""
+    """The files and the folders in a folder, sorted, without names that begin with a dot or an underscore."""
     files: list[str] = []
     folders: list[str] = []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
@@ -486,9 +468,8 @@ def files_in(folder: str) -> tuple[list[str], list[str]]:
 
 
 def format_of(path: str) -> str | None:
-    """The format that a file's name says, or None."""
-    name = name_without_compression(path)
-    return "idx" if name.endswith(IDX_IMAGES) else FORMAT_OF_ENDING.get(os.path.splitext(name)[1].removeprefix("."))
+    """The format that a file's name shows, or None."""
+    return format_of_name(name_without_compression(path))
 
 
 def name_without_compression(path: str) -> str:
@@ -498,25 +479,25 @@ def name_without_compression(path: str) -> str:
 
 
 def common_format(paths: Sequence[str]) -> str:
-    """The one format that all these files have by their names."""
+    """The format of all these files, which their names show."""
     formats = {path: format_of(path) for path in paths}
     first, *others = dict.fromkeys(formats.values())
     if first is None or None in others:
         path = next(path for path, format in formats.items() if format is None)
         if name_without_compression(path).endswith(IDX_LABELS):
             raise DataError(
-                f"{path} holds labels, by its name; read the file of images, whose name ends in {IDX_IMAGES[0]}: it "
-                "finds its labels beside it, or where target says"
+                f"{path} contains labels, by its name; read the file of images, whose name ends in "
+                f"{FORMATS['idx'].endings[0]}: its labels are found beside it, or in the file that target names"
             )
         error = foreign_at(path)
         if error is not None:
             raise error
-        known = " ".join([*(f".{ending}" for ending in FORMAT_OF_ENDING), IDX_IMAGES[0]])
-        advice = ("say it, for instance ", Setting("format", "csv"))
-        raise DataError(f"the name of {path} does not say its format ({known})", file=path, advice=advice)
+        known = " ".join(ending for format in FORMATS.values() for ending in format.endings)
+        advice = ("set it, for instance ", Setting("format", "csv"))
+        raise DataError(f"the name of {path} does not show its format ({known})", file=path, advice=advice)
     if others:
         path = next(path for path, format in formats.items() if format == others[0])
         raise DataError(
-            f"{paths[0]} is {first} but {path} is {others[0]}; files that are read together have one format"
+            f"{paths[0]} is {first} but {path} is {others[0]}; files that are read together must have one format"
         )
     return first

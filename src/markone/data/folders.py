@@ -1,4 +1,4 @@
-"""Folders: one for each class, in which every file is a text."""
+"""Folders of texts: one folder for each class, with one file for each text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Group = list[tuple[int, str, str]]
 
 
 class FolderSource(Source):
-    """A folder of class folders. The classes come in the order of their names."""
+    """A folder that contains one folder per class. The classes are sorted by name."""
 
     columns = (Column("text", "text"),)
 
@@ -34,10 +34,10 @@ class FolderSource(Source):
         self.classes = {os.path.basename(path): files_in(path)[0] for path in files_in(folder)[1]}
         self.classes = {name: files for name, files in self.classes.items() if files}
         self.identities = np.zeros(sum(map(len, self.classes.values())), np.int64)
-        """Of each file, when it was first read; 0 before."""
+        """A hash of each file's identity when it was first read; 0 before."""
         self.name = f"{folder}, texts of the classes {', '.join(self.classes)}"
         if not self.classes:
-            raise DataError(f"{folder} has no folders with files in them, one for each class")
+            raise DataError(f"{folder} has no folders that contain files, one folder for each class")
 
     def batches(self) -> Iterator[Batch]:
         import pyarrow as pa
@@ -50,13 +50,13 @@ class FolderSource(Source):
                 yield Batch({"text": pa.array([text for _, text in texts], pa.binary())}, len(texts), numbers)
 
     def groups(self) -> Iterator[Group]:
-        """Some hundred files at a time."""
+        """Some hundred files at a time, each with its number and its label."""
         paths = ((label, path) for label, paths in self.classes.items() for path in paths)
         every = [(number, label, path) for number, (label, path) in enumerate(paths)]
         return (every[i : i + GROUP] for i in range(0, len(every), GROUP))
 
     def read(self, group: Group) -> tuple[list[tuple[str, bytes]], list[str]]:
-        """The texts with their labels, and sentences about files that cannot be read."""
+        """The texts with their labels, and messages about files that cannot be read."""
         texts: list[tuple[str, bytes]] = []
         sentences = []
         for number, label, path in group:
@@ -78,18 +78,18 @@ class FolderSource(Source):
             self.check_same(number, file)
             check_start(path, data[:LOOKED_AT])
             if len(data) > longest:
-                advice = ("say how long texts may be with ", Setting("longest_line"))
+                advice = ("allow longer texts with ", Setting("longest_line"))
                 raise LimitError(f"{path} is longer than {longest:,} bytes", advice=advice, file=path)
             if codecs.lookup(self.options.encoding).name != "utf-8":
                 data = data.decode(self.options.encoding).encode()
         return data.removeprefix(codecs.BOM_UTF8)
 
     def check_same(self, number: int, file: NamedFile) -> None:
-        """That a file is what it was when it was read before. Of a million files, a number each is kept."""
+        """Raise an error if a file has changed since it was last read. There may be millions, so a hash is kept."""
         now = hash(file.identity) or 1
         if self.identities[number] not in (0, now):
             raise DataError(
-                f"{file.path} has changed since it was first read; start again when nothing writes to the folder any "
-                "more, or read a copy of it"
+                f"{file.path} has changed since it was first read; start again when no program writes to the folder, "
+                "or read a copy of it"
             )
         self.identities[number] = now

@@ -1,4 +1,4 @@
-"""Foreign files: what a file is that we do not read, by its first bytes or its name, and what to do with it."""
+"""Foreign files: formats that Markone does not read, recognised by first bytes or names, with advice for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markone.errors import DataError, Setting, Words
 LOOKED_AT = 512
 
 EXPORT = "export it as CSV, and read that"
-PIXELS = "give the pixels as an array, a row for each picture, as in markone.read(X, target=labels), or as idx files"
+PIXELS = "give the pixels as an array, one row per picture, as in markone.read(X, target=labels), or as idx files"
 WORKBOOK = "save its sheet as CSV, or read it with pandas.read_excel and give the frame to markone"
 DATABASE = 'write a table of it as CSV: sqlite3 -header -csv FILE "select * from TABLE" > data.csv'
 ARRAY = "load it with numpy.load(..., allow_pickle=False) and give the array to markone"
@@ -62,7 +62,7 @@ KINDS: dict[str, tuple[str, Words]] = {
     "html": ("an HTML page", "take the text or the table out of it, for instance with pandas.read_html"),
     "xml": ("an XML file", EXPORT),
 }
-# How they begin. No text in UTF-8 that anybody would learn from begins so.
+# Their first bytes. No meaningful text in UTF-8 begins like this.
 MAGIC = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "jpeg",
@@ -88,12 +88,12 @@ MAGIC = {
     b"PAR1": "parquet",
     b"ARROW1\0\0": "arrow",
 }
-# What an archive of ZIP is, by the names of the first files in it.
+# The kind of a ZIP archive, by the names of the first files in it.
 INSIDE = {"xl/": "xlsx", "word/": "docx", "ppt/": "pptx"}
 
 
 def check_start(name: str, start: bytes) -> None:
-    """An error if a file to be read as text begins like one that is none."""
+    """Raise an error if a file that should be text begins like a file of another kind."""
     kind = kind_by_start(name, start)
     if kind is not None:
         raise foreign(name, kind)
@@ -113,11 +113,11 @@ def kind_by_start(name: str, start: bytes) -> str | None:
 
 
 def kind_of_archive(name: str) -> str:
-    """Office's files, and NumPy's, are archives too."""
+    """The kind of a ZIP archive: the files of Office and NumPy are such archives, too."""
     try:
         with zipfile.ZipFile(name) as archive:
             inside = archive.namelist()
-    except (OSError, ValueError, zipfile.BadZipFile):  # what comes from a pipe has no such name
+    except (OSError, ValueError, zipfile.BadZipFile):  # a pipe has no such name
         return "zip"
     if inside and all(one.endswith(".npy") for one in inside):
         return "npz"
@@ -126,7 +126,7 @@ def kind_of_archive(name: str) -> str:
 
 
 def foreign_at(path: str) -> DataError | None:
-    """The error for a file that is foreign by its first bytes or, where these say nothing, by its name."""
+    """The error for a file that is foreign by its first bytes or, if these are unknown, by its name; else None."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             start = file.read(LOOKED_AT) or b""
@@ -141,4 +141,4 @@ def foreign(name: str, kind: str) -> DataError:
     what, advice = KINDS[kind]
     if isinstance(advice, str):
         advice = advice.replace("FILE", shlex.quote(name))
-    return DataError(f"{name} is {what}, which is not read here", file=name, advice=advice)
+    return DataError(f"{name} is {what}, which Markone does not read", file=name, advice=advice)

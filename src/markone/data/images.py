@@ -1,9 +1,9 @@
-"""Images: the idx files in which MNIST comes, one of pictures and one of labels beside it."""
+"""Images: idx files, the format of MNIST, with the images in one file and their labels in another."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +12,30 @@ import numpy as np
 
 from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, open_plain, readable
 from markone.data.labels import Labels
+from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 
 BYTES = 0x08
 BATCH_BYTES = 2**20
 MOST_PIXELS = 2**24
 
 
+def open_images(files: Sequence[File], _: str, options: Options, __: str) -> ImageSource:
+    """The source of one file of images, with the labels beside it or in the file that `target` names."""
+    if len(files) > 1:
+        raise DataError(f"idx files are read one at a time, but there are {len(files)}")
+    labels = options.target
+    if labels is None:
+        labels = labels_beside(files[0].name)
+    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
+        problem = f"must be the path of the file with the images' labels, not {labels!r}"
+        raise SettingsError("target", problem, value=labels)
+    return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
+
+
 class ImageSource(Source):
-    """Pictures of grey bytes and, where there are any, their labels, which are numbers."""
+    """Images whose pixels are grey values from 0 to 255 and, if there are any, their labels, which are numbers."""
 
     columns = (Column("image", "image"),)
 
@@ -73,13 +87,13 @@ class IdxFile:
                 raise DataError(f"{file.name} is empty")
             if len(header) < size or header[:4] != bytes([0, 0, BYTES, dimensions]):
                 what = "images" if dimensions == 3 else "labels"
-                raise DataError(f"{file.name} is no idx file of {what}: it begins with {header[:4].hex(' ')}")
+                raise DataError(f"{file.name} is not an idx file of {what}: it begins with {header[:4].hex(' ')}")
             shape = tuple(int(n) for n in np.frombuffer(header, ">u4", offset=4))
             if 0 in shape:
                 raise DataError(f"{file.name} has no {'rows' if shape[0] == 0 else 'pixels'}: its shape is {shape}")
             if int(np.prod(shape[1:], dtype=object)) > MOST_PIXELS:
                 raise DataError(
-                    f"{file.name} says that its images have {shape[1]} × {shape[2]} pixels; that is too many"
+                    f"{file.name} has images of {shape[1]} × {shape[2]} pixels, by its header; that is too many"
                 )
             if isinstance(file, NamedFile) and not is_compressed(stream):
                 says, has = size + int(np.prod(shape, dtype=object)), os.path.getsize(file.path)
@@ -109,7 +123,7 @@ def is_compressed(stream: Any) -> bool:
 
 
 def labels_beside(path: str) -> str | None:
-    """The file of labels that belongs to a file of images, if it is there, compressed or not."""
+    """The path of the labels that belong to a file of images, compressed or not; None if there is no such file."""
     folder, name = os.path.split(path)
     name = name.replace("images", "labels").replace("idx3", "idx1")
     stem, ending = os.path.splitext(name)

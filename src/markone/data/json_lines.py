@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, whose fields are the columns."""
+"""JSON lines: one object per line, whose fields are the columns."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from markone.data.files import File
 from markone.data.kinds import word
 from markone.data.options import Options
 from markone.data.source import BAD_LINES_SHOWN
-from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Rows, Table, shown
+from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, shown
 from markone.errors import DataError, NoDataError, Setting, Words
 
 Fields = dict[str, Any]
 
 
 class Refusals:
-    """The lines of a chunk that are bad: the first is an error, or all are counted."""
+    """The bad lines of a chunk: the first one is an error, or all are counted."""
 
     def __init__(self, chunk: Chunk, skip_bad: bool) -> None:
         self.chunk = chunk
@@ -38,9 +38,9 @@ class Refusals:
 
 
 class JsonTable(Table):
-    """Files of JSON lines. A column holds numbers, booleans, strings or, where these are mixed, all as strings."""
+    """Files of JSON lines. A column contains numbers, booleans or strings; if they are mixed, all become strings."""
 
-    def __init__(self, files: Sequence[File], name: str, options: Options) -> None:
+    def __init__(self, files: Sequence[File], name: str, options: Options, _: str) -> None:
         self.files = files
         self.name = name
         self.options = options
@@ -56,10 +56,10 @@ class JsonTable(Table):
                 return {name: column([fields.get(name) for fields in objects], self.types[name])[0] for name in names}
         raise (DataError if self.options.skip_bad else NoDataError)(f"{self.name} is empty or has no objects")
 
-    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         return (self.rows_of(chunk, wanted, keep) for chunk in chunks(self.files, self.options))
 
-    def rows_of(self, chunk: Chunk, wanted: Mapping[str, str], keep: Sequence[str]) -> Rows:
+    def rows_of(self, chunk: Chunk, wanted: Mapping[str, str], keep: Sequence[str]) -> TableRows:
         import pyarrow as pa
 
         refuse = Refusals(chunk, self.options.skip_bad)
@@ -72,14 +72,15 @@ class JsonTable(Table):
                 has = "mixed"
             columns[name], others = column([fields.get(name) for _, fields in objects], has)
             for row in sorted(others - wrong):
-                refuse(objects[row][0], f"{name!r} is not {has} as in the lines before: {shown(objects[row][1][name])}")
+                problem = f"{name!r} is not {has}, as it is in the first lines: {shown(objects[row][1][name])}"
+                refuse(objects[row][0], problem)
             wrong |= others
         if wrong:
             kept = [row for row in range(len(objects)) if row not in wrong]
             objects = [objects[row] for row in kept]
             columns = {name: array.take(pa.array(kept, pa.int64())) for name, array in columns.items()}
         as_written = {name: [fields.get(name) for _, fields in objects] for name in keep}
-        return Rows(
+        return TableRows(
             columns, len(objects), lambda row: chunk.place(objects[row][0]), refuse.count, refuse.first, as_written
         )
 
@@ -88,8 +89,8 @@ class JsonTable(Table):
         load = json.JSONDecoder().decode
         if chunk.lines_before == 0 and chunk.data.lstrip().startswith(b"["):
             raise DataError(
-                f"{chunk.file} begins with [ like a JSON array, but should hold JSON lines, an object in each: "
-                '{"text": "free money", "label": "spam"}; if it is an array of objects, give what json.load makes of it'
+                f"{chunk.file} begins with [ like a JSON array, but should contain one JSON object per line: "
+                '{"text": "free money", "label": "spam"}; to read an array of objects, give the result of json.load'
             )
         for number, line in enumerate(chunk.data.split(b"\n"), start=1):
             if not line or line.isspace():
@@ -97,7 +98,7 @@ class JsonTable(Table):
             try:
                 fields = load(line.decode())
             except UnicodeDecodeError:
-                advice = "; if the file has another encoding, say so, as in "
+                advice = "; if the file has another encoding, name it, as in "
                 refuse(number, ("the line is not UTF-8", advice, Setting("encoding", "latin-1")))
             except (ValueError, RecursionError) as error:
                 problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -110,7 +111,7 @@ class JsonTable(Table):
 
 
 def type_of(values: Sequence[Any]) -> str:
-    """What a column's first values are."""
+    """The type of a column, by its first values."""
     types = set(map(type, values)) - {type(None)}
     if not types:
         return "empty"
@@ -127,7 +128,7 @@ def column(values: list[Any], kind: str) -> tuple[Any, set[int]]:
 
     if kind == "empty":
         return pa.nulls(len(values)), set()
-    if kind == "nested":  # no features are made of it, whatever is inside
+    if kind == "nested":  # no features are made from it, so its values do not matter
         return pa.array([None if value is None else [] for value in values], pa.list_(pa.null())), set()
     made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
     if set(map(type, values)) <= TYPES[kind]:
@@ -153,7 +154,7 @@ def boolean(value: Any) -> bool | None:
 
 
 def text(value: Any) -> str | None:
-    """Strings, but for those with half of a surrogate pair, which is no character."""
+    """The value if it is a string; None if it is not, or if it contains half of a surrogate pair."""
     return value if isinstance(value, str) and is_encodable(value) else None
 
 
@@ -170,7 +171,7 @@ def is_encodable(value: str) -> bool:
 
 
 NOTHING = type(None)
-# What Arrow takes as it is, and what is made of the rest.
+# The Python types that Arrow accepts for each type of column, and the functions that convert the others.
 TYPES: dict[str, set[type]] = {
     "numeric": {int, float, NOTHING},
     "boolean": {bool, NOTHING},

@@ -1,4 +1,4 @@
-"""Kinds: what a column holds, guessed from its first rows, and its values as that kind has them."""
+"""Kinds of columns: guessed from the first rows. Values are converted to the kind of their column."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
 
-# A text has some words, or many letters, and seldom comes twice.
+# A text has some words, or many letters, and is rarely repeated.
 WORDS_OF_TEXT = 2
 BYTES_OF_TEXT = 40
 DISTINCT_OF_TEXT = 0.5
-# Of few rows fewer words will do, or a name.
+# If there are few rows, fewer words are enough, or the name of the column.
 FEW = 50
 WORDS_OF_FEW = 1.5
 NAMES_OF_TEXT = {"text", "review", "message", "comment", "title", "body"}
 
 
 def guess(array: Any, written: bool, name: str = "") -> Kind | None:
-    """The kind of a column by its first values; None where there are no values, or none that features are made of.
+    """The kind of a column by its first values; None if there are none, or if no features can be made from them.
 
-    `written` says that numbers are written as strings, as in a CSV file.
+    `written` means that numbers are written as strings, as in a CSV file.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -84,19 +84,19 @@ def can_be(kind: Any, wanted: str) -> bool:
 
 
 def as_strings(array: Any) -> Any:
-    """Views of strings, which few functions take yet, as strings."""
+    """Convert string views, which few functions accept yet, to strings."""
     import pyarrow as pa
 
     if array.type != pa.string_view():
         return array
     try:
         return array.cast(pa.large_string())
-    except pa.ArrowNotImplementedError:  # older versions have views but cannot do this with them, either
+    except pa.ArrowNotImplementedError:  # older versions have string views but cannot cast them
         return pa.array(array.to_pylist(), pa.large_string())
 
 
 def decoded(array: Any) -> Any:
-    """Values of a dictionary as they are without it, and no views."""
+    """The values without dictionary encoding and without string views."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):
@@ -108,7 +108,7 @@ def decoded(array: Any) -> Any:
 
 
 def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
-    """The values as float64, bool, string or, for texts, string or binary; and which of them are none of this kind."""
+    """The values as float64, bool, string or, for texts, string or binary; and which of them are not of this kind."""
     import pyarrow as pa
 
     array = decoded(array)
@@ -129,7 +129,7 @@ def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
 
 
 def finite(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
-    """NaN is a missing value; infinity is none at all."""
+    """The numbers, with NaN as a missing value, and which of them are infinite."""
     import pyarrow as pa
 
     values = array.to_numpy(zero_copy_only=False)
@@ -140,7 +140,7 @@ def finite(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
 
 
 def without_nan(array: Any) -> Any:
-    """The same with missing values where there is NaN, which pandas turns into them but polars and NumPy do not."""
+    """The values with NaN as a missing value. Frames of pandas already have this, those of polars and NumPy do not."""
     import pyarrow as pa
 
     if not pa.types.is_floating(array.type):
@@ -151,7 +151,7 @@ def without_nan(array: Any) -> Any:
 
 
 def by_value(array: Any, change: Callable[[Any], Any], made: Any) -> tuple[Any, NDArray[np.bool_] | None]:
-    """Changes each different value once. What changes to None is none of the kind."""
+    """Convert each distinct value once. A value that becomes None is not of the kind."""
     import pyarrow as pa
 
     encoded = array.dictionary_encode(null_encoding="mask")
@@ -177,12 +177,12 @@ def truth(value: Any) -> bool | None:
 
 
 def written(label: Any) -> str:
-    """A label as files, tables and sentences show it."""
+    """A label as text, for files, tables and messages."""
     return str(word(label))
 
 
 def word(value: Any) -> str | None:
-    """Whole numbers in digits, without a point, whatever type holds them.
+    """A value as text; whole numbers of any type are written as digits without a decimal point.
 
     >>> word(2e16), word(Decimal("2.00")), word(Decimal("2.50")), word(2.5), word(True)
     ('20000000000000000', '2', '2.5', '2.5', 'true')

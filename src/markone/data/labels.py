@@ -1,4 +1,4 @@
-"""Labels: what is to be predicted, numbered in the order met."""
+"""Labels: the values to predict, numbered in the order of their first occurrence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Labels:
         self.fractions = 0
 
     def number(self, value: Label | None) -> int:
-        """The number of a label, which it gets now if it is new; `UNLABELLED` for None."""
+        """The number of a label; a new label gets the next number. `UNLABELLED` for None."""
         if value is None:
             return UNLABELLED
         key = (isinstance(value, bool), value)
@@ -47,7 +47,7 @@ class Labels:
         if self.fractions > MOST_FRACTIONS:
             raise DataError(
                 f"the target {self.target!r} has more than {MOST_FRACTIONS} different values with fractions, the last "
-                f"of them {value}. Markone classifies, it does not predict numbers; cut them into classes first"
+                f"of them {value}. Markone predicts classes, not numbers; divide the values into classes first"
             )
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
@@ -56,10 +56,10 @@ class Labels:
 
 
 class KnownLabels:
-    """Labels by number, and which of them another source's label is.
+    """The labels of a model or source, and the number of the label that a label of another source means.
 
-    A label may be a number or a boolean in one source and a text in another: what is not known exactly is known by how
-    it is written.
+    A label may be a number or a boolean in one source and a text in another. A label that does not occur with its type
+    is therefore looked up by its text.
 
     >>> known = KnownLabels([0, 1, True, "maybe"])
     >>> known.number(1), known.number("1"), known.number("true"), known.number("perhaps")
@@ -74,14 +74,14 @@ class KnownLabels:
                 self.written.setdefault(text, number)
 
     def number(self, label: Label) -> int | None:
-        """None where it is none of them."""
+        """The number of a label, or None if it is unknown."""
         number = self.exact.get((type(label), label))
         found = [self.written[text] for text in as_written(label) if number is None and text in self.written]
         return found[0] if found else number
 
 
 def as_written(label: Label) -> list[str]:
-    """The ways in which a label is written: a boolean by Python, and by all others."""
+    """The spellings of a label: a boolean has that of Python, and the usual one."""
     return [str(label), str(label).lower()] if isinstance(label, bool) else [str(label)]
 
 
@@ -107,13 +107,13 @@ def plain(value: Any) -> Label | None:
         if math.isinf(value):
             raise DataError("a label is infinite")
         return int(value) if value.is_integer() else value
-    if type(value).__name__ in ("NAType", "NaTType"):  # pandas' own words for what is missing
+    if type(value).__name__ in ("NAType", "NaTType"):  # missing values of pandas
         return None
     raise DataError(f"labels are texts, whole numbers or booleans, not {type(value).__name__}: {value!r:.60}")
 
 
 def canonical(text: str) -> str:
-    """A label in a file of lines: all ways to write a number are one.
+    """A label in a file of lines; all spellings of a number become the same text.
 
     >>> canonical("+1"), canonical("1.0"), canonical("-1e0"), canonical("2e16"), canonical(".50"), canonical("spam")
     ('1', '1', '-1', '20000000000000000', '0.5', 'spam')

@@ -1,4 +1,4 @@
-"""Lines: LIBSVM, Vowpal Wabbit, fastText, label<tab>text, and plain texts, a chunk at a time."""
+"""Line formats: LIBSVM, Vowpal Wabbit, fastText, label<tab>text and plain texts, read in chunks."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.chunks import Chunk, chunks
 from markone.data.files import File
+from markone.data.formats import FORMATS
 from markone.data.labels import Labels, canonical
 from markone.data.options import Options
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
@@ -24,14 +25,14 @@ from markone.parallel import count_threads, in_order
 
 Reader = _core.LibsvmReader | _core.VWReader | _core.FastTextReader | _core.TabReader
 
-LINE_ADVICE = (Setting("skip_bad", True), " passes over such lines")
+LINE_ADVICE = (Setting("skip_bad", True), " skips such lines")
 
 
 class Worker:
-    """The reader of one thread, and the numbers that its names have in the source.
+    """The reader of one thread, and the numbers in the source of the names that this reader has numbered.
 
-    A thread reads chunks in their order. So if the names that are new to it in a chunk are merged when that chunk's
-    turn has come, the source numbers them as if it had read alone.
+    A thread reads its chunks in their order. The new names of each chunk are merged in the order of all chunks, so the
+    source numbers the names as if one thread had read everything.
     """
 
     def __init__(self, reader: Any) -> None:
@@ -42,7 +43,7 @@ class Worker:
         self.labels = np.zeros(0, np.int32)
 
     def new_names(self) -> list[Any]:
-        """The features and labels that were met since this was last asked, as names."""
+        """The names of the features and labels that are new since the last call."""
         names = [self.reader.feature_names(self.told[0]) if self.has_features else None]
         names.append(self.reader.label_names(self.told[1]))
         self.told = [self.reader.features if self.has_features else 0, self.reader.labels]
@@ -56,9 +57,10 @@ class Worker:
 
 
 class LineSource(Source):
-    """Files of lines that are read alike. `kept` is the reader that knows the names of all that was ever read."""
+    """Files of a line format. The reader `kept` knows the names of everything that has been read."""
 
-    readers: ClassVar[dict[str, type[Reader]]]
+    numbers_are_texts: ClassVar[bool]
+    """Whether labels are always texts, and all spellings of a number are the same label."""
 
     def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
         self.files = files
@@ -67,9 +69,10 @@ class LineSource(Source):
         self.options = options
         self.bad = BadLines()
         self.target = "label"
-        self.known_labels = Labels(self.target, numbers_are_texts=format in ("libsvm", "vw"))
+        self.known_labels = Labels(self.target, numbers_are_texts=self.numbers_are_texts)
         self.labels = self.known_labels.values
-        self.kept: Any = self.readers[format]()
+        self.new_reader: type[Reader] = getattr(_core, FORMATS[format].line_reader)
+        self.kept: Any = self.new_reader()
         self.names = ReaderNames(self.kept)
         self.label_numbers = np.array([UNLABELLED], np.int32)
         if next(chunks(files, options), None) is None:
@@ -79,14 +82,14 @@ class LineSource(Source):
         self.bad = BadLines()
         size = 0
         threads = count_threads(self.options.threads)
-        # One thread numbers names as it meets them. Several have a reader each, whose numbers are not the source's.
+        # One thread uses the source's reader. Several threads have one reader each, whose numbers are translated.
         own = threading.local()
 
         def work(chunk: Chunk) -> tuple[Chunk, Any, Any]:
             if threads == 1:
                 return chunk, self.read(chunk, self.kept), None
             if not hasattr(own, "worker"):
-                own.worker = Worker(self.readers[self.format]())
+                own.worker = Worker(self.new_reader())
             read = self.read(chunk, own.worker.reader)
             return chunk, read, (own.worker, own.worker.new_names())
 
@@ -124,8 +127,8 @@ class LineSource(Source):
         return {}
 
     def numbers_of(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The source's numbers of labels that the reader has numbered. It may know several ways to write one."""
-        known = len(self.label_numbers) - 1  # the last is for those without a label
+        """The source's numbers of the reader's labels. The reader may have several spellings of one label."""
+        known = len(self.label_numbers) - 1  # the last one is for rows without a label
         if self.kept.labels > known:
             names = (self.kept.label_name(i) for i in range(known, self.kept.labels))
             rule = canonical if self.known_labels.numbers_are_texts else str
@@ -135,9 +138,9 @@ class LineSource(Source):
 
 
 class TextLines(LineSource):
-    """Lines of a label and a text."""
+    """Lines that consist of a label and a text."""
 
-    readers: ClassVar[dict[str, type[Reader]]] = {"fasttext": _core.FastTextReader, "tab": _core.TabReader}
+    numbers_are_texts = False
     columns = (Column("text", "text"),)
 
     def __init__(self, files: Sequence[File], name: str, options: Options, format: str) -> None:
@@ -154,9 +157,9 @@ class TextLines(LineSource):
 
 
 class RowLines(LineSource):
-    """Lines of a label and features with values."""
+    """Lines that consist of a label and features with values."""
 
-    readers: ClassVar[dict[str, type[Reader]]] = {"libsvm": _core.LibsvmReader, "vw": _core.VWReader}
+    numbers_are_texts = True
     columns = (Column("features", "rows"),)
 
     def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
@@ -169,7 +172,7 @@ class RowLines(LineSource):
 
 
 class ReaderNames(Names):
-    """The names of the features that a reader has met."""
+    """The names of the features that a reader has read."""
 
     def __init__(self, reader: Any) -> None:
         self.reader = reader
@@ -185,12 +188,12 @@ class ReaderNames(Names):
 
 
 class PlainLines(Source):
-    """Each line is a text, an empty one too; there are no labels."""
+    """Files in which each line is a text without a label, even if it is empty."""
 
     columns = (Column("text", "text"),)
     target = None
 
-    def __init__(self, files: Sequence[File], name: str, options: Options) -> None:
+    def __init__(self, files: Sequence[File], name: str, options: Options, _: str) -> None:
         self.files = files
         self.name = name
         self.options = options
@@ -207,7 +210,7 @@ class PlainLines(Source):
 
 
 def lines_in(data: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the lines start and end, without their ends, which are \\n or \\r\\n."""
+    """Where the lines start and end, without their line ends, which are \\n or \\r\\n."""
     signs = np.frombuffer(data, np.uint8)
     breaks = np.flatnonzero(signs == ord("\n"))
     starts = np.concatenate([np.zeros(1, np.int64), breaks + 1])

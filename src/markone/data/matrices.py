@@ -1,4 +1,4 @@
-"""Matrices: rows that are in memory as NumPy's and SciPy's arrays."""
+"""Matrices: rows in memory, in arrays of NumPy or SciPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from markone.errors import DataError
 
 
 class MatrixSource(Source):
-    """A matrix, whose columns have the names x0, x1 and so on."""
+    """A matrix, whose columns are named x0, x1 and so on."""
 
     columns = (Column("features", "rows"),)
 
@@ -45,7 +45,7 @@ class MatrixSource(Source):
 
 
 class NumberedNames(Names):
-    """x0, x1, x2 and so on."""
+    """The names x0, x1, x2 and so on."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -58,19 +58,19 @@ class NumberedNames(Names):
 
 
 def as_sparse(matrix: Any) -> Sparse:
-    """SciPy's matrix as ours, which shares its indices where it can."""
+    """Convert a matrix of SciPy to ours, which shares its indices if possible."""
     matrix = matrix.tocsr()
     if matrix.shape[1] > MOST_FEATURES:
-        raise DataError(f"{matrix.shape[1]} columns are too many; there may be 2³¹ = {MOST_FEATURES}")
+        raise DataError(f"{matrix.shape[1]} columns are too many; the maximum is 2³¹ = {MOST_FEATURES}")
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     if matrix.dtype.kind not in "fiub":
-        raise DataError(f"the matrix has values of type {matrix.dtype}, which are no numbers")
+        raise DataError(f"the matrix has values of type {matrix.dtype}, which are not numbers")
     with np.errstate(over="ignore"):
         data = np.ascontiguousarray(matrix.data, np.float32)
     if not np.isfinite(data).all():
-        raise DataError("the matrix has values that are NaN, infinite or too large for a float of 32 bits")
+        raise DataError("the matrix contains NaN, infinity, or values that are too large for a float of 32 bits")
     return Sparse(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), data, matrix.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""Memory: frames, lists, dictionaries and arrays that a program has already, as sources."""
+"""Data in memory: frames, lists, dictionaries and arrays as sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROW = (list, tuple, np.ndarray)
 
 
 def read_memory(what: Any, options: Options) -> Source:
-    """Frames, lists, dictionaries and arrays, with labels as a column or beside them."""
+    """The source for data in memory, whose labels are a column or a separate list."""
     what = as_table_or_matrix(what)
     if isinstance(what, Texts):
         what, options = what.table, replace(options, kinds={"text": "text", **options.kinds})
@@ -39,19 +39,19 @@ def read_memory(what: Any, options: Options) -> Source:
                 setting, f"must be a list, one for each row: a matrix has no column {getattr(options, setting)!r}"
             )
     if options.kinds:
-        raise SettingsError("kinds", "are for columns of tables; a matrix holds numbers; leave it out")
+        raise SettingsError("kinds", "are for columns of tables, and a matrix contains numbers; leave it out")
     return MatrixSource(what, labels, importance)
 
 
 class Texts:
-    """A list of texts: a table with one column, of which we know the kind."""
+    """The source for a list of texts: a table with one column of kind text."""
 
     def __init__(self, texts: Any) -> None:
         import pyarrow as pa
 
         if not can_be(texts.type, "text") or is_number(texts.type):
             raise DataError(
-                f"a single column holds texts, not {texts.type}; give other columns names, {{'x': ...}}, and a single "
+                f"a single column must contain texts, not {texts.type}; name other columns, {{'x': ...}}, and give one "
                 "row as a list with a dictionary, [{'x': ...}]"
             )
         self.table = pa.table({"text": texts})
@@ -66,7 +66,7 @@ def as_table_or_matrix(what: Any) -> Any:
     if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":
         return what
     try:
-        if hasattr(what, "iloc") and hasattr(what, "columns"):  # older versions of pandas do not speak Arrow
+        if hasattr(what, "iloc") and hasattr(what, "columns"):  # older versions of pandas have no Arrow interface
             return without_index(pa.Table.from_pandas(what, preserve_index=False))
         if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
             return frame_as_table(what)
@@ -79,15 +79,15 @@ def as_table_or_matrix(what: Any) -> Any:
     except (pa.ArrowException, UnicodeError, OverflowError, ValueError, TypeError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"what was given is no table: {error}") from None
+        raise DataError(f"the data are not a table: {error}") from None
     raise DataError(
-        f"data come as a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not as "
+        f"data must be a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not "
         f"{type(what).__name__}"
     )
 
 
 def frame_as_table(frame: Any) -> Any:
-    """Whoever speaks Arrow hands over a stream, which may be there only once, so it is kept; memory is shared."""
+    """Read an object with Arrow's interface, whose stream may be readable only once; the memory is shared."""
     import pyarrow as pa
 
     if isinstance(frame, pa.Array | pa.ChunkedArray):
@@ -107,7 +107,7 @@ def series_as_array(series: Any) -> Any:
         return pa.chunked_array(series)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise DataError(
-            f"a {type(series).__name__} holds texts, but here it holds values of several kinds; if it is a row, "
+            f"a {type(series).__name__} must contain texts, but has values of several kinds; if it is a row, "
             "give a list with a dictionary, [row.to_dict()]"
         ) from None
 
@@ -124,7 +124,7 @@ def list_as_table(items: list[Any]) -> Any:
         short = next((i for i, item in enumerate(items) if len(item) != len(items[0])), None)
         if short is not None:
             raise DataError(
-                f"rows of numbers must be of one length, but row 0 has {len(items[0])}, row {short} {len(items[short])}"
+                f"rows of numbers must have one length, but row 0 has {len(items[0])}, row {short} {len(items[short])}"
             )
         matrix = np.asarray(items)
         if matrix.ndim == 2 and matrix.dtype.kind in "fiub":
@@ -133,7 +133,7 @@ def list_as_table(items: list[Any]) -> Any:
 
 
 def what_is_odd(items: list[Any]) -> str:
-    """A sentence about the first item of a list that is not what the first sensible one is."""
+    """A message about the first item of a list whose type differs from that of the first valid item."""
     sorts: dict[str, Any] = {"text": (str, bytes), "dictionary": Mapping, "row": ROW}
     sort = next((sort for item in items for sort, types in sorts.items() if isinstance(item, types)), None)
     number = 0 if sort is None else next((i for i, item in enumerate(items) if not isinstance(item, sorts[sort])), 0)
@@ -141,19 +141,19 @@ def what_is_odd(items: list[Any]) -> str:
     if sort is not None and (odd is None or (isinstance(odd, float) and np.isnan(odd))):
         return f"a {sort} is missing: number {number} of the list, counted from 0, is {odd}"
     return (
-        f"a list holds texts, or dictionaries, or rows of numbers, all alike, not {odd!r:.60}, which is number "
+        f"a list must contain only texts, only dictionaries or only rows of numbers, not {odd!r:.60}, which is number "
         f"{number}, counted from 0"
     )
 
 
 def table_of(columns: Mapping[Any, Any]) -> Any:
-    """An Arrow table of columns whose names may be anything, as long as they differ when they are written."""
+    """An Arrow table of columns. Their names may have any type, but must differ as texts."""
     import pyarrow as pa
 
     names: dict[str, object] = {}
     for name in columns:
         if str(name) in names:
-            raise DataError(f"two columns would be named {str(name)!r}: {names[str(name)]!r} and {name!r}; rename one")
+            raise DataError(f"two columns would be called {str(name)!r}: {names[str(name)]!r} and {name!r}; rename one")
         names[str(name)] = name
     return pa.table({str(name): column_as_array(name, values) for name, values in columns.items()})
 
@@ -179,11 +179,11 @@ def column_as_array(name: object, values: Any) -> Any:
         except OverflowError:  # whole numbers of more than 64 bits
             return pa.array(values, pa.decimal256(76, 0))
     except (pa.ArrowException, UnicodeError, OverflowError) as error:
-        raise DataError(f"the column {name!r} does not hold values of one kind: {error}") from None
+        raise DataError(f"the column {name!r} contains values of different kinds: {error}") from None
 
 
 def strings_as_array(strings: list[str]) -> Any:
-    """As `pa.array` does, which imports pandas first, if it is there, and that takes longer than all the rest."""
+    """Do the same as `pa.array`, which is slow because it first imports pandas."""
     import pyarrow as pa
 
     whole = "".join(strings)
@@ -196,7 +196,7 @@ def strings_as_array(strings: list[str]) -> Any:
 
 
 def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
-    """A sequence that stands in for a column."""
+    """A sequence that is used instead of a column."""
     values = getattr(options, setting)
     if values is None or isinstance(values, str):
         return None

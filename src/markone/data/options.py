@@ -1,21 +1,17 @@
-"""Options: what a user can say about how data are to be read, checked before anything is opened."""
+"""Options: the settings of `markone.read`, checked before anything is opened."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markone.brief import Brief
-from markone.errors import MarkoneError, Setting, SettingsError, did_you_mean
+from markone.checks import Check, check_fields, check_named, checked, names, one_of, optional, switch, whole, words
+from markone.data.formats import FORMATS, useless_options
+from markone.errors import Setting, SettingsError
 from markone.parallel import count_threads
-
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "lines", "folders", "idx")
-TABLES = ("csv", "tsv", "jsonl", "parquet", "arrow")
-TEXTS = ("fasttext", "tab", "lines")
-DELIMITED = ("csv", "tsv")
-BINARY = ("parquet", "arrow", "idx")
 
 KINDS = ("numeric", "boolean", "categorical", "text", "ignore")
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -23,54 +19,15 @@ LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
 ALL = "all"
 
-# What another file in the same format is read by; the rest is about one reading of one file.
 MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
+"""The options that describe the format of a file. A model keeps them; the others concern one reading of one file."""
 
 
-# ---- what an option may be: each check returns the value as it is kept, or raises ValueError with what it must be
-
-
-def one_of(*choices: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if value not in choices:
-            guess = did_you_mean(str(value), choices)
-            raise ValueError(f"must be one of {', '.join(map(repr, choices))}, not {value!r}.{guess}")
-        return value
-
-    return check
-
-
-def switch(value: Any) -> Any:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be True or False, not {value!r}")
-    return value
-
-
-def words(value: Any) -> Any:
-    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(word, str) for word in value):
-        raise ValueError(f"must be a list of words, not {value!r}")
-    return value
-
-
-def names(value: Any) -> Any:
-    """Words of which each is there once."""
-    for place, word in enumerate(words(value)):
-        if word in value[:place]:
-            raise ValueError(f"must differ, but {word!r} is there twice")
-    return value
+# ---- the values that only these options can have
 
 
 def names_or_all(value: Any) -> Any:
     return value if value == ALL else words(value)
-
-
-def number_of_bytes(most: int) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise ValueError(f"must be a number of bytes from 1 to {most:,}, not {value!r}")
-        return value
-
-    return check
 
 
 def number_of_threads(value: Any) -> Any:
@@ -78,8 +35,8 @@ def number_of_threads(value: Any) -> Any:
     return value
 
 
-def sign(other: str | None) -> Callable[[Any], Any]:
-    """A character, or this word instead."""
+def character(other: str | None) -> Check:
+    """A character of ASCII, or this word or None instead."""
 
     def check(value: Any) -> Any:
         if value == other:
@@ -97,33 +54,16 @@ def encoding(value: Any) -> Any:
     except (LookupError, ValueError):  # a name with a zero byte in it is a ValueError
         known = False
     if not known:
-        raise ValueError(f"must be one that Python knows, like 'latin-1', not {value!r}")
+        raise ValueError(f"must be the name of an encoding that Python knows, like 'latin-1', not {value!r}")
     return value
 
 
 def kinds_of_columns(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        raise ValueError(f"must say the kinds of columns, as in {{'zip': 'text'}}, not {value!r}")
+        raise ValueError(f"must map the names of columns to kinds, as in {{'zip': 'text'}}, not {value!r}")
     for column, kind in value.items():
-        checked_value(Setting("kinds", key=column), kind, one_of(*KINDS))
+        check_named(Setting("kinds", key=column), one_of(*KINDS), kind)
     return value
-
-
-def or_none(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else check(value)
-
-
-def checked(default: Any, check: Callable[[Any], Any]) -> Any:
-    """A field whose value is checked when an object is made."""
-    return field(default=default, metadata={"check": check})
-
-
-def checked_value(name: str | Setting, value: Any, check: Callable[[Any], Any]) -> Any:
-    """The value as it is kept, or an error that names the setting."""
-    try:
-        return check(value)
-    except ValueError as error:
-        raise error if isinstance(error, MarkoneError) else SettingsError(name, str(error), value=value) from None
 
 
 # ---- the options
@@ -135,65 +75,40 @@ class Options(Brief):
 
     target: Any = None
     importance: Any = None
-    format: str | None = checked(None, or_none(one_of(*FORMATS)))
-    kinds: Mapping[str, str] = field(default_factory=dict, metadata={"check": kinds_of_columns})
-    header: bool | None = checked(None, or_none(switch))
-    columns: Sequence[str] | None = checked(None, or_none(names))
-    separator: str | None = checked(None, or_none(sign(WHITE_SPACE)))
-    quote: str | None = checked('"', sign(None))
+    format: str | None = checked(None, optional(one_of(*FORMATS)))
+    kinds: Mapping[str, str] = checked(dict, kinds_of_columns)
+    header: bool | None = checked(None, optional(switch))
+    columns: Sequence[str] | None = checked(None, optional(names))
+    separator: str | None = checked(None, optional(character(WHITE_SPACE)))
+    quote: str | None = checked('"', character(None))
     encoding: str = checked("utf-8", encoding)
     missing: Sequence[str] = checked(MISSING, words)
-    longest_line: int = checked(LONGEST_LINE, number_of_bytes(2**30))
+    longest_line: int = checked(LONGEST_LINE, whole(1, 2**30))
     skip_bad: bool = checked(False, switch)
     threads: int | None = checked(None, number_of_threads)
     keep: Sequence[str] | str = checked((), names_or_all)
     once: bool = checked(False, switch)
-    named: str | None = checked(None, or_none(one_of(*FORMATS)))
-    """The format that the names of a model's data say, where they are of another; `markone.read` is not told this."""
+    named: str | None = checked(None, optional(one_of(*FORMATS)))
+    """The format that the names of a model's files show, if it is not their real one; no option of `markone.read`."""
 
     def __post_init__(self) -> None:
-        for option in fields(self):
-            if "check" in option.metadata:
-                value = checked_value(option.name, getattr(self, option.name), option.metadata["check"])
-                object.__setattr__(self, option.name, value)
+        check_fields(self)
         if self.quote is not None and (self.quote == self.separator or self.quote in " \t"):
-            raise SettingsError(
-                "quote", f"must be no white space and not the separator, but is {self.quote!r}", value=self.quote
-            )
+            problem = f"must be neither white space nor the separator, but is {self.quote!r}"
+            raise SettingsError("quote", problem, value=self.quote)
 
     def check_use(self, what: str, format: str | None) -> None:
-        """That nothing was said which means nothing here; `what` names that which is read, `format` a file's format."""
+        """Raise an error if an option is set that has no meaning for files of this format, or for data in memory if it
+        is None; `what` names the data in the message."""
         usual = Options()
-        for name in useless(format):
+        for name in sorted(useless_options(format)):
             if (value := getattr(self, name)) != getattr(usual, name):
                 raise SettingsError(name, f"means nothing for {what}", value=value, advice="leave it out")
 
     def reading(self, format: str) -> dict[str, Any]:
-        """What must be said, in JSON's types, so that a file in the same format is read alike."""
+        """The options, as values of JSON, with which another file of this format is read in the same way."""
         usual = Options()
         changed = {name: getattr(self, name) for name in MAKE if getattr(self, name) != getattr(usual, name)}
         for name, value in changed.items():
             changed[name] = dict(value) if name == "kinds" else list(value) if name in ("columns", "missing") else value
         return {"format": format, **changed}
-
-
-def useless(format: str | None) -> set[str]:
-    """The options that mean nothing for files of a format, or for None in memory."""
-    names: set[str] = set()
-    if format not in DELIMITED:
-        names |= {"header", "columns", "separator", "quote", "missing"}
-    if format is None or format in BINARY:
-        names |= {"encoding", "longest_line"}
-    if format is not None and format not in TABLES:
-        names |= {"kinds", "importance"}
-    if format not in (*TABLES, *TEXTS):
-        names.add("keep")
-    return names
-
-
-def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    checked_value(name, value, one_of(*choices))
-
-
-def check_words(name: str, value: object) -> None:
-    checked_value(name, value, words)

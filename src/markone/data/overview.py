@@ -1,4 +1,4 @@
-"""Overview: the columns of a source as people see them."""
+"""Overview: the columns of a source as a small table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME_WIDTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one sees of a column in its first rows."""
+    """What is shown of a column, from its first rows."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class Look:
             ValueError,
             OverflowError,
             LookupError,
-        ):  # dates and time zones that Python does not have
+        ):  # Python does not have all dates and time zones
             values = []
         distinct = list(dict.fromkeys(values))[:EXAMPLES]
         return cls(name, kind, missing, ", ".join(map(shortened, distinct)))
@@ -52,7 +52,7 @@ def shortened(value: object, width: int = EXAMPLE_WIDTH) -> str:
 
 
 def overview(name: str, looks: Sequence[Look], rows: int | None = None) -> str:
-    """A small table; `rows` is how many were looked at."""
+    """The overview as text; `rows` is the number of rows that were examined."""
     if rows is not None:
         name += f", by its first {rows:,} rows" if rows > 1 else ", by its first row"
     lines = [("column", "kind", "", "") if rows is None else ("column", "kind", "missing", "examples")]

@@ -1,15 +1,15 @@
-"""Read: the door through which all data come in."""
+"""`markone.read`: opens data of all kinds."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from markone.data.files import (
     STANDARD_INPUT,
     File,
-    NamedFile,
     common_format,
     file_at,
     files_in,
@@ -19,14 +19,15 @@ from markone.data.files import (
     standard_input,
 )
 from markone.data.foreign import foreign_at
-from markone.data.options import DELIMITED, LONGEST_LINE, MISSING, TABLES, Options
+from markone.data.formats import FORMATS, Format
+from markone.data.options import LONGEST_LINE, MISSING, Options
 from markone.data.source import Source
 from markone.errors import DataError, Setting, SettingsError
 
 __all__ = ["read"]
 
 FILES_LOOKED_AT = 20
-"""Of a folder in which no name says a format that we read."""
+"""The number of files that are examined in a folder whose file names do not show a known format."""
 
 
 def read(
@@ -48,56 +49,55 @@ def read(
     keep: Sequence[str] | str = (),
     once: bool = False,
 ) -> Source:
-    """Opens whatever holds examples, and looks at the first of them.
+    """Open data, and examine the first examples.
 
     Parameters
     ----------
     what
         A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; a
-        data frame of pandas, polars, pyarrow, DuckDB or anyone else who speaks Arrow; a list of texts; a list of
+        data frame of pandas, polars, pyarrow, DuckDB or a library with the Arrow interface; a list of texts; a list of
         dictionaries; a dictionary of columns; an array of NumPy or SciPy.
     target
-        The column to be predicted. For what is in memory it may also be the labels themselves, for idx images the path
-        of the labels.
+        The column to predict. For data in memory it may also be the labels themselves, for idx images the path of the
+        labels.
     importance
-        A column that says how much each example counts, or for what is in memory these numbers themselves.
+        The column with the weight of each example. For data in memory it may also be the weights themselves.
     format
-        "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "vw", "fasttext", "tab", "lines", "folders" or "idx", where
-        the name of the file does not say it.
+        The format of the files, if their names do not show it, such as "csv" or "libsvm". The page "Reading data" lists
+        all formats.
     kinds
-        What columns hold, by their names, where the guess is wrong: "numeric", "boolean", "categorical", "text" or
+        The kinds of columns, by their names, if the guess is wrong: "numeric", "boolean", "categorical", "text" or
         "ignore".
     header
-        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them; it must be
-        said where at least half of the first row are numbers.
+        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them; it must be set
+        if at least half of the fields in the first row are numbers.
     columns
         The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
     separator
-        What is between the fields of a CSV file: a character, or "whitespace" for runs of spaces and tabs. None for a
-        tab in TSV files and a comma in CSV files, or a semicolon, a tab or a vertical bar where the first row has no
-        comma and the first 20 rows have equally many fields by it.
+        The character between the fields of a CSV file, or "whitespace" for any number of spaces and tabs. None for a
+        tab in TSV files and a comma in CSV files. If the first row has no comma, a semicolon, a tab or a vertical bar
+        is used that divides the first 20 rows into the same number of fields.
     quote
         The character around fields of a CSV file that contain separators. None if quotes are plain characters.
     encoding
-        The encoding of files of text, by one of the names that Python has for it.
+        The encoding of text files, by a name that Python knows.
     missing
-        What stands in a CSV file where a value is missing.
+        The words that mean a missing value in a CSV file.
     longest_line
-        The most bytes that a line may have, or a text in a folder of texts.
+        The maximum number of bytes in a line, or in a text of a folder of texts.
     skip_bad
-        Pass over lines that cannot be read, and count them in the source's `bad`, instead of ending at the first.
+        Skip lines that cannot be read, and count them in the source's `bad`, instead of stopping at the first one.
     threads
-        How many threads read. None for as many as there are cores. The result is the same.
+        The number of threads. None for one per core. The result does not depend on it.
     keep
-        Columns of a file that each batch is to carry in `kept` as they are in the file, or "all".
+        Columns of a file that each batch also contains unchanged, in its `kept`, or "all".
     once
-        The source will be read only once: a pipe is not kept for another time, and its lines are handed on as they
-        come.
+        The source will be read only once. A pipe is then not stored, and its lines are passed on as they arrive.
 
     Returns
     -------
     Source
-        It reads anew, from the first example to the last, each time it is asked for its batches.
+        Each call of its `batches` reads the data again, from the first example to the last.
 
     Examples
     --------
@@ -129,8 +129,8 @@ def read(
         return read_files(paths, f"{paths[0]} and {len(paths) - 1} others" if len(paths) > 1 else paths[0], options)
     refuse_names(what)
     if format is not None:
-        raise SettingsError("format", "is for files", value=format, advice="leave it out for what is in memory")
-    options.check_use("what is in memory", None)
+        raise SettingsError("format", "is for files", value=format, advice="leave it out for data in memory")
+    options.check_use("data in memory", None)
     from markone.data.memory import read_memory
 
     return read_memory(what, options)
@@ -141,12 +141,12 @@ def read(
 
 def read_path(path: str, options: Options) -> Source:
     if path == STANDARD_INPUT:
-        if options.format is None or options.format in ("folders", "idx"):
+        if options.format is None or not FORMATS[options.format].streams:
             example = ("for instance ", Setting("format", "csv"))
-            raise SettingsError("format", ("must say what comes from standard input, ", example))
+            raise SettingsError("format", ("must be set for standard input, ", example))
         return open_files([standard_input(options.once)], "standard input", options, options.format)
     if not path or "\0" in path:
-        raise DataError(f"{path!r} is no path")
+        raise DataError(f"{path!r} is not a path")
     paths = find(path)
     if paths == [path] and os.path.isdir(path):
         return read_folder(path, options)
@@ -154,7 +154,7 @@ def read_path(path: str, options: Options) -> Source:
 
 
 def refuse_names(what: Any) -> None:
-    """A list of strings is a list of texts; one who gives the names of files hardly means that."""
+    """Raise an error for a list of file names, because a list of strings is a list of texts."""
     if isinstance(what, list | tuple) and what and all(isinstance(name, str) and os.path.isfile(name) for name in what):
         raise DataError(
             f"a list of strings is a list of texts, but {what[0]!r} is the name of a file; give pathlib.Path objects "
@@ -163,14 +163,14 @@ def refuse_names(what: Any) -> None:
 
 
 def read_folder(folder: str, options: Options) -> Source:
-    """A folder of class folders, or of files that belong together."""
+    """The source for a folder that contains one folder per class, or files of one format."""
     from markone.data.folders import FolderSource
 
     files, folders = files_in(folder)
     known = files if options.format not in (None, "folders") else [file for file in files if format_of(file)]
     if options.format == "folders" or (options.format is None and folders and not known):
         options.check_use("folders of texts", "folders")
-        refuse_target(options, "folders of texts")
+        refuse_target(options, "folders of texts", FORMATS["folders"])
         source = FolderSource(folder, options)
         source.reading = options.reading("folders")
         return source
@@ -178,12 +178,12 @@ def read_folder(folder: str, options: Options) -> Source:
         error = next(filter(None, map(foreign_at, files[:FILES_LOOKED_AT])), None)
         if error is not None:
             raise error
-        raise DataError(f"{folder} has no files whose names say a format that we read, and no folders of texts")
+        raise DataError(f"{folder} has no files whose names show a known format, and no folders of texts")
     if folders and options.format is None:
         raise DataError(
             f"{folder} has both files and folders",
             file=folder,
-            advice=("say which: ", Setting("format", "folders"), ", or a pattern of files"),
+            advice=("choose: ", Setting("format", "folders"), ", or a pattern of files"),
         )
     for path in known:
         if os.path.exists(path) and not os.path.isfile(path):
@@ -194,7 +194,7 @@ def read_folder(folder: str, options: Options) -> Source:
 def read_files(paths: Sequence[str], name: str, options: Options) -> Source:
     folders = [path for path in paths if os.path.isdir(path)]
     if folders:
-        raise DataError(f"{folders[0]} is a folder, and is not read together with files")
+        raise DataError(f"{folders[0]} is a folder, which cannot be read together with files")
     format = options.format or common_format(paths)
     if format == "folders":
         raise DataError(f"{name} is a file, not a folder with a folder for each class")
@@ -205,7 +205,7 @@ def read_files(paths: Sequence[str], name: str, options: Options) -> Source:
 
 
 def has_tab(files: Sequence[File], options: Options) -> bool:
-    """Whether texts come with labels: a name that ends in .txt does not tell."""
+    """Whether the texts have labels, which the ending .txt does not show."""
     from markone.data.chunks import chunks
 
     chunk = next(chunks(files, options), None)
@@ -220,52 +220,27 @@ def open_files(files: Sequence[File], name: str, options: Options, format: str) 
 
 
 def source_of(files: Sequence[File], name: str, options: Options, format: str) -> Source:
-    from markone.data.tables import TableSource
-
+    record = FORMATS[format]
     options.check_use(f"{format} files", format)
-    if format in TABLES:
+    if record.target == "column":
         for setting in ("target", "importance"):
             value = getattr(options, setting)
             if value is not None and not isinstance(value, str):
                 problem = f"must be the name of a column of {name}, not {type(value).__name__}"
                 raise SettingsError(setting, problem, value=value)
-        if format in DELIMITED:
-            from markone.data.delimited import DelimitedTable
+    elif record.target != "file":
+        refuse_target(options, f"{format} files", record)
+    module, reader = record.reader.split(".")
+    opened: Any = getattr(importlib.import_module(f"markone.data.{module}"), reader)(files, name, options, format)
+    if record.target != "column":
+        return cast(Source, opened)
+    from markone.data.tables import TableSource
 
-            return TableSource(DelimitedTable(files, name, options, format), options)
-        if format == "jsonl":
-            from markone.data.json_lines import JsonTable
-
-            return TableSource(JsonTable(files, name, options), options)
-        from markone.data.arrow_tables import ArrowFileTable
-
-        return TableSource(ArrowFileTable(files, name, options, format), options)
-    if format == "idx":
-        return open_images(files, options)
-    refuse_target(options, f"{format} files")
-    from markone.data.lines import PlainLines, RowLines, TextLines
-
-    if format == "lines":
-        return PlainLines(files, name, options)
-    return (RowLines if format in RowLines.readers else TextLines)(files, name, options, format)
+    return TableSource(opened, options)
 
 
-def open_images(files: Sequence[File], options: Options) -> Source:
-    from markone.data.images import ImageSource, labels_beside
-
-    if len(files) > 1:
-        raise DataError(f"of idx files one is read at a time, not {len(files)}")
-    labels = options.target
-    if labels is None:
-        labels = labels_beside(files[0].name)
-    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
-        problem = f"must be the path of the file with the images' labels, not {labels!r}"
-        raise SettingsError("target", problem, value=labels)
-    return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
-
-
-def refuse_target(options: Options, what: str) -> None:
+def refuse_target(options: Options, what: str, format: Format) -> None:
     if options.target is not None:
-        which = "have none" if what == "lines files" else "have their labels in them"
+        which = "have no labels" if format.target == "none" else "contain their labels"
         problem = f"means nothing for {what}, which {which}"
         raise SettingsError("target", problem, value=options.target, advice="leave it out")

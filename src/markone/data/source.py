@@ -1,4 +1,4 @@
-"""Sources: examples that can be read again and again, some thousand at a time, whatever they are kept in."""
+"""Sources: examples from files or memory, which can be read repeatedly, some thousand at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markone.data.files import File
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
-"""What a column holds. `rows` are features already: numbers in a matrix, each with a name of its own."""
+"""The kind of a column. A column of kind `rows` contains features already: a matrix whose columns have names."""
 
 Label = Hashable
 UNLABELLED = -1
@@ -29,7 +29,7 @@ NAMES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Column(Brief):
-    """A column that features can be made of."""
+    """A column from which features can be made."""
 
     name: str
     kind: Kind
@@ -48,10 +48,10 @@ class Batch(Brief):
     columns: dict[str, Any]
     size: int
     labels: NDArray[np.int32] | None = None
-    """The numbers of the labels in the source's `labels`; `UNLABELLED` where an example has none."""
+    """The numbers of the labels in the source's `labels`; `UNLABELLED` for an example without a label."""
     importance: NDArray[np.float64] | None = None
     kept: dict[str, Any] = field(default_factory=dict)
-    """Columns that were to be kept, as they are in the file: Arrow arrays, `Strings`, or lists of values of JSON."""
+    """The columns to keep, unchanged: Arrow arrays, `Strings`, or lists of JSON values."""
 
     def __len__(self) -> int:
         return self.size
@@ -59,14 +59,14 @@ class Batch(Brief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenRows(Brief):
-    """Rows that come with features: a dense array or a CSR matrix, and the names of its columns."""
+    """Rows that already have features: a dense array or a CSR matrix, and the names of its columns."""
 
     matrix: Any
     names: Names
 
 
 class Names(ABC):
-    """Names of columns, all different, that may grow in number while a source is read, but never change."""
+    """Different names of columns. More may be added while a source is read, but they never change."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -78,34 +78,34 @@ class Names(ABC):
 
 @dataclass(slots=True, repr=False)
 class BadLines(Brief):
-    """Lines that could not be read and were passed over."""
+    """Lines that could not be read and were skipped."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
-    """Sentences about the first few: file, line and what is wrong."""
+    """Messages about the first few: file, line and problem."""
 
     def add(self, sentence: str) -> None:
         self.add_all(1, [sentence])
 
     def add_all(self, count: int, first: Iterable[str]) -> None:
-        """Some more, with sentences about the first of them."""
+        """Count more lines, with messages about the first of them."""
         self.count += count
         self.first += list(first)[: BAD_LINES_SHOWN - len(self.first)]
 
 
 def missing_column(name: str, where: str, names: list[str]) -> DataError:
-    """The error for a column that a model needs and that is not among those that there are."""
+    """The error for a column that a model needs and the data do not have."""
     return DataError(
         f"the model needs the column {name!r}, and {where} has {some_of(names)}.{did_you_mean(name, names)}"
     )
 
 
 def missing_labels(target: str, where: str, names: list[str]) -> DataError:
-    """The error for labels that a model is to be measured by, and that are not among the columns that there are."""
+    """The error for an evaluation if the data do not have the column with the labels."""
     return DataError(
         (
-            f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Say which "
-            "column has the labels, or give them: ",
+            f"the labels are missing: the model predicts {target!r}, and {where} has {some_of(names)}. Name the "
+            "column with the labels, or give the labels: ",
             Setting("target", ...),
             did_you_mean(target, names),
         ),
@@ -114,8 +114,8 @@ def missing_labels(target: str, where: str, names: list[str]) -> DataError:
 
 
 def no_target() -> DataError:
-    """The error for examples to learn from of which nobody said what is to be predicted."""
-    return DataError("there is nothing to predict", advice=("say which column is the target: ", Setting("target", ...)))
+    """The error for training examples without a target."""
+    return DataError("there is nothing to predict", advice=("name the target column: ", Setting("target", ...)))
 
 
 def some_of(names: list[str]) -> str:
@@ -123,26 +123,26 @@ def some_of(names: list[str]) -> str:
 
 
 class Source(ABC):
-    """Examples with columns of known kinds and, where they are labelled, labels."""
+    """Examples with columns of known kinds and, possibly, labels."""
 
     name: str = "the data"
-    """What people see it is."""
+    """A short description for users."""
     columns: tuple[Column, ...]
-    """What features can be made of; target and importance are not among them."""
+    """The columns for features, without the target and the importance."""
     target: str | None
-    """The name of what is to be predicted; None where the examples have no labels."""
+    """The name of the target; None if the examples have no labels."""
     labels: list[Label]
-    """The labels met so far, by number. It grows while the source is read and never changes else."""
+    """The labels so far, by number. New labels are added while the source is read, and none ever changes."""
     bad: BadLines
-    """The lines that the last reading passed over."""
+    """The lines that the last reading skipped."""
     reading: Mapping[str, Any] = MappingProxyType({})
-    """What `markone.read` must be told to read another file in the same format, as JSON has it."""
+    """The options of `markone.read` for another file in the same format, as values of JSON."""
     files: Sequence[File] = ()
-    """What it is read from, where that is files."""
+    """The files that it is read from, if any."""
 
     @property
     def progress(self) -> float | None:
-        """How much of its files the present reading has read, from 0 to 1; None where their sizes are not known."""
+        """The share of its files that the current reading has read, from 0 to 1; None if their sizes are unknown."""
         try:
             sizes = [file.size for file in self.files]
         except OSError:
@@ -154,15 +154,15 @@ class Source(ABC):
 
     @property
     def column_names(self) -> list[str]:
-        """All columns that there are, be they used or not."""
+        """All columns, whether they are used or not."""
         return [column.name for column in self.columns]
 
     def with_target(self, target: str, kind: str | None = None) -> Source:
-        """The same examples, which have no labels yet, with those of a column; its kind, where it is not guessed."""
+        """The same examples with the labels of a column, which are of `kind` or, if it is None, of a guessed kind."""
         raise missing_labels(target, self.name, self.column_names)
 
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
-        """The same examples, with these columns among theirs; an error where that cannot be."""
+        """The same examples, with these columns; an error if that is impossible."""
         mine = {column.name: column.kind for column in self.columns}
         for column in columns:
             if column.name not in mine:
@@ -176,7 +176,7 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
-        """All examples from the first; can be called again."""
+        """All examples, from the first one; can be called repeatedly."""
 
     def __str__(self) -> str:
         """The columns and their kinds, as a small table."""

@@ -1,6 +1,6 @@
-"""Spilling to disk: large arrays are in memory while there is enough, else in temporary files.
+"""Spilling to disk: large arrays are in memory if they fit into the budget, else in temporary files.
 
-A temporary file has no name, and is gone with what uses it or with the process, however that ends.
+A temporary file has no name. It vanishes with the object that uses it, or with the process, even if that is killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from markone.data.strings import Strings
 
 
 class Spill:
-    """So many bytes of memory, and then files.
+    """Allocates arrays in memory up to a budget of bytes, and then in files.
 
     >>> spill = Spill(2**20)
     >>> spill.empty(100, np.int32).shape, spill.on_disk
@@ -34,17 +34,17 @@ class Spill:
         self.memory = memory
         self.folder = folder
         self.used = 0
-        """Bytes of the memory that arrays take which are still there."""
+        """The bytes of memory of all arrays that still exist."""
         self.on_disk = False
-        """Whether anything had to go to a file."""
+        """Whether anything had to be written to a file."""
 
     @property
     def left(self) -> int:
-        """The memory for other work beside these arrays, in bytes."""
+        """The memory for other work, in bytes."""
         return max(LEAST, self.memory - self.used)
 
     def take(self, size: int) -> bool:
-        """Whether so many bytes more may be in memory; else they must go to a file."""
+        """Whether the memory budget has room for this many more bytes, which are then reserved."""
         if self.used + size > self.memory:
             self.on_disk = True
             return False
@@ -55,7 +55,7 @@ class Spill:
         self.used -= size
 
     def empty(self, shape: int | Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
-        """An array whose values are not set."""
+        """An array with undefined values."""
         kind = np.dtype(dtype)
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         size = math.prod(sizes) * kind.itemsize
@@ -66,7 +66,7 @@ class Spill:
             return file.mapped(kind).reshape(sizes)
 
     def watch(self, array: NDArray[Any]) -> NDArray[Any]:
-        """An array whose bytes were taken; they are given back when nobody uses it any more."""
+        """An array whose bytes are reserved; they are released when it is no longer used."""
         weakref.finalize(array, self.give_back, array.nbytes)
         return array
 
@@ -75,7 +75,7 @@ class Spill:
 
 
 class SpillFile:
-    """A temporary file without a name, which arrays are written into one after the other."""
+    """A temporary file without a name, into which arrays are written one after the other."""
 
     def __init__(self, folder: str | None = None) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, prefix="markone-")  # noqa: SIM115
@@ -87,29 +87,29 @@ class SpillFile:
         self.close()
 
     def reserve(self, size: int) -> None:
-        """Takes so many bytes of the disk: if it is full, that is an error here and not later."""
+        """Reserve bytes on the disk, so that a full disk is an error now and not later."""
         os.posix_fallocate(self._file.fileno(), 0, size)
 
     def write(self, *arrays: NDArray[Any]) -> int:
-        """Writes arrays at the end, and returns where the first of them starts."""
+        """Write arrays at the end, and return where the first of them starts."""
         start = self._file.tell()
         for array in arrays:
             self._file.write(np.ascontiguousarray(array).data)
         return start
 
     def read_into(self, array: NDArray[Any], offset: int) -> int:
-        """Fills an array from the file, and returns where it ends there."""
+        """Fill an array from the file, and return where it ends in the file."""
         self._file.flush()
         view = memoryview(array.data).cast("B")
         while len(view) > 0:
             read = os.preadv(self._file.fileno(), [view], offset)
             if read == 0:
-                raise OSError("the temporary file of rows has become shorter")
+                raise OSError("the temporary file of rows has been cut")
             view, offset = view[read:], offset + read
         return offset
 
     def mapped(self, dtype: DTypeLike) -> NDArray[Any]:
-        """The whole file as an array, which may be written to and stays when the file is closed."""
+        """The whole file as a writable array, which stays valid after the file is closed."""
         self._file.flush()
         return np.frombuffer(mmap.mmap(self._file.fileno(), 0), dtype)
 
@@ -141,7 +141,7 @@ class GrowingArray:
         self.file.write(part)
 
     def finish(self) -> NDArray[Any]:
-        """All of it."""
+        """The whole array."""
         parts, self.parts = self.parts, []
         if self.file is None:
             return self.spill.watch(np.concatenate([np.zeros(0, self.dtype), *parts]))

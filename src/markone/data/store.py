@@ -1,8 +1,8 @@
-"""Rows to learn from, pass after pass: in memory while they fit, else in a temporary file.
+"""The store of training rows: in memory if they fit, else in a temporary file.
 
-Rows are kept in pieces, and a pass visits the pieces in windows, some random pieces at a time, with the rows of a
-window in random order. So it reads a file in long runs, yet mixes examples from everywhere. Rows in memory are visited
-in just the same order: how much memory there is changes nothing but the time. Few rows are one window, shuffled wholly.
+Rows are stored in pieces. A pass visits windows of some random pieces each, with the rows of a window in random order.
+It therefore reads a file in long sections, but mixes examples from everywhere. Rows in memory are visited in the same
+order, so the amount of memory changes only the time. A small store is one window, and is shuffled completely.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from markone.data.source import UNLABELLED
 from markone.data.spill import Spill, SpillFile
 
 PIECE_VALUES = 2**20
-"""A piece has so many values at least."""
+"""The minimum number of values in a piece."""
 WINDOW_PIECES = 16
 
 Matrix = NDArray[np.float32] | Sparse
@@ -28,7 +28,7 @@ Matrix = NDArray[np.float32] | Sparse
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """Where a matrix is in the file."""
+    """The place of a matrix in the file."""
 
     offset: int
     rows: int
@@ -38,7 +38,7 @@ class Filed:
 
 
 class RowStore:
-    """Rows, their labels and what they count."""
+    """Rows, their labels and their weights."""
 
     def __init__(self, memory: int, folder: str | None = None) -> None:
         self._spill = Spill(memory, folder)
@@ -72,7 +72,7 @@ class RowStore:
         importance: NDArray[np.float64] | None,
         held_out: NDArray[np.bool_] | None = None,
     ) -> None:
-        """More rows; those without a label are left out."""
+        """Add rows; rows without a label are left out."""
         apart = np.zeros(len(labels), bool) if held_out is None else held_out
         labelled = labels != UNLABELLED
         if not labelled.all():
@@ -90,11 +90,11 @@ class RowStore:
             self._end_piece()
 
     def labels_met(self) -> NDArray[np.int32]:
-        """The labels of the rows that were added, each once."""
+        """The labels of the added rows, each once."""
         return np.unique(np.concatenate([np.zeros(0, np.int32), *map(np.unique, self._labels)]))
 
     def finish(self, numbers: NDArray[np.int32]) -> None:
-        """After the last rows: what was label i is class `numbers[i]`."""
+        """Finish the store after the last rows: label i becomes class `numbers[i]`."""
         self._end_piece()
         if not self._labels:
             return
@@ -123,7 +123,7 @@ class RowStore:
         self._digest(arrays_of(piece))
         self._rows.append(len(piece))
         self.values += stored(piece)
-        # While the pieces are put together they are there twice.
+        # While the pieces are joined, they need twice their memory.
         if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays_of(piece))):
             self._file = self._spill.file()
             self._pieces = [one if isinstance(one, Filed) else put(one, self._file) for one in self._pieces]
@@ -148,16 +148,16 @@ class RowStore:
 
     @property
     def digest(self) -> str:
-        """What differs, as good as surely, where any row does."""
+        """A digest of all rows."""
         return self._sum.hexdigest()
 
     @property
     def whole(self) -> Block | None:
-        """All rows, where they are in memory."""
+        """All rows, if they are in memory."""
         return self._whole
 
     def mapped(self) -> Block:
-        """All rows in one block, wherever they are kept: beyond the memory in files that are mapped into it."""
+        """All rows in one block; rows beyond the memory budget are in mapped files."""
         if self._whole is not None:
             return self._whole
         everything = [piece for piece in self._pieces if isinstance(piece, Filed)]
@@ -165,7 +165,7 @@ class RowStore:
         return Block(as_rows(matrix), matrix, self.labels, self.importance)
 
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
-        """A block with the rows of some pieces, and the number of each of these rows in the block and in the store."""
+        """A block with the rows of some pieces, and the numbers of these rows in the block and in the store."""
         numbers = self.rows_of(pieces)
         if self._whole is not None:
             return self._whole, numbers, numbers
@@ -179,7 +179,7 @@ class RowStore:
         return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in pieces])
 
     def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """The pieces in the given order, some at a time."""
+        """The pieces in the given order, in windows."""
         for start in range(0, len(order), WINDOW_PIECES):
             yield order[start : start + WINDOW_PIECES]
 
@@ -208,7 +208,7 @@ class RowStore:
         return Sparse(indptr, indices, data, width)
 
     def close(self) -> None:
-        """Gives memory and file back."""
+        """Release the memory and the file."""
         self._pieces, self._whole = [], None
         if self._file is not None:
             self._file.close()
@@ -219,25 +219,25 @@ def stored(matrix: Matrix) -> int:
 
 
 def put(piece: Matrix, file: SpillFile) -> Filed:
-    """Writes a piece at the end of the file."""
+    """Write a piece at the end of the file."""
     return Filed(
         file.write(*arrays_of(piece)), len(piece), stored(piece), piece.shape[1], not isinstance(piece, Sparse)
     )
 
 
 def arrays_of(matrix: Matrix) -> list[NDArray[Any]]:
-    """What is written into the file: all of it but the first of the rows' starts, which is 0."""
+    """The arrays that are written into the file, without the first start of a row, which is 0."""
     return [matrix.indptr[1:], matrix.indices, matrix.data] if isinstance(matrix, Sparse) else [matrix]
 
 
 def stack(matrices: list[Matrix]) -> Matrix:
-    """The rows of all, one matrix below the other."""
+    """The rows of all matrices, one after the other."""
     if len(matrices) == 1:
         return matrices[0]
     sparse = [matrix for matrix in matrices if isinstance(matrix, Sparse)]
     dense = [matrix for matrix in matrices if not isinstance(matrix, Sparse)]
     if dense:
-        assert not sparse, "a feature map makes rows of one kind"
+        assert not sparse, "the rows of a store must be of one kind"
         return np.concatenate(dense)
     ends, total = [np.zeros(1, np.int64)], 0
     for matrix in sparse:

@@ -1,4 +1,4 @@
-"""A column of strings without Arrow, which is slow to start: bytes, and where each string starts."""
+"""A column of strings without Arrow, whose import is slow: bytes, and where each string starts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 LINE_END = ord("\n")
 UNKNOWN = ord("_")
 FEW = 16
-"""Up to so many strings are encoded one by one, which takes less time than putting line ends between them."""
+"""Up to this number of strings, encoding each one is faster than joining them with line ends."""
 AT_A_TIME = 2**14
-"""So many strings are copied at a time, since the places of all their bytes at once would take too much memory."""
+"""The number of strings that are copied at a time, because the places of all bytes would need too much memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,14 +34,14 @@ class Strings(Brief):
 
     data: NDArray[np.uint8]
     offsets: NDArray[Any]
-    """Of 64 bits, or of 32 bits where they are those of an Arrow array."""
+    """Numbers of 64 bits, or of 32 bits if they come from an Arrow array."""
 
     @classmethod
     def of(cls, strings: Sequence[str | bytes]) -> Strings:
         if len(strings) > FEW and set(map(type, strings)) == {str}:
             data = np.frombuffer("\n".join(strings).encode("utf-8", "surrogatepass"), np.uint8)  # type: ignore[arg-type]
             ends = np.flatnonzero(data == LINE_END)
-            if len(ends) == len(strings) - 1:  # none has a line end of its own
+            if len(ends) == len(strings) - 1:  # no string contains a line end
                 starts = np.concatenate([[0], ends + 1, [len(data) + 1]])
                 return cls(data[data != LINE_END], starts - np.arange(len(starts)))
         parts = [one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in strings]
@@ -49,7 +49,7 @@ class Strings(Brief):
 
     @classmethod
     def of_arrow(cls, array: Any) -> Strings:
-        """An Arrow array of strings or bytes, not copied if its layout suits the core; null becomes an empty string."""
+        """The strings of an Arrow array of strings or bytes, if possible without a copy; null becomes an empty one."""
         if isinstance(array, Strings):
             return array
         import pyarrow as pa
@@ -77,12 +77,12 @@ class Strings(Brief):
 
     @classmethod
     def of_core(cls, offsets: NDArray[Any], data: NDArray[np.uint8]) -> Strings:
-        """What the core's functions of texts give: offsets before bytes."""
+        """Make strings from the core's arrays: first the offsets, then the bytes."""
         return cls(data, offsets)
 
     @property
     def for_core(self) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-        """What the core's functions of texts take: offsets before bytes."""
+        """The arrays for the core's functions: first the offsets, then the bytes."""
         return self.offsets, self.data
 
     @classmethod
@@ -109,7 +109,7 @@ class Strings(Brief):
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it takes in memory."""
+        """Its size in memory, in bytes."""
         return self.data.nbytes + self.offsets.nbytes
 
     def bytes_of(self, i: int) -> bytes:
@@ -117,9 +117,9 @@ class Strings(Brief):
         return self.data[int(self.offsets[i]) : int(self.offsets[i + 1])].tobytes()
 
     def tolist(self, errors: str = "backslashreplace") -> list[str]:
-        """The strings as Python's; `errors` says what becomes of bytes that are not UTF-8."""
+        """The strings as a Python list; `errors` tells `bytes.decode` what to do with bytes that are not UTF-8."""
         whole = len(self) > FEW and self.offsets[0] == 0 and self.offsets[-1] == len(self.data)
-        if whole and not (self.data == LINE_END).any():  # all at once, with line ends between them
+        if whole and not (self.data == LINE_END).any():  # all at once, joined with line ends
             try:
                 return np.insert(self.data, self.offsets[1:-1], LINE_END).tobytes().decode("utf-8").split("\n")
             except UnicodeDecodeError:
@@ -128,11 +128,11 @@ class Strings(Brief):
         return [data[begin:end].decode("utf-8", errors) for begin, end in pairwise(self.offsets.tolist())]
 
     def to_pylist(self) -> list[str]:
-        """The strings under the name that Arrow's arrays have for it; bytes that are not UTF-8 are replaced."""
+        """The strings as a list, with the method name of Arrow's arrays; bytes that are not UTF-8 are replaced."""
         return self.tolist("replace")
 
     def take(self, which: NDArray[Any], spill: Spill | None = None) -> Strings:
-        """The strings with these numbers, in this order; beyond the memory of `spill`, in files."""
+        """The strings with these numbers, in this order; they are in files if the memory of `spill` is used up."""
         make = np.empty if spill is None else spill.empty
         offsets = make(len(which) + 1, np.int64)
         offsets[0] = 0
@@ -147,7 +147,7 @@ class Strings(Brief):
         return Strings(data, offsets)
 
     def blank(self) -> NDArray[np.int64]:
-        """The numbers of those that are empty, or an underscore, which is how CoNLL-U writes what is not known.
+        """The numbers of the strings that are empty or an underscore, which means unknown in CoNLL-U.
 
         >>> Strings.of(["NOUN", "_", "", "x"]).blank()
         array([1, 2])
@@ -159,18 +159,18 @@ class Strings(Brief):
         return np.setdiff1d(short, known, assume_unique=True)
 
     def some(self, begin: int, end: int) -> Strings:
-        """Those from `begin` to before `end`; their bytes are not copied."""
+        """The strings from `begin` to before `end`; their bytes are not copied."""
         offsets = self.offsets[begin : end + 1]
         return Strings(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 def starts_of(sizes: Any) -> NDArray[np.int64]:
-    """Where things of these sizes start when they stand one after the other, and where the last one ends."""
+    """The offsets of consecutive items with these sizes, and the end of the last one."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts
 
 
 def text_of(data: bytes) -> str:
-    """For people: bytes that are not UTF-8 are shown as escapes."""
+    """A text for messages: bytes that are not UTF-8 are shown as escapes."""
     return data.decode("utf-8", "backslashreplace")

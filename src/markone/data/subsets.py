@@ -1,4 +1,4 @@
-"""Subsets of a source: its rows are read once, and then learned from and tested on in any division."""
+"""Subsets of a source: its rows are read once, and then divided into training and test rows in any way."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from markone.errors import DataError, LimitError, Setting
 
 
 class Held(Source):
-    """All rows of a source, in memory. Those without a label are left out: nothing can be tested on them."""
+    """All rows of a source, in memory. Rows without a label are left out, because nothing can be tested on them."""
 
     def __init__(self, source: Source, budget: int | None = None) -> None:
-        """A budget is the most bytes that the rows may need."""
+        """The budget is the maximum number of bytes of the rows."""
         self.source = source
         self.name, self.columns, self.target = source.name, source.columns, source.target
         self.labels: list[Label] = source.labels
         self.reading, self.files = source.reading, source.files
         self.numbers: NDArray[np.int64]
-        """The rows' numbers in the source, where those without a label count."""
+        """The rows' numbers in the source, in which rows without a label are counted."""
         self.unlabelled = 0
         self._batches: list[Batch] = []
         numbers, size, start = [np.zeros(0, np.int64)], 0, 0
@@ -38,9 +38,9 @@ class Held(Source):
             size += size_of(kept)
             if budget is not None and size > budget:
                 raise LimitError(
-                    f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory that "
-                    "the rows may be held in",
-                    advice=("take fewer rows, or say ", Setting("memory", ...)),
+                    f"after {start:,} rows {source.name} needs more than the {budget / 1e6:,.0f} MB of memory "
+                    "that are allowed for the rows",
+                    advice=("use fewer rows, or set ", Setting("memory", ...)),
                 )
             if len(kept):
                 self._batches.append(kept)
@@ -61,7 +61,7 @@ class Held(Source):
         return np.concatenate([batch.labels for batch in self._batches if batch.labels is not None])
 
     def some(self, rows: NDArray[np.int64]) -> Iterator[Batch]:
-        """Only these rows, counted among those that are held, in their order."""
+        """A source with only these rows, in this order; the numbers count the rows in memory."""
         ends = np.searchsorted(rows, self.starts)
         for i, batch in enumerate(self._batches):
             here = rows[ends[i] : ends[i + 1]] - self.starts[i]
@@ -72,7 +72,7 @@ class Held(Source):
 
 
 class Subset(Source):
-    """Some rows of what is held, as a source of their own: who learns features from it never sees the others."""
+    """Some of the rows as a separate source: features that are fitted on it never see the others."""
 
     def __init__(self, held: Held, rows: NDArray[np.int64]) -> None:
         self.held = held
@@ -88,7 +88,7 @@ class Subset(Source):
 
 
 class Without(Source):
-    """A source without one of its columns, whose numbers are what is to be predicted."""
+    """A source without one of its columns, whose numbers are the target of a regression."""
 
     def __init__(self, source: Source, column: str) -> None:
         self.source, self.column = source, column
@@ -97,12 +97,12 @@ class Without(Source):
         kinds = {one.name: one.kind for one in source.columns}
         if kinds.get(column) != "numeric":
             found = f"it is {kinds[column]}" if column in kinds else f"there are {', '.join(kinds)}"
-            raise DataError(f"a regression needs a target of numbers, and {column!r} is no such column: {found}")
+            raise DataError(f"a regression needs a target of numbers, and {column!r} does not contain numbers: {found}")
         self.columns: tuple[Column, ...] = tuple(one for one in source.columns if one.name != column)
         if not self.columns:
             raise DataError(f"{source.name} has no column to predict {column!r} from")
         self.values: list[NDArray[np.float64]] = []
-        """The numbers of the last reading, batch after batch."""
+        """The target's numbers in the last reading, batch after batch."""
 
     @property
     def bad(self) -> BadLines:  # type: ignore[override]
@@ -120,7 +120,7 @@ class Without(Source):
 
 
 def taken(batch: Batch, which: NDArray[np.int64]) -> Batch:
-    """Some rows of a batch. What was kept only to be written out is not among it."""
+    """Some rows of a batch, without the columns that were kept for output."""
     return Batch(
         {name: column_taken(column, which) for name, column in batch.columns.items()},
         len(which),
@@ -138,7 +138,7 @@ def column_taken(column: Any, which: NDArray[np.int64]) -> Any:
 
 
 def size_of(batch: Batch) -> int:
-    """The bytes of its columns."""
+    """The size of its columns in bytes."""
     return sum(map(size_of_column, batch.columns.values()))
 
 

@@ -1,4 +1,4 @@
-"""Tables: named columns of values, whatever they are kept in, as sources."""
+"""Tables: sources with named columns, from files or memory."""
 
 from __future__ import annotations
 
@@ -22,51 +22,51 @@ from markone.errors import DataError, Setting, SettingsError, Words, did_you_mea
 SAMPLE_ROWS = 5000
 BATCH_ROWS = 4096
 PADDED = re.compile(r"[+-]?0[0-9]", re.ASCII)
-SKIP_ADVICE = (Setting("skip_bad", True), " passes over such rows")
+SKIP_ADVICE = (Setting("skip_bad", True), " skips such rows")
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Some rows of a table, as they are kept."""
+class TableRows:
+    """Some rows of a table, before their values are checked."""
 
     columns: Mapping[str, Any]
     """Arrow arrays by name."""
     size: int
     place: Callable[[int], str]
-    """Where a row is, for a sentence."""
+    """The place of a row, for a message."""
     bad: int = 0
     first_bad: Sequence[str] = ()
-    """Rows that could not be read and are not here."""
+    """Messages about the first rows that could not be read and are left out."""
     kept: Mapping[str, Any] = field(default_factory=dict)
-    """Columns as they are in the file: Arrow arrays, or lists of values."""
+    """The columns to keep, unchanged: Arrow arrays, or lists of values."""
     lines: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Where in a chunk each row is, where rows are lines."""
+    """The line of each row in its chunk, if rows are lines."""
 
 
 class Table(ABC):
-    """Something with named columns."""
+    """Data with named columns."""
 
     name: str
     written: bool = False
     """Whether numbers are written as strings."""
     how: str = ""
-    """What was found out about how it is written, where that is not as usual."""
+    """A note about an unusual way of writing that was recognised, such as another separator."""
 
     def hint(self, sampled: Mapping[str, Any]) -> Words:
-        """What may be wrong where a column is not found, to end an error with."""
+        """A possible reason why a column is not found, to append to an error."""
         return ""
 
     @abstractmethod
     def sample(self) -> dict[str, Any]:
-        """The first rows: Arrow arrays by name, in the table's order."""
+        """The first rows, as Arrow arrays by name, in the table's order."""
 
     @abstractmethod
-    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[Rows]:
-        """All rows, with the columns that are wanted, each as some kind, and those that are to be kept."""
+    def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
+        """All rows, with the wanted columns, each with its kind, and the columns to keep."""
 
 
 class TableSource(Source):
-    """A table, some of whose columns are for features and some for labels."""
+    """A table as a source, with columns for features, labels and importance."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class TableSource(Source):
         labels: Sequence[Any] | None = None,
         importance: NDArray[np.float64] | None = None,
     ) -> None:
-        """`labels` and `importance` stand in for columns of the table."""
+        """`labels` and `importance` replace columns of the table."""
         self.table = table
         self.labels_beside = labels
         self.name = table.name
@@ -94,7 +94,7 @@ class TableSource(Source):
         self.columns = tuple(self.choose_columns())
         self.keep = chosen(options.keep, list(self.sampled), table.name)
         if not self.columns:
-            raise DataError(f"{table.name} has no column to make features of:\n{self}")
+            raise DataError(f"{table.name} has no column to make features from:\n{self}")
 
     # ---- what the columns are
 
@@ -125,7 +125,7 @@ class TableSource(Source):
         if not isinstance(name, str):
             return
         if name == self.options.target:
-            raise SettingsError("importance", f"must be another column than the target, {name!r}")
+            raise SettingsError("importance", f"must not be the target column, {name!r}")
         array = self.sampled[name]
         if array.null_count < len(array) and kinds.guess(array, self.table.written) != "numeric":
             raise DataError(f"the importance {name!r} must be a column of numbers: {Look.of(name, '', array).examples}")
@@ -145,10 +145,10 @@ class TableSource(Source):
                 self.ignored[name] = f"no value in the first {len(array):,} rows"
             else:
                 what = "lists or objects" if pa.types.is_nested(array.type) else array.type
-                self.ignored[name] = f"no features are made of {what}"
+                self.ignored[name] = f"no features are made from {what}"
 
     def guess_label_kind(self) -> str:
-        """Labels are numbers, booleans or, of any other kind, texts."""
+        """Guess the kind of the labels: numbers, booleans or, for any other column, texts."""
         assert self.target is not None
         array = self.sampled[self.target]
         said = self.options.kinds.get(self.target)
@@ -165,7 +165,7 @@ class TableSource(Source):
             words = {str(value).strip().lower() for value in array.drop_null().unique().to_pylist()}
             guessed = "boolean" if self.table.written and words <= {"true", "false"} else "categorical"
         if said is None and guessed == "numeric" and kinds.is_words(array.type):
-            # 007 is no number to whoever writes it so, and would come back as 7.
+            # A label such as 007 is not meant as a number, and would be predicted as 7.
             padded = any(PADDED.match(value.strip()) for value in array.drop_null().unique().to_pylist())
             guessed = "categorical" if padded else "numeric"
         kind = guessed if guessed in ("numeric", "boolean") else "categorical"
@@ -185,7 +185,7 @@ class TableSource(Source):
         return self._twin(replace(self.options, target=target, kinds={**more, **self.options.kinds}))
 
     def with_columns(self, columns: tuple[Column, ...]) -> Source:
-        """The same rows, with these columns read as they are wanted, whatever was guessed, and no others."""
+        """The same rows with only these columns, which are read as the given kinds, not as the guessed ones."""
         if set(columns) == set(self.columns):
             return self
         for column in columns:
@@ -222,13 +222,13 @@ class TableSource(Source):
         if start == 0:
             raise DataError(f"{self.table.name} has no rows that can be read")
 
-    def batch_of(self, rows: Rows, start: int) -> Batch:
+    def batch_of(self, rows: TableRows, start: int) -> Batch:
         good = np.ones(rows.size, bool)
         columns = {column.name: self.values_of(rows, column.name, column.kind, good) for column in self.columns}
         importance = None if self.given_importance is None else self.given_importance[start : start + rows.size]
         if self.importance is not None:
             importance = self.importance_of(rows, good)
-        # Last, since a label gets its number only from a row that is kept.
+        # Last, because only labels of good rows are numbered.
         labels = None if self.given_labels is None else self.given_labels[start : start + rows.size]
         if self.label_kind is not None:
             labels = self.labels_of(rows, good)
@@ -245,15 +245,15 @@ class TableSource(Source):
             {name: only(values, good) for name, values in rows.kept.items()},
         )
 
-    def values_of(self, rows: Rows, name: str, kind: str, good: NDArray[np.bool_]) -> Any:
-        """A column's values; rows where they are none of its kind are struck from the good ones."""
+    def values_of(self, rows: TableRows, name: str, kind: str, good: NDArray[np.bool_]) -> Any:
+        """The values of a column; rows whose value is not of this kind are removed from the good ones."""
         values, wrong = kinds.as_kind(rows.columns[name], kind)
         if wrong is not None:
             fault = {"numeric": "is not a finite number", "boolean": "is neither true nor false"}.get(
-                kind, f"is no {kind}"
+                kind, f"is not of kind {kind}"
             )
             other = "categorical" if kind in ("numeric", "boolean") else "ignore"
-            advice: Words = ("; if the column is of another kind, say so, as in ", Setting("kinds", {name: other}))
+            advice: Words = ("; if the column is of another kind, set it, as in ", Setting("kinds", {name: other}))
             if name == self.importance:
                 advice = ""
             self.strike(
@@ -261,7 +261,7 @@ class TableSource(Source):
             )
         return values
 
-    def labels_of(self, rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def labels_of(self, rows: TableRows, good: NDArray[np.bool_]) -> NDArray[np.int32]:
         assert self.target is not None and self.label_kind is not None
         array = rows.columns[self.target]
         encoded = kinds.decoded(array).dictionary_encode()
@@ -280,7 +280,7 @@ class TableSource(Source):
                 np.isin(where, strange),
                 lambda row: (
                     f"the label {shown(array[row].as_py())} is not {self.label_kind} like those before; if labels are "
-                    "of all sorts, say ",
+                    "of several kinds, set ",
                     Setting("kinds", {self.target: "categorical"}),
                 ),
             )
@@ -291,7 +291,7 @@ class TableSource(Source):
         labels: NDArray[np.int32] = numbers[where]
         return labels
 
-    def importance_of(self, rows: Rows, good: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def importance_of(self, rows: TableRows, good: NDArray[np.bool_]) -> NDArray[np.float64]:
         assert self.importance is not None
         values = self.values_of(rows, self.importance, "numeric", good).to_numpy(zero_copy_only=False)
         wrong = ~(values >= 0) & good
@@ -308,7 +308,7 @@ class TableSource(Source):
         return np.asarray(values, np.float64)
 
     def strike(
-        self, rows: Rows, good: NDArray[np.bool_], wrong: NDArray[np.bool_], problem: Callable[[int], Words]
+        self, rows: TableRows, good: NDArray[np.bool_], wrong: NDArray[np.bool_], problem: Callable[[int], Words]
     ) -> None:
         for row in np.flatnonzero(wrong & good).tolist():
             error = DataError((f"{rows.place(row)}: ", problem(row)))
@@ -339,7 +339,7 @@ def only(values: Any, which: NDArray[np.bool_]) -> Any:
 
 
 def as_label(value: Any, kind: str) -> Label | None:
-    """A value of the target, as the kind that labels have here; a ValueError where it is none."""
+    """A label of this kind from a value of the target; a ValueError if it is not of this kind."""
     if isinstance(value, str) and kind == "numeric":
         number = canonical(value.strip())
         if kinds.number(number) is None:
@@ -355,7 +355,7 @@ def as_label(value: Any, kind: str) -> Label | None:
 
 
 def chosen(keep: Sequence[str] | str, names: list[str], where: str) -> list[str]:
-    """The columns to be kept, of those that there are."""
+    """The columns to keep, after a check that they exist."""
     if keep == ALL:
         return names
     for name in keep:
@@ -365,7 +365,7 @@ def chosen(keep: Sequence[str] | str, names: list[str], where: str) -> list[str]
 
 
 def among(name: str, names: Sequence[str]) -> str:
-    """A guess, or else what there is."""
+    """A guess at the intended name, or else a list of the names."""
     guess = did_you_mean(name, names)
     if guess:
         return guess
@@ -377,6 +377,6 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 
 
 def shown(value: object) -> str:
-    """A value for a sentence: quoted, on one line, not too long."""
+    """A value for a message: quoted, on one line, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"

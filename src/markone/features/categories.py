@@ -22,22 +22,22 @@ from markone.storage.saved import Contents, Saved, blob, damaged
 Codes = NDArray[np.int32]
 MISSING = 0
 FEW = 8
-"""So few rows are quicker without Arrow's calls."""
+"""Up to this number of rows, Python is faster than calls of Arrow."""
 
 
 class Categories(Part):
     """One-hot rows of all categorical columns: for each column exactly one feature is 1.
 
-    It is `make=asia`, or `make is missing` where there is no value and training met such gaps, or else, for all that
-    training met too seldom or never, `make is another`. Frequent categories come first. None is pruned, for then its
-    examples would count as `make is another`.
+    It is `make=asia`, or `make is missing` if there is no value and training had such gaps, or else `make is another`,
+    for all categories that were rare in training or did not occur. Frequent categories come first. No category is
+    pruned, because its examples would then count as `make is another`.
     """
 
     def __init__(self, columns: Sequence[tuple[Column, Categorical]]) -> None:
         self.columns = [column for column, _ in columns]
         self.settings = [settings for _, settings in columns]
         self.met: list[dict[str | None, int]] = [{None: MISSING} for _ in columns]
-        """For each column the categories met in training, numbered as they came."""
+        """For each column its categories in training, numbered in the order of their first occurrence."""
         self.counts = [np.zeros(1, np.int64) for _ in columns]
         self.finish()
 
@@ -47,7 +47,7 @@ class Categories(Part):
     def absorb(
         self, collected: list[tuple[Codes, list[str | None]]], labels: NDArray[np.int32] | None = None
     ) -> list[Codes]:
-        """For each column the numbers that its categories got when they were met."""
+        """For each column the numbers of its categories in `met`."""
         draft = []
         for i, (codes, texts) in enumerate(collected):
             met = self.met[i]
@@ -61,7 +61,7 @@ class Categories(Part):
     def finish(self) -> None:
         kept: list[list[str]] = []
         self.places: list[Codes] = []
-        """For each column the feature, counted from the column's first, of every category by its number in `met`."""
+        """For each column the feature of each category in `met`, counted from the column's first feature."""
         for met, counts, settings in zip(self.met, self.counts, self.settings, strict=True):
             texts = list(met)
             order = 1 + np.argsort(-counts[1:], kind="stable")
@@ -75,7 +75,7 @@ class Categories(Part):
         self.choose(kept, [bool(counts[MISSING]) for counts in self.counts])
 
     def choose(self, kept: list[list[str]], has_missing: list[bool]) -> None:
-        """Sets the features: for each column its categories, in their order, and whether it may be missing."""
+        """Set the features: for each column its categories, in their order, and whether it may be missing."""
         self.kept = kept
         self.has_missing = has_missing
         self.place_of: list[dict[str | None, int]] = [
@@ -99,14 +99,14 @@ class Categories(Part):
         return self.name_in(column, number - self.begins[column])
 
     def name_in(self, column: int, place: int) -> str:
-        """The name of a feature that is counted from the first of its column."""
+        """The name of a feature, counted from the first feature of its column."""
         name, kept = self.columns[column].name, self.kept[column]
         if place < len(kept):
             return f"{name}={kept[place]}"
         return f"{name} is another" if place == self.widths[column] - 1 else f"{name} is missing"
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """Each column has one of its values."""
+        """Each column is a group, in which exactly one feature is 1."""
         return [Group("categorical", begin, end) for begin, end in pairwise(self.begins)]
 
     def save(self) -> Saved:
@@ -120,14 +120,14 @@ class Categories(Part):
         sizes, has_missing = contents.facts("kept", int, columns), contents.facts("missing", bool, columns)
         texts = contents.texts("categories").tolist("surrogatepass")
         if min(sizes, default=0) < 0 or sum(sizes) != len(texts):
-            raise damaged("the columns have not as many categories as there are")
+            raise damaged("the number of categories does not match the columns")
         kept = [texts[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
         if any(len({*some}) != len(some) for some in kept):
             raise damaged("a column has a category twice")
         self.choose(kept, has_missing)
 
     def extend(self, other: Categories) -> NDArray[np.int64]:
-        """New categories come after a column's old ones, and before `make is missing` and `make is another`."""
+        """Add new categories after the old ones of a column, before `make is missing` and `make is another`."""
         before = (self.kept, self.has_missing)
         self.choose(
             [list(dict.fromkeys(mine + more)) for mine, more in zip(self.kept, other.kept, strict=True)],
@@ -137,14 +137,14 @@ class Categories(Part):
         return np.concatenate([np.zeros(0, np.int64), *(b + p for b, p in zip(self.begins, places, strict=False))])
 
     def places_of(self, kept: list[list[str]], has_missing: list[bool]) -> list[NDArray[np.int64]]:
-        """For each column the features here of one that has features that are all here, too."""
+        """For each column, the features in this part of the features of `other`, all of which occur here, too."""
         return [
             np.array([*(place_of[text] for text in some), *[place_of[None]] * has, width - 1], np.int64)
             for some, has, place_of, width in zip(kept, has_missing, self.place_of, self.widths, strict=True)
         ]
 
     def find(self, batch: Batch) -> list[Codes]:
-        """For each column the features of any batch, counted from the column's first."""
+        """For each column the features of a batch, counted from the column's first feature."""
         found = []
         for column, place_of, width in zip(self.columns, self.place_of, self.widths, strict=True):
             codes, texts = encode(column.name, batch.columns[column.name])
@@ -161,9 +161,9 @@ class Categories(Part):
 
 
 def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
-    """Numbers the distinct values of an Arrow array as they come, and gives their texts; None is a missing value.
+    """Number the distinct values of an Arrow array in their order, and return their texts; None is a missing value.
 
-    Categories are what their texts are: a file may have 4 where another one has "4". Several numbers may have one text.
+    Categories are compared as texts, because one file may have 4 and another "4". Several numbers may have one text.
     """
     import pyarrow as pa
 

@@ -24,7 +24,7 @@ KEY_BITS = 62
 
 class Draft(NamedTuple):
     met: list[NDArray[np.int32] | None]
-    """For each conjunction the number that the row's combination of categories got; None where it has no category."""
+    """For each conjunction the number of each row's combination of categories; None if it has no categorical column."""
     numbers: NDArray[Any]
 
 
@@ -34,12 +34,12 @@ class Combinations:
 
     columns: list[int]
     met: dict[int, int] = field(default_factory=dict)
-    """What training met, by its key, numbered as it came."""
+    """The keys of the combinations in training, numbered in the order of their first occurrence."""
     counts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     places: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     """The feature of each combination by its number in `met`."""
     features: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The keys of the features: combinations of what the columns' features are, rare categories being one."""
+    """The keys of the features: combinations of the columns' features, in which all rare categories are one."""
     place_of: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -47,7 +47,7 @@ class Combinations:
         return KEY_BITS // len(self.columns)
 
     def pack(self, codes: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-        """Keys from the codes in each column."""
+        """Compute keys from the codes of each column."""
         keys = codes[0].astype(np.int64)
         for more in codes[1:]:
             keys = keys << self.bits | more
@@ -58,8 +58,8 @@ class Combinations:
         return [keys >> shift & (1 << self.bits) - 1 for shift in shifts]
 
     def check_room(self, categories: Categories, counts: Sequence[int]) -> None:
-        """That keys have room for so many categories of each column."""
-        most = (1 << self.bits) - 2  # beside them there are the missing and another
+        """Check that keys have room for all categories of each column."""
+        most = (1 << self.bits) - 2  # two more codes are for missing and other categories
         for column in self.columns:
             if counts[column] > most:
                 raise DataError(
@@ -77,7 +77,7 @@ class Combinations:
         return numbers
 
     def finish(self, categories: Categories) -> None:
-        """Chooses the features; the most frequent comes first."""
+        """Choose the features; the most frequent one comes first."""
         met = self.unpack(np.fromiter(self.met, np.int64, len(self.met)))
         local, keys = distinct(
             self.pack([categories.places[column][codes] for column, codes in zip(self.columns, met, strict=True)])
@@ -89,31 +89,31 @@ class Combinations:
         self.choose(keys[order])
 
     def choose(self, keys: NDArray[np.int64]) -> None:
-        """Sets the features."""
+        """Set the features."""
         self.features = keys
         self.place_of = {key: place for place, key in enumerate(keys.tolist())}
 
     def renumbered(self, places: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The keys of the features, when `places` has the new number of each of a column's features."""
+        """The keys of the features after the columns' features have been renumbered by `places`."""
         return self.pack(
             [places[column][codes] for column, codes in zip(self.columns, self.unpack(self.features), strict=True)]
         )
 
     def find(self, features: list[Codes]) -> NDArray[np.int32]:
-        """The features of combinations of columns' features; -1 for those that training did not meet."""
+        """The features of combinations of columns' features; -1 for those that did not occur in training."""
         local, keys = distinct(self.pack([features[column] for column in self.columns]))
         return np.array([self.place_of.get(key, -1) for key in keys.tolist()], np.int32)[local]
 
 
 class Conjunctions(Part):
-    """Products of columns: one for each combination of their categories that training met.
+    """Products of columns: one for each combination of their categories in training.
 
-    Numbers are multiplied as their columns are scaled and filled. A row whose combination of categories was never met
-    has no such feature. Where there are only numbers, rows are dense.
+    Numbers are scaled and filled before they are multiplied. A row whose combination of categories did not occur in
+    training has no such feature. If there are only numbers, rows are dense.
     """
 
     def __init__(self, conjunctions: Sequence[str], columns: Sequence[tuple[Column, Any]]) -> None:
-        """Of all columns of a source, with their settings, those that the conjunctions name are used."""
+        """`columns` are all columns of a source with their settings; only those that a conjunction names are used."""
         known = {column.name: (column, settings) for column, settings in columns}
         self.factors = [parse(conjunction, known) for conjunction in conjunctions]
         met: set[tuple[str, ...]] = set()
@@ -150,7 +150,7 @@ class Conjunctions(Part):
         self.count()
 
     def count(self) -> None:
-        """Numbers the features, when each conjunction has its own."""
+        """Number the features of all conjunctions."""
         widths = [1 if one is None else len(one.features) for one in self.combinations]
         self.begins = list(accumulate(widths, initial=0))
 
@@ -212,10 +212,10 @@ class Conjunctions(Part):
             places = one.unpack(keys)
             widths = [self.categories.widths[column] for column in one.columns]
             if (one.pack(places) != keys).any() or any((p >= w).any() for p, w in zip(places, widths, strict=True)):
-                raise damaged("a conjunction has a category that is not there")
+                raise damaged("a conjunction has an unknown category")
             one.choose(keys)
             if len(one.place_of) != len(keys):
-                raise damaged("a conjunction is there twice")
+                raise damaged("a conjunction occurs twice")
         self.count()
 
     def extend(self, other: Conjunctions) -> NDArray[np.int64]:
@@ -238,7 +238,7 @@ class Conjunctions(Part):
         )
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Products of numbers alone stay: they are one feature each."""
+        """Prune combinations of categories. Products of numbers alone, which are one feature each, stay."""
         stays = used.copy()
         for one, (begin, end) in zip(self.combinations, pairwise(self.begins), strict=True):
             if one is None:
@@ -249,7 +249,7 @@ class Conjunctions(Part):
         return stays
 
     def rows(self, places: list[NDArray[np.int32] | None], numbers: NDArray[Any]) -> Matrix:
-        """A value for each conjunction, but none where its place is -1."""
+        """The rows: a value for each conjunction, except where its place is -1."""
         size = numbers.shape[1]
         values = np.empty((size, len(places)), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -294,7 +294,7 @@ def parse(conjunction: str, known: dict[str, tuple[Column, Any]]) -> list[str]:
 
 
 def distinct(keys: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Numbers for the keys, and the distinct ones by number, as they come first."""
+    """Number the keys in the order of their first occurrence; also returns the distinct keys."""
     import pyarrow as pa
 
     encoded = pa.array(keys).dictionary_encode()

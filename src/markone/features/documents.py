@@ -1,4 +1,4 @@
-"""Features of whole texts: words of a lexicon, "no", pronouns, "!", and how long the text is."""
+"""Features of whole texts: words of a lexicon, "no", pronouns, "!", and the length of the text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECOND_PERSON = ("you", "your", "yours", "yourself", "yourselves")
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A name, the words that it looks for, and what their count and that of all words make."""
+    """A feature: its name, its words, and the function of their count and of the number of all words."""
 
     name: str
     words: tuple[str, ...]
@@ -52,7 +52,7 @@ DOCUMENT = {
 
 
 class Documents(Part):
-    """Nothing is learned here: the features are those of the spec, whatever the texts. So none is pruned, either."""
+    """Features that depend only on the spec, not on the training texts. None is pruned."""
 
     def __init__(self, column: str, settings: Text, *, prefix: str = "") -> None:
         self.column = column
@@ -75,7 +75,7 @@ class Documents(Part):
                 if entries[word]:
                     members[" ".join(entries[word])][i] = None
         self.members = np.array([i for some in members.values() for i in some], np.int64)
-        """The features that each entry counts for, one entry after the other."""
+        """The features that each lexicon entry belongs to, one entry after the other."""
         self.begins = np.cumsum([0, *(len(some) for some in members.values())])
         self.words = _core.NgramVocabulary(self._settings(signs=False, longest=1))
         self.words.keep(np.zeros(0, np.uint32))
@@ -93,7 +93,7 @@ class Documents(Part):
         )
 
     def _tokens(self, entry: str) -> list[str]:
-        """Half of a pair, which UTF-8 does not know, separates like a space."""
+        """Encode a text; half of a surrogate pair, which UTF-8 does not have, becomes a space."""
         whole = entry.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return _core.tokens(self._settings(signs=True, longest=1), whole)
 

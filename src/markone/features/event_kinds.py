@@ -1,4 +1,4 @@
-"""Groups of features: what kind of event the features of a part are, for rules that count."""
+"""Groups of features: the kinds of events that naive Bayes counts."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ MOST_EVENTS = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Features, by number from `start` to before `end`, that are events of one kind.
+    """The features from `start` to before `end`, which are events of one kind.
 
-    `multinomial`: each value says how often a word of the group was drawn. `bernoulli`: each feature is there or not,
-    by itself. `categorical`: one of the group is there, the value of a column. `gaussian`: each is a measurement.
+    `multinomial`: each value is the number of times that a word of the group was drawn. `bernoulli`: each feature is
+    independently present or absent. `categorical`: exactly one feature of the group is present, the value of a column.
+    `gaussian`: each feature is a measurement.
     """
 
     kind: Event
     start: int
     end: int
     size: int | None = None
-    """How many events can be drawn, |X|; as many as there are features by default."""
+    """The number of events that can be drawn, |X|; the number of features by default."""
     missing: tuple[tuple[int, int], ...] = ()
-    """Pairs of a number and of a feature which, where it is not 0, says that the number is missing. Then the number has
-    no say; the other feature has one if it is in a group itself."""
+    """Pairs of a number and a feature that is not 0 if the number is missing. A missing number is then not counted; the
+    other feature is counted if it is in a group."""
 
     @property
     def events(self) -> int:
@@ -44,11 +45,11 @@ class Group:
 
 
 Groups = Sequence[Group]
-"""In the order of the features, of which none is in two; those that are in none have no say."""
+"""Groups in the order of the features. No feature is in two groups; features outside all groups are not counted."""
 
 
 def joined(groups: list[Group]) -> list[Group]:
-    """The same, in which neighbours whose features are events each by itself are one group."""
+    """The same groups, in which neighbouring groups of independent features are joined."""
     found: list[Group] = []
     for group in groups:
         alone = group.kind in ("bernoulli", "gaussian")
@@ -65,7 +66,7 @@ def one_group(kind: Event, width: int) -> tuple[Group, ...]:
 
 
 def in_core(groups: Groups, width: int) -> _core.EventGroups:
-    """The groups of so many features, checked."""
+    """The groups, checked for this number of features."""
     return _core.EventGroups(
         [(_core.Likelihood[group.kind], group.start, group.end, float(group.events)) for group in groups],
         width,
@@ -80,7 +81,7 @@ def numbers_of(groups: Groups) -> NDArray[np.int64]:
 
 
 def pruned(groups: Groups, kept: NDArray[np.bool_]) -> tuple[list[int], tuple[Group, ...]]:
-    """What is left of the groups where only some features are: which of them, and as what."""
+    """The groups after only some features are kept, with their new numbers."""
     places = np.concatenate([[0], np.cumsum(kept)]).tolist()
     which, left = [], []
     for i, group in enumerate(groups):
@@ -102,9 +103,9 @@ def groups_to_json(groups: Groups) -> list[list[Any]]:
 
 
 def groups_from_json(found: Any, width: int) -> tuple[Group, ...]:
-    """What may come from anywhere, checked."""
+    """Groups from untrusted content of a file, checked."""
     if type(found) is not list:
-        raise damaged("its groups are no list")
+        raise damaged("its groups are not a list")
     groups = tuple(group_from_json(one) for one in found)
     try:
         in_core(groups, width)

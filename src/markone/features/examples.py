@@ -18,7 +18,7 @@ from markone.errors import DataError, did_you_mean, warn
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
-    """The examples as batches with these columns. What has some of them lacks the values of the others."""
+    """The examples as batches with these columns. If some columns are absent, their values are missing."""
     if isinstance(examples, Source):
         return completed(examples, columns).batches()
     if isinstance(examples, str) and not any(column.kind == "text" for column in columns):
@@ -33,25 +33,24 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
 
 
 def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:
-    """A file, a frame and the like as a source with these columns."""
+    """The source for a file, a frame or similar data, with these columns."""
     return completed(opened(examples, columns), columns)
 
 
 def opened(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
-    """A file, a frame and the like as a source in which these columns, if they are there, are of their kinds."""
+    """The source for a file, a frame or similar data, in which these columns, if present, have their kinds."""
     names = names_in(examples)
     if names is None:
         return read(examples, target=target)
     kinds = {column.name: column.kind for column in columns if column.name in names}
     if not kinds:
-        raise missing_column(columns[0].name, "what was given", names)
+        raise missing_column(columns[0].name, "the data", names)
     return read(examples, target=target, kinds=kinds)
 
 
 def completed(source: Source, columns: tuple[Column, ...]) -> Source:
-    """The source with these columns to predict from: those that it lacks, but for one at least, have no values.
-
-    What it lacks is said in a warning.
+    """The source with these columns for prediction. Columns that it lacks have no values, with a warning; at least one
+    column must be present.
     """
     names = source.column_names
     absent = [column for column in columns if column.name not in names]
@@ -68,7 +67,7 @@ def completed(source: Source, columns: tuple[Column, ...]) -> Source:
 
 
 def fitting(source: Source, columns: tuple[Column, ...]) -> Source:
-    """The source with these columns. Texts may have any name where there is nothing else."""
+    """The source with these columns. If its only column is text, the name of this column does not matter."""
     [only] = columns if len(columns) == 1 else [None]
     texts = [column for column in source.columns if column.kind == "text"]
     if only is not None and only.kind == "text" and len(texts) == 1 and only not in source.columns:
@@ -126,7 +125,7 @@ class Completed(Source):
 
 
 def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
-    """Whether it is a single example: a text, an image, or a dict of values that are no columns."""
+    """Whether it is a single example: a text, an image, or a dict of values that are not columns."""
     if isinstance(examples, str):
         return True
     if isinstance(examples, Mapping):
@@ -150,7 +149,7 @@ def is_only(columns: tuple[Column, ...], kind: str) -> bool:
 
 
 def in_memory(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch] | None:
-    """The short ways, without a look at the first examples; None where there is none."""
+    """The batches of simple examples, without a source; None if they are not simple."""
     name = columns[0].name
     if is_only(columns, "text") and is_list(examples) and not any(isinstance(one, Mapping) for one in examples):
         texts = list(examples)
@@ -197,7 +196,7 @@ def rows_of(examples: list[Mapping[str, Any]]) -> GivenRows:
 
 
 class ListedNames(Names):
-    """Names that are all known."""
+    """A fixed list of names."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -210,7 +209,7 @@ class ListedNames(Names):
 
 
 def names_in(examples: Any) -> list[str] | None:
-    """The names of the columns of a frame, a dict or a list of dicts; None for what has none, or not yet."""
+    """The names of the columns of a frame, a dict or a list of dicts; None if there are none, or not yet."""
     if isinstance(examples, Mapping):
         return list(map(str, examples))
     if isinstance(examples, list | tuple) and all(isinstance(one, Mapping) for one in examples):

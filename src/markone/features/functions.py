@@ -1,4 +1,4 @@
-"""Functions: features that the user's own Python functions make of an example."""
+"""Functions: features that Python functions of the user compute from an example."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 class Functions(Part):
-    """Each function is called with an example and returns a number, a boolean, a dict of names to such, or None.
+    """Each function is called with an example and returns a number, a boolean, a dict from names to these, or None.
 
-    An example is a dict of its columns' values or, where the only column is text, the text. A number is the feature
-    `function()`, and a dict makes features `function(name)`. What is None or 0 is not in the row. Several threads may
-    call a function at once.
+    An example is a dict of its columns' values or, if the only column is text, the text. A number is the feature
+    `function()`, and a dict gives features `function(name)`. Values that are None or 0 are left out of the row. Several
+    threads may call a function at once.
     """
 
     def __init__(self, functions: Mapping[str, Function], columns: Sequence[Column]) -> None:
@@ -62,14 +62,14 @@ class Functions(Part):
         return self.chosen[number]
 
     def save(self) -> Saved:
-        """Only names: a file holds no functions."""
+        """Save the names only: a file cannot contain functions."""
         return Saved(arrays=blob("names", Strings.of(self.chosen)))
 
     def take(self, contents: Contents) -> None:
         self.choose(contents.names("names"))
 
     def choose(self, names: list[str]) -> None:
-        """Sets the features."""
+        """Set the features."""
         self.number_of = {name: number for number, name in enumerate(names)}
         self.chosen = names
 
@@ -128,7 +128,7 @@ def as_number(value: Any, feature: str, row: int) -> float:
             f"the function's feature {feature!r} is {value!r} in row {row} of a batch; "
             "it must be a number, a boolean, a dict of them, or None"
         )
-    if not -LARGEST <= value <= LARGEST:  # NaN neither
+    if not -LARGEST <= value <= LARGEST:  # false for NaN, too
         raise DataError(
             f"the function's feature {feature!r} is {value} in row {row} of a batch; it must be finite, and small "
             "enough for a 32-bit float"
@@ -137,7 +137,7 @@ def as_number(value: Any, feature: str, row: int) -> float:
 
 
 def values_of(column: Column, values: Any) -> Any:
-    """The values of a column as functions see them: Python's own, an array for an image, a dict for a sparse row."""
+    """The values of a column for functions: Python values, an array for an image, a dict for a sparse row."""
     if column.kind == "image":
         return values
     if column.kind == "rows":

@@ -1,4 +1,4 @@
-"""Images: pixels, and the patterns that neighbouring pixels make."""
+"""Images: pixels, and patterns of neighbouring pixels."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MOST_PIXELS = 2**32
 
 
 def image_parts(column: Column, settings: Image, prefix: str = "") -> list[Part]:
-    """The parts that a column of images becomes. A prefix tells features of several such columns apart."""
+    """The parts for a column of images. A prefix distinguishes the features of several such columns."""
     parts: list[Part] = []
     if settings.pixels != "none":
         parts.append(Pixels(column, settings, prefix))
     if settings.patches is not None:
         parts.append(Patches(column, settings, prefix))
     if not parts:
-        raise SettingsError("image.pixels", f"is 'none', and so nothing is left of {column.name!r}; set image.patches")
+        raise SettingsError("image.pixels", f"is 'none', so {column.name!r} has no features; set image.patches")
     return parts
 
 
 class ImagePart(Part):
-    """What is made of images that are all of one size. They are their own draft."""
+    """Features of images that all have one size. The images are their own draft."""
 
     def __init__(self, column: Column, settings: Image, prefix: str = "") -> None:
         self.column = column
@@ -72,8 +72,8 @@ class ImagePart(Part):
             self.size = (height, width)
         if self.size != (height, width):
             raise DataError(
-                f"the images of {self.column.name!r} must all be of one size: the first were of {self.size[0]} × "
-                f"{self.size[1]} pixels (height × width), these are of {height} × {width}"
+                f"the images of {self.column.name!r} must all have one size: the first ones have {self.size[0]} × "
+                f"{self.size[1]} pixels (height × width), these have {height} × {width}"
             )
 
     def save(self) -> Saved:
@@ -97,8 +97,7 @@ class ImagePart(Part):
 class Pixels(ImagePart):
     """Each pixel is a feature, `pixel 3,4` by its row and column from 0: its brightness from 0 to 1, or 1 if it is on.
 
-    Brightness makes dense rows; pixels that are on make sparse ones. None is pruned: they are what is left of an image,
-    and few.
+    Rows of brightness are dense; rows of pixels that are on are sparse. No pixel is pruned, because there are few.
     """
 
     def collect(self, batch: Batch) -> Bytes:
@@ -130,9 +129,9 @@ class Pixels(ImagePart):
 
 
 class Patterns(ImagePart):
-    """What neighbouring pixels have in common: each pattern, at each place where training met it, is a feature.
+    """Patterns of neighbouring pixels: each pattern, at each place where it occurred in training, is a feature.
 
-    The core counts and finds patterns by keys. A subclass says which patterns, and how a key is called.
+    The core counts and finds patterns by keys. A subclass defines the patterns and the names of the keys.
     """
 
     def __init__(self, column: Column, settings: Image, prefix: str = "") -> None:
@@ -141,7 +140,7 @@ class Patterns(ImagePart):
         self.keys: NDArray[np.uint64] = self.patterns.keys
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """Each pattern is there or not."""
+        """Each pattern is present or absent."""
         return [Group("bernoulli", 0, self.width)]
 
     @abstractmethod
@@ -165,7 +164,7 @@ class Patterns(ImagePart):
     def finish(self) -> None:
         """The most frequent pattern is the first feature."""
         if len(self.patterns) > MOST_FEATURES:
-            raise DataError(f"there are {len(self.patterns)} patterns in the images; there may be {MOST_FEATURES}")
+            raise DataError(f"there are {len(self.patterns)} patterns in the images; the maximum is {MOST_FEATURES}")
         self.patterns.reorder(np.argsort(-self.patterns.counts, kind="stable"))
         self.keys = self.patterns.keys
 
@@ -189,10 +188,10 @@ class Patterns(ImagePart):
 
     @abstractmethod
     def check_keys(self, keys: NDArray[np.uint64]) -> None:
-        """That they are of patterns that there can be."""
+        """Check that the keys belong to possible patterns."""
 
     def choose(self, keys: NDArray[np.uint64]) -> None:
-        """Sets the features."""
+        """Set the features."""
         self.patterns = _core.Patterns(keys)
         self.keys = keys
 
@@ -210,7 +209,7 @@ class Patterns(ImagePart):
 class Patches(Patterns):
     """Squares of pixels, by which of them are on: `patch 3,4 010/111/000` has its upper left corner in row 3, column 4.
 
-    A square in which all pixels are off is no feature.
+    A square in which all pixels are off is not a feature.
     """
 
     @property
@@ -238,7 +237,7 @@ class Patches(Patterns):
         height, width = (max(0, side - self.side + 1) for side in self.size or (0, 0))
         places, patterns = keys >> np.uint64(self.side**2), keys & np.uint64((1 << self.side**2) - 1)
         if (places >= height * width).any() or (patterns == 0).any():
-            raise damaged("there is a patch that cannot be")
+            raise damaged("there is an impossible patch")
 
     def name(self, number: int) -> str:
         place, pattern = divmod(int(self.keys[number]), 1 << self.side**2)

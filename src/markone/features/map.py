@@ -1,4 +1,4 @@
-"""The feature map: all parts of a spec together, fitted on a source; it turns batches into rows of named features."""
+"""The feature map: all parts of a spec, fitted on a source. It turns batches into rows of named features."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BIAS = "BIAS"
 
 
 class FeatureMap(Brief, Part):
-    """What becomes of the columns of a source, part by part, side by side."""
+    """The map from the columns of a source to features. It consists of parts, whose rows are put side by side."""
 
     def __init__(self, spec: Features, columns: tuple[Column, ...]) -> None:
         if not isinstance(spec, Features):
@@ -46,7 +46,7 @@ class FeatureMap(Brief, Part):
         self.columns = columns
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
-            raise DataError("there is no column to make features of")
+            raise DataError("there is no column to make features from")
         self.unit = any(isinstance(part, Ngrams) for part in self.parts) if spec.unit is None else spec.unit
         """Whether rows are scaled to length 1."""
         self._starts: NDArray[np.int64] | None = None
@@ -56,7 +56,7 @@ class FeatureMap(Brief, Part):
         return f"{'not fitted' if self._starts is None else f'{self.width:,} features'} of {names}"
 
     def fit(self, source: Source, threads: int = 1) -> FeatureMap:
-        """Learns the features of a source, which is read once."""
+        """Fit the features on a source, which is read once."""
         for batch, collected in self.collected(source, threads):
             self.absorb(collected, batch.labels)
         self.finish()
@@ -64,9 +64,9 @@ class FeatureMap(Brief, Part):
         return self
 
     def collected(self, source: Source, threads: int) -> Iterator[tuple[Batch, Any]]:
-        """The batches of a source, each with what `absorb` takes in of it."""
+        """The batches of a source, each with the results of `collect`, which `absorb` needs."""
         if self._starts is not None:
-            raise DataError("this feature map is fitted already; make another one")
+            raise DataError("this feature map is already fitted; make another one")
         yield from in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads)
 
     # ---- as a part
@@ -85,7 +85,7 @@ class FeatureMap(Brief, Part):
             raise DataError("the examples have no features at all: every text is empty, or everything was pruned")
 
     def count(self) -> None:
-        """Numbers the features, when each part has its own."""
+        """Number the features of all parts."""
         check_names(self.parts)
         self._starts = np.cumsum([0, *(part.width for part in self.parts)])
 
@@ -108,7 +108,7 @@ class FeatureMap(Brief, Part):
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """Where the features of each part start, and then where the last part's end."""
+        """Where the features of each part start, and where those of the last part end."""
         return self._check_fitted()
 
     def name(self, number: int) -> str:
@@ -128,14 +128,14 @@ class FeatureMap(Brief, Part):
         return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
 
     def may_be_counted_otherwise(self) -> bool:
-        """Whether a likelihood that is given changes what kind of events there are."""
+        """Whether setting a likelihood changes the kinds of events."""
         kinds: tuple[Event, ...] = ("multinomial", "bernoulli", "gaussian")
         return any(part.groups(kind) != part.groups() for part in self.parts for kind in kinds)
 
     # ---- after learning
 
     def save(self) -> Saved:
-        """The spec, the columns and all that was learned of them. Functions are there by name only."""
+        """The spec, the columns and everything that was learned. Functions are stored by name only."""
         parts = {f"part{i}": part.save() for i, part in enumerate(self.parts)}
         facts = {
             "spec": self.spec.as_dict(full=True),
@@ -147,11 +147,11 @@ class FeatureMap(Brief, Part):
 
     @classmethod
     def load(cls, saved: Saved, width: int, functions: Mapping[str, Function] | None = None) -> FeatureMap:
-        """The feature map that was saved.
+        """Restore a saved feature map.
 
-        What was saved may come from anywhere: what is not just as `save` has it is a `DataError`, and nothing in it
-        makes us open a file. `width` is the number of features that there are weights for: no more memory is used than
-        some times what they and what is given need. The functions that the spec names must be given again.
+        The saved state is not trusted: anything that `save` would not write is a `DataError`, and no other file is ever
+        opened. `width` is the number of features with weights: memory use is limited to a small multiple of the weights
+        and the saved state. The functions that the spec names must be given again.
         """
         contents = Contents(saved)
         columns = columns_of(contents.fact("columns", list))
@@ -165,15 +165,15 @@ class FeatureMap(Brief, Part):
         except RecursionError:
             raise damaged("the spec is nested too deeply") from None
         if loaded.spec.as_dict(full=True) != spec:
-            raise damaged("the spec is not as it was written")
+            raise damaged("the spec has been changed")
         widths = contents.facts("widths", int, len(loaded.parts))
         if min(widths) < 0 or sum(widths) != width:
-            raise damaged(f"there are weights for {width} features, and {sum(widths)} are announced")
+            raise damaged(f"there are weights for {width} features, but the feature map has {sum(widths)}")
         loaded.restore(saved, width)
         return loaded
 
     def take(self, contents: Contents) -> None:
-        for name in ("spec", "columns"):  # which this map was made of
+        for name in ("spec", "columns"):  # already used for this map
             contents.fact(name, dict if name == "spec" else list)
         self.unit = contents.fact("unit", bool)
         widths = contents.facts("widths", int, len(self.parts))
@@ -182,13 +182,13 @@ class FeatureMap(Brief, Part):
         self.count()
 
     def copy(self) -> FeatureMap:
-        """One that can be extended or pruned, while this one stays as it is."""
+        """A copy that can be extended or pruned without changing this map."""
         return copy(self)
 
     def extend(self, other: FeatureMap) -> NDArray[np.int64]:
-        """Adds the features of a map of the same spec and columns, fitted on other data; the old ones' new numbers.
+        """Add the features of a map with the same spec, fitted on other data; return the old ones' new numbers.
 
-        If that cannot be, the map stays as it was.
+        If this fails, the map stays unchanged.
         """
         other._check_fitted()
         if self.columns != other.columns or self.spec.as_dict() != other.spec.as_dict():
@@ -200,12 +200,12 @@ class FeatureMap(Brief, Part):
         return np.concatenate([start + some for start, some in zip(self.starts[:-1], numbers, strict=True)])
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Forgets features that are not used: which of the old ones stay.
+        """Remove features that are not used; return which of the old ones stay.
 
-        Rows that are scaled to length 1 keep all of theirs: a feature of weight 0 counts for the length.
+        If rows are scaled to length 1, all features stay, because a feature of weight 0 contributes to the length.
         """
         if used.shape != (self.width,):
-            raise DataError(f"of {self.width} features it must be said whether they are used, not of {used.shape}")
+            raise DataError(f"used must have a value for each of the {self.width} features, not the shape {used.shape}")
         if self.unit:
             return np.ones(self.width, np.bool_)
         pruned = self._own_parts()
@@ -216,7 +216,7 @@ class FeatureMap(Brief, Part):
         return np.concatenate(stay)
 
     def _own_parts(self) -> FeatureMap:
-        """The same map with parts that can be changed, since others may have this one's."""
+        """The same map with its own copies of the parts, which it can change."""
         own = FeatureMap(self.spec, self.columns)
         for part, mine in zip(own.parts, self.parts, strict=True):
             part.restore(mine.save(), mine.width)
@@ -226,11 +226,11 @@ class FeatureMap(Brief, Part):
     # ---- examples
 
     def batches(self, examples: Any) -> Iterator[Batch]:
-        """What a user may give, as batches with the columns that the features are made of."""
+        """The examples of a user as batches with the columns of this map."""
         return batches_of(examples, self.columns)
 
     def named(self, examples: Any) -> Any:
-        """The features of each example by name, where they are not 0; a single dict for one text or one dict."""
+        """The features of each example that are not 0, by name; a single dict for one text or one dict."""
         found: list[dict[str, float]] = []
         for batch in self.batches(examples):
             matrix = self.transform(batch)
@@ -241,12 +241,12 @@ class FeatureMap(Brief, Part):
         return found[0] if is_one(examples, self.columns) else found
 
     def report(self) -> list[str]:
-        """What is to be said about the features, in sentences."""
+        """Remarks about the features, as sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it has learned what its features are."""
+        """Whether it has been fitted."""
         return self._starts is not None
 
     def _check_fitted(self) -> NDArray[np.int64]:
@@ -299,13 +299,13 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
 
 
 def feature_name(name: str) -> str:
-    """`BIAS` is the bias, whatever else is called so."""
+    """The name of a feature; one that has the name of the bias gets another one."""
     return f"{BIAS} (feature)" if name == BIAS else name
 
 
 def check_names(parts: list[Part]) -> None:
-    """That no two features have one name. Words, pixels and given rows are many, and cannot be called like the rest."""
-    names: set[int] = set()  # by their hashes: products of long names would need much memory
+    """Check that all features have different names, except words, pixels and given rows, which cannot clash."""
+    names: set[int] = set()  # compared by hashes, because products of long names would need much memory
     for part in parts:
         if isinstance(part, Ngrams | Given | ImagePart):
             continue
@@ -313,7 +313,7 @@ def check_names(parts: list[Part]) -> None:
             if hash(name) in names:
                 raise DataError(
                     f"two features would be called {name!r}; rename a column, a function or a lexicon, or leave out "
-                    "the conjunction that degree makes already"
+                    "the conjunction that degree already makes"
                 )
             names.add(hash(name))
 
@@ -322,7 +322,7 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
     if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in columns):
         raise SettingsError(
             "degree",
-            f"of {spec.degree} makes products of numeric columns, and there are none; give columns names, for instance "
+            f"of {spec.degree} makes products of numeric columns, but there are none; name the columns, for instance "
             "{'x1': ..., 'x2': ...}",
         )
     names = [column.name for column in columns]
@@ -333,7 +333,7 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
     for name in spec.columns:
         if name not in names:
             raise SettingsError(
-                f"columns.{name}", f"is no column of the data, which has {', '.join(names)}.{did_you_mean(name, names)}"
+                f"columns.{name}", f"is not a column; the data has {', '.join(names)}.{did_you_mean(name, names)}"
             )
 
 
@@ -348,14 +348,14 @@ def columns_of(saved: list[Any]) -> tuple[Column, ...]:
             or type(column[0]) is not str
             or column[1] not in get_args(Kind)
         ):
-            raise damaged(f"there is no such column as {column!r}")
+            raise damaged(f"{column!r} is not a column")
     if len({name for name, _ in saved}) != len(saved):
-        raise damaged("two columns have one name")
+        raise damaged("two columns have the same name")
     return tuple(Column(name, kind) for name, kind in saved)
 
 
 def check_saved_spec(spec: dict[str, Any]) -> None:
-    """That a lexicon is its words: the name of a file would be opened."""
+    """Check that lexicons are lists of words, because the name of a file would be opened."""
     columns = spec.get("columns", {})
     for table in (spec.get("text"), *(columns.values() if isinstance(columns, dict) else ())):
         lexicons = table.get("lexicons", {}) if isinstance(table, dict) else {}
@@ -370,21 +370,19 @@ def match_functions(names: Any, functions: Mapping[str, Function] | None) -> Non
     for name in names:
         if name not in given:
             raise DataError(
-                f"the model makes features by the Python function {name!r}, which a file cannot hold; "
-                f"load it in Python, and give it there: markone.load(path, functions={{{name!r}: ...}})"
+                f"the model uses the Python function {name!r}, which a file cannot contain; "
+                f"load the model in Python with the function: markone.load(path, functions={{{name!r}: ...}})"
             )
     for name in given:
         if name not in names:
-            raise SettingsError(
-                "functions", f"has {name!r}, and the model makes no features by it.{did_you_mean(name, names)}"
-            )
+            raise SettingsError("functions", f"has {name!r}, which the model does not use.{did_you_mean(name, names)}")
 
 
 # ---- rows
 
 
 def beside(matrices: list[Matrix]) -> Matrix:
-    """The matrices side by side: dense if all are."""
+    """The matrices side by side; the result is dense if all of them are."""
     dense = [matrix for matrix in matrices if not isinstance(matrix, Sparse)]
     if len(dense) == len(matrices):
         return np.hstack(dense)
@@ -394,14 +392,14 @@ def beside(matrices: list[Matrix]) -> Matrix:
 
 
 def thin(matrix: NDArray[np.float32]) -> Sparse:
-    """Without its zeros."""
+    """The matrix without stored zeros."""
     return Sparse(*_core.sparse_rows(np.ascontiguousarray(matrix)), matrix.shape[1])
 
 
 def unit_length(matrix: Matrix) -> Matrix:
     """Each row divided by its length."""
     if isinstance(matrix, Sparse):
-        values = matrix.data.copy()  # which may be the user's
+        values = matrix.data.copy()  # the original may belong to the user
         _core.unit_rows(matrix.indptr, values)
         return Sparse(matrix.indptr, matrix.indices, values, matrix.width)
     lengths = np.sqrt(row_sums(np.square(matrix, dtype=np.float64)))

@@ -1,4 +1,4 @@
-"""Moments: what scaling must know of columns of numbers, batch by batch, without losing digits."""
+"""Moments: means, variances and bounds of columns for scaling, batch by batch, without loss of precision."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Floats = NDArray[np.float64]
 
 
 def row_sums(matrix: NDArray[Any]) -> Floats:
-    """By the core, which adds in the same order on every machine."""
+    """The sums, computed by the core, which adds in the same order on every machine."""
     return _core.sum_rows(np.ascontiguousarray(matrix, np.float64))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moments(Brief):
-    """Of each column: the number of its values, their mean, the sum of their squared distances from it, and bounds.
+    """For each column: the number of values, their mean, the sum of squared distances from it, and the bounds.
 
-    The squares are never a difference of large sums (Chan, Golub & LeVeque 1979), so that years or timestamps, far from
-    0 and near each other, have the right deviation.
+    The sum of squares is never a difference of large sums (Chan, Golub & LeVeque 1979), so the deviation is also right
+    for years or timestamps, which are far from 0 and close together.
     """
 
     count: Floats
@@ -35,12 +35,12 @@ class Moments(Brief):
 
     @classmethod
     def none(cls, columns: int) -> Moments:
-        """No values yet: without any, the bounds are NaN."""
+        """The moments of no values; their bounds are NaN."""
         return cls(*np.zeros((3, columns)), *np.full((2, columns), np.nan))
 
     @classmethod
     def of(cls, columns: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Moments:
-        """Of columns that are the first dimension of an array."""
+        """The moments of the columns of an array, whose first dimension is the columns."""
         count = np.full(len(columns), float(columns.shape[1]))
         known = columns
         if missing is not None:
@@ -58,8 +58,8 @@ class Moments(Brief):
 
     @classmethod
     def of_sparse(cls, columns: int, indices: NDArray[Any], values: NDArray[Any]) -> Moments:
-        """Of the values that are stored."""
-        values = values.astype(np.float64, copy=False)  # NumPy is slow to gather what it must convert
+        """The moments of the stored values of a sparse matrix."""
+        values = values.astype(np.float64, copy=False)  # NumPy is slow if it gathers and converts at once
         count = np.bincount(indices, minlength=columns).astype(np.float64)
         mean = np.bincount(indices, values, minlength=columns) / np.maximum(count, 1)
         away = values - mean[indices]
@@ -71,7 +71,7 @@ class Moments(Brief):
         return cls(count, mean, squares, least, greatest)
 
     def merged(self, more: Moments) -> Moments:
-        """Of the values of both."""
+        """The moments of the values of both."""
         count = self.count + more.count
         share = more.count / np.maximum(count, 1)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -81,7 +81,7 @@ class Moments(Brief):
         return Moments(count, self.mean + apart * share, squares, least, greatest)
 
     def with_zeros(self, count: Floats) -> Moments:
-        """As if there were so many zeros more."""
+        """The moments with this many zeros added to each column."""
         none = Moments.none(len(count))
         bound = np.where(count > 0, 0, np.nan)
         return self.merged(Moments(count, none.mean, none.squares, bound, bound))
@@ -90,12 +90,12 @@ class Moments(Brief):
         return Moments(*(values[columns] for values in self.arrays))
 
     def put(self, columns: NDArray[Any], moments: Moments) -> None:
-        """In place, for columns that are few among many."""
+        """Merge others in place, for a few of many columns."""
         for values, new in zip(self.arrays, moments.arrays, strict=True):
             values[columns] = new
 
     def widened(self, columns: int) -> Moments:
-        """With columns after the last one, of which nothing is known yet."""
+        """The moments with more columns at the end, which have no values yet."""
         none = Moments.none(columns - len(self.count))
         return Moments(*map(np.concatenate, zip(self.arrays, none.arrays, strict=True)))
 
@@ -105,10 +105,10 @@ class Moments(Brief):
 
     @property
     def deviation(self) -> Floats:
-        """The standard deviation, which is exactly 0 where all values are the same, however their mean is rounded."""
+        """The standard deviation. It is exactly 0 if all values are equal, even if their mean is rounded."""
         return np.where(self.least < self.greatest, np.sqrt(self.squares / np.maximum(self.count, 1)), 0)
 
     @property
     def largest(self) -> Floats:
-        """The largest absolute value; 0 where there is none."""
+        """The largest absolute value; 0 if there are no values."""
         return np.nan_to_num(np.maximum(np.abs(self.least), np.abs(self.greatest)), nan=0.0)

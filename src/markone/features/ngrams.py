@@ -1,4 +1,4 @@
-"""N-grams of a text column: runs of words or of characters, counted and weighed."""
+"""N-grams of words or characters in a text column, counted and weighted."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from markone.storage.saved import Contents, Saved, blob, check_finite, damaged, 
 NOBODY = 2**32 - 1
 MOST_FEATURES = 2**31 - 1
 BYTES_OF_NGRAM = 64
-"""About what the vocabulary needs for one: two to four places in a table, its parts, its count, its share of a word."""
+"""The approximate bytes per n-gram in the vocabulary: entries in a table, its parts, its count, its share of a word."""
 BYTES_OF_CLASS_COUNT = 4
 MANY_EXAMPLES = 1000
-"""From so many on, what occurs in one example only is left out unless told otherwise."""
+"""From this number of examples on, n-grams that occur in only one example are left out by default."""
 
 Choice = Literal["all", "lower", "negated"]
 
@@ -61,7 +61,7 @@ class Ngrams(Part):
             if settings.hash_bits is None
             else _core.HashedVocabulary(self._how, settings.hash_bits)
         )
-        """Compact is a hashed one of which some places were chosen: the one that a final model has."""
+        """Whether it is a hashed vocabulary with only the chosen places, as in a finished model."""
         self.weights: NDArray[np.float32] | None = None
         self._examples = 0
         self._numbers: NDArray[np.uint32] | None = None
@@ -77,8 +77,8 @@ class Ngrams(Part):
         if self._class_counts is not None:
             if labels is None:
                 raise DataError(
-                    "text.weight is 'odds', which needs labels: it tells how much a word speaks for a class; say which "
-                    "column is the target, or set text.weight to 'idf' or 'none'"
+                    "text.weight is 'odds', which is computed from labels, but there are none; name the "
+                    "target column, or set text.weight to 'idf' or 'none'"
                 )
             self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
             presence = self.value == _core.CountedAs.binary
@@ -125,12 +125,12 @@ class Ngrams(Part):
     @property
     def _collecting(self) -> _core.NgramVocabulary | _core.HashedVocabulary:
         if isinstance(self.vocabulary, _core.CompactVocabulary):
-            raise DataError("these n-grams are chosen already; make another feature map")
+            raise DataError("these n-grams have already been chosen; make another feature map")
         return self.vocabulary
 
     @property
     def _known(self) -> int:
-        """How many n-grams have a number while they are collected."""
+        """The number of n-grams so far, while they are collected."""
         vocabulary = self.vocabulary
         return vocabulary.known if isinstance(vocabulary, _core.NgramVocabulary) else vocabulary.features
 
@@ -149,11 +149,11 @@ class Ngrams(Part):
         return [self.prefix + name for name in names] if self.prefix else names
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """How often a word was drawn."""
+        """The values are counts of words."""
         return [Group(likelihood or "multinomial", 0, self.width)]
 
     def save(self) -> Saved:
-        """Words and what n-grams are made of them. Hashed ones have only their names, from which all else follows."""
+        """Save the words, and the words of each n-gram. For hashed n-grams the names are enough."""
         weights = {} if self.weights is None else {"weights": self.weights}
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             words, grams = Strings.of_core(*self.vocabulary.words()), self.vocabulary.parts().reshape(-1, 2)
@@ -166,7 +166,7 @@ class Ngrams(Part):
         if self.settings.hash_bits is not None and saved.facts.get("compact") is not True:
             places = self.vocabulary.features
             if width not in (None, places):
-                raise damaged(f"there are weights for {width} of a table of {places} places")
+                raise damaged(f"there are weights for {width} places of a table that has {places}")
         super().restore(saved, width)
 
     def take(self, contents: Contents) -> None:
@@ -186,11 +186,11 @@ class Ngrams(Part):
             names = contents.texts("names", "strict")
             shared = contents.array("shared", np.uint8, None)
             if (shared > 1).any():
-                raise damaged("a place is shared or not")
+                raise damaged("whether a place is shared must be 0 or 1")
             with distrusted():
                 self.vocabulary.add(*names.for_core, shared)
             if len(self._places()) != len(shared):
-                raise damaged("two n-grams have one place")
+                raise damaged("two n-grams have the same place")
         if self.settings.weight != "none":
             self.weights = contents.array("weights", np.float32, self.width)
             check_finite("weights", self.weights)
@@ -211,7 +211,7 @@ class Ngrams(Part):
         return np.arange(before)
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A place of a hashed table that has no name never has a value, and so is forgotten in any case."""
+        """Remove unused n-grams. Places of a hashed table without a name never have a value and are always removed."""
         places = self._places()
         stays = np.zeros(self.width, np.bool_)
         stays[places] = used[places]
@@ -238,18 +238,19 @@ class Ngrams(Part):
         return vocabulary.places() if isinstance(vocabulary, _core.HashedVocabulary) else np.arange(self.width)
 
     def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
-        """The names of hashed n-grams, in the order of `_places`, and which of them share their place."""
+        """The names of hashed n-grams, in the order of `_places`, and which of them share a place."""
         vocabulary = self.vocabulary
         assert not isinstance(vocabulary, _core.NgramVocabulary)
         names = vocabulary.owners() if isinstance(vocabulary, _core.HashedVocabulary) else vocabulary.names()
         return *names, vocabulary.sharing()
 
     def report(self) -> list[str]:
-        """What is to be said about the hashing."""
+        """A remark about collisions of hashes."""
         vocabulary = self.vocabulary
         if not isinstance(vocabulary, _core.HashedVocabulary) or vocabulary.met == 0:
             return []
         return [
             f"{vocabulary.used:,} of {vocabulary.features:,} places are used, {vocabulary.shared:,} of them by several "
-            f"n-grams; {vocabulary.strangers / vocabulary.met:.1%} of what was met is in a place named after another"
+            f"n-grams; {vocabulary.strangers / vocabulary.met:.1%} of the occurrences are "
+            "in a place named after another n-gram"
         ]

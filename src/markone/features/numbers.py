@@ -1,4 +1,4 @@
-"""Numbers: numeric and boolean columns, scaled, with their gaps filled; and products of them."""
+"""Numbers: numeric and boolean columns, scaled and with gaps filled, and their products."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from markone.storage.saved import Contents, Saved, check_finite, check_positive,
 MOST_PRODUCTS = 1_000_000
 
 
-class Collected(NamedTuple):
+class CollectedNumbers(NamedTuple):
     columns: NDArray[Any]
-    """The first dimension is the columns; NaN is where a number is missing."""
+    """Numbers by column and row; NaN is a missing number."""
     missing: NDArray[np.bool_] | None
     moments: Moments
 
 
 class Product(NamedTuple):
-    """The features from number `at` on: those from `begin` to `end`, times that of a column."""
+    """The features from number `at` on are those from `begin` to `end`, multiplied by a column."""
 
     column: int
     begin: int
@@ -38,12 +38,12 @@ class Product(NamedTuple):
 
 
 class Numbers(Part):
-    """A dense row of all numeric and boolean columns, then which of them are missing, then their products.
+    """Dense rows of all numeric and boolean columns, then of which ones are missing, then of their products.
 
-    A boolean is 0 or 1, and is not scaled. A gap becomes the mean of what is there, or 0, and in columns that have gaps
-    in training `age is missing` is a feature, too. With a degree of 2 come `a*a`, `a*b` and so on, of the numbers as
-    they are scaled, and with 3 `a*a*a`, `a*a*b`; a boolean times itself is itself, and left out. None is pruned, for a
-    product is made of others.
+    A boolean is 0 or 1, and is not scaled. A gap becomes the column's mean or 0, and if a column has gaps in training,
+    `age is missing` is a feature, too. A degree of 2 adds the products `a*a`, `a*b` and so on of scaled numbers, and
+    a degree of 3 also `a*a*a`, `a*a*b`. A boolean times itself is left out. No feature is pruned, because products are
+    computed from other features.
     """
 
     def __init__(self, columns: Sequence[tuple[Column, Numeric]], degree: int = 1) -> None:
@@ -54,19 +54,19 @@ class Numbers(Part):
         if count > MOST_PRODUCTS:
             raise SettingsError(
                 "degree",
-                f"of {degree} makes {count} products of {len(columns)} numeric columns; there may be {MOST_PRODUCTS}. "
-                "Take a lower degree, or name the products that matter as conjunctions",
+                f"of {degree} makes {count} products of {len(columns)} numeric columns; the most is {MOST_PRODUCTS}. "
+                "Use a lower degree, or list the important products as conjunctions",
             )
         self.moments = Moments.none(len(columns))
         self.gaps = np.zeros(len(columns), np.int64)
         self.finish()
 
-    def collect(self, batch: Batch) -> Collected:
+    def collect(self, batch: Batch) -> CollectedNumbers:
         columns = self.read(batch)
         missing = self.find_missing(columns)
-        return Collected(columns, missing, Moments.of(columns, missing))
+        return CollectedNumbers(columns, missing, Moments.of(columns, missing))
 
-    def absorb(self, collected: Collected, labels: NDArray[np.int32] | None = None) -> NDArray[Any]:
+    def absorb(self, collected: CollectedNumbers, labels: NDArray[np.int32] | None = None) -> NDArray[Any]:
         self.moments = self.moments.merged(collected.moments)
         if collected.missing is not None:
             self.gaps += collected.missing.sum(axis=1)
@@ -85,13 +85,13 @@ class Numbers(Part):
             else:
                 self.spread[i] = self.moments.largest[i]
             if not np.isfinite(self.spread[i]):
-                raise DataError(f"column {column.name!r} has numbers too large to be scaled; divide them beforehand")
-            # Divided by infinity, a column in which nothing differs is 0, whatever comes later.
+                raise DataError(f"column {column.name!r} has numbers too large to be scaled; divide them first")
+            # A constant column is divided by infinity, so that it is always 0.
             self.spread[i] = self.spread[i] or np.inf
         self.indicate(np.flatnonzero(self.gaps))
 
     def indicate(self, columns: NDArray[np.int64]) -> None:
-        """Sets the columns of which it is a feature that they are missing, and then what can be multiplied."""
+        """Set the columns with a feature for missing values, and then the products."""
         self.indicators = columns
         self.products = plan_products(
             [column.kind == "boolean" for column in self.columns], len(self.columns) + len(columns), self.degree
@@ -133,9 +133,9 @@ class Numbers(Part):
         return names
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """Measurements; booleans that stand as they are, and that a number is missing, are there or not.
+        """Numbers are measurements; unscaled booleans and the features for missing values are present or absent.
 
-        Where a number is missing, what fills the gap has no say.
+        The value that fills the gap of a missing number is not counted.
         """
         plain = [settings.scale == "none" for settings in self.settings]
         switches = [column.kind == "boolean" and as_is for column, as_is in zip(self.columns, plain, strict=True)]
@@ -167,18 +167,18 @@ class Numbers(Part):
         check_positive("spread", self.spread)
         indicators = contents.array("indicators", np.int64, None)
         if not np.isin(indicators, np.arange(size)).all() or (np.diff(indicators) <= 0).any():
-            raise damaged("columns may be missing that are not there")
+            raise damaged("there is a feature for missing values of an unknown column")
         self.indicate(indicators)
 
     def extend(self, other: Numbers) -> NDArray[np.int64]:
-        """Numbers stay scaled and filled as they are, or the weights would mean something else."""
+        """Keep the scaling and filling of all columns, because the weights depend on them."""
         size, before, width = len(self.columns), self.indicators, self.width
         self.indicate(np.union1d(before, other.indicators))
         products = np.arange(size + len(before), width) + len(self.indicators) - len(before)
         return np.concatenate([np.arange(size), size + np.searchsorted(self.indicators, before), products])
 
     def read(self, batch: Batch) -> NDArray[Any]:
-        """The columns of a batch as they are; NaN where a number is missing."""
+        """The columns of a batch, not scaled; NaN is a missing number."""
         arrays = [read_numbers(column.name, batch.columns[column.name]) for column in self.columns]
         columns = np.empty((len(arrays), len(batch)), np.result_type(np.float32, *(array.dtype for array in arrays)))
         for i, array in enumerate(arrays):
@@ -186,20 +186,20 @@ class Numbers(Part):
         return columns
 
     def find_missing(self, columns: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Where numbers are missing; None where there is nothing to find."""
+        """Where numbers are missing; None if none can be missing."""
         if np.isfinite(columns).all():
             return None
         missing: NDArray[np.bool_] = np.isnan(columns)
         for i, row in np.argwhere(np.isinf(columns)):
             raise DataError(
                 f"column {self.columns[i].name!r} has {columns[i, row]} in row {row} of a batch; "
-                "put a finite number there, or nothing where it is not known"
+                "write a finite number, or nothing if it is not known"
             )
         for column, settings, gaps in zip(self.columns, self.settings, missing, strict=True):
             if settings.missing == "error" and gaps.any():
                 raise DataError(
                     f"column {column.name!r} has no number in row {np.argmax(gaps)} of a batch; remove such rows, "
-                    "or fill the gaps by numeric.missing = 'mean' or 'zero'"
+                    "or fill the gaps with numeric.missing = 'mean' or 'zero'"
                 )
         return missing
 
@@ -219,7 +219,7 @@ class Numbers(Part):
 
 
 def read_numbers(name: str, array: Any) -> NDArray[Any]:
-    """An Arrow array of numbers or booleans, in place where that is possible; NaN where there is none."""
+    """The values of an Arrow array of numbers or booleans, if possible without a copy; NaN is a missing one."""
     import pyarrow as pa
 
     kind = array.type
@@ -236,9 +236,9 @@ def read_numbers(name: str, array: Any) -> NDArray[Any]:
 
 
 def plan_products(boolean: Sequence[bool], at: int, degree: int) -> list[Product]:
-    """How features come from features: each column times all products of one factor less that do not start before it.
+    """The products of each degree: each column times all products with one factor less that do not start before it.
 
-    `starts[i]` is the first of the features of the last degree whose first factor is column i or a later one.
+    `starts[i]` is the first feature of the last degree whose first factor is column i or a later one.
     """
     plan: list[Product] = []
     starts, end = list(range(len(boolean) + 1)), len(boolean)

@@ -1,4 +1,4 @@
-"""Parts of a feature map: groups of features that are made alike, from one column or from several."""
+"""Parts of a feature map: groups of features of one kind, from one or more columns."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from markone.storage.saved import Contents, Saved, damaged
 __all__ = ["Matrix", "Part"]
 
 Matrix = NDArray[np.float32] | Sparse
-"""A row for each example: dense where most values are not 0, else sparse."""
+"""A row for each example: dense if most values are not 0, else sparse."""
 
 
 class Part(ABC):
-    """Learns its features from batches, then turns batches into rows.
+    """A part is fitted on batches, and then turns batches into rows.
 
-    Learning has three steps, so that threads can share the work and its result does not depend on how many they are:
-    `collect` looks at a batch, by several threads at once, and changes nothing; `absorb` takes in what was collected,
-    batch after batch in their order; `finish` chooses the features. What `absorb` returns, a draft, is all that
-    `refine` needs to make the batch's rows in the end, so that the batch need not be read twice.
+    Fitting has three steps, so that the result does not depend on the number of threads. `collect` examines a batch and
+    changes nothing, so several threads can run it at once. `absorb` adds the collected batches in their order. `finish`
+    chooses the features. `absorb` returns a draft, from which `refine` finally makes the rows of the batch, so that the
+    batch is not read twice.
 
-    What has learned can be saved and restored, extended by what another one has learned from other data, and pruned
-    of what no weight speaks for. Then it transforms, and refines no more.
+    A fitted part can be saved and restored, extended by a part that was fitted on other data, and pruned of features
+    without weight. After that it transforms batches, but no longer refines drafts.
     """
 
     @abstractmethod
@@ -36,25 +36,25 @@ class Part(ABC):
 
     @abstractmethod
     def absorb(self, collected: Any, labels: NDArray[np.int32] | None) -> Any:
-        """Takes in a batch; `labels` are the numbers of its classes, UNLABELLED where there is none."""
+        """Add a collected batch; `labels` are the numbers of its classes, or UNLABELLED."""
 
     @abstractmethod
     def finish(self) -> None: ...
 
     @abstractmethod
     def refine(self, draft: Any) -> Matrix:
-        """The rows of a batch that was absorbed. Several threads may call it."""
+        """Make the rows of an absorbed batch from its draft. Several threads may call it."""
 
     def held(self) -> int:
-        """About how many bytes it has come to hold that grow with what it absorbs."""
+        """The approximate number of bytes of its data that grow with each batch."""
         return 0
 
-    def settle(self) -> None:  # noqa: B027 - most parts keep nothing for it
-        """After the last draft: what only `refine` needs can be let go."""
+    def settle(self) -> None:  # noqa: B027 - most parts have nothing to release
+        """Release the data that only `refine` needs, after the last draft."""
 
     @abstractmethod
     def transform(self, batch: Batch) -> Matrix:
-        """The rows of any batch. Several threads may call it."""
+        """Make the rows of a batch. Several threads may call it."""
 
     @property
     @abstractmethod
@@ -63,16 +63,16 @@ class Part(ABC):
 
     @abstractmethod
     def name(self, number: int) -> str:
-        """What a feature is called."""
+        """The name of a feature."""
 
     def names(self) -> list[str]:
-        """What all features are called, by number."""
+        """The names of all features, by number."""
         return [self.name(number) for number in range(self.width)]
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """What kind of events its features are, once they are learned.
+        """The kinds of events of its features, after fitting.
 
-        Of words, pixels and given features it may be said otherwise: `likelihood`.
+        For words, pixels and given features, `likelihood` can change the kind.
         """
         return [Group("gaussian", 0, self.width)]
 
@@ -80,36 +80,36 @@ class Part(ABC):
 
     @abstractmethod
     def save(self) -> Saved:
-        """All that was learned. What follows from the spec and the columns is not in it."""
+        """The learned state, without anything that follows from the spec and the columns."""
 
     def restore(self, saved: Saved, width: int | None = None) -> None:
-        """Makes a part of the same spec and columns, which has learned nothing yet, what the saved one was.
+        """Restore the saved state of a part. This part has the same spec and columns, and is not fitted.
 
-        What was saved may come from anywhere: what is not just as `save` has it is a `DataError`. `width` is the number
-        of features that there are weights for, if that is known: it must be the part's, and no more memory is used than
-        some times what is given and what so many weights need.
+        The saved state is not trusted: anything that `save` would not write is a `DataError`. `width` is the number of
+        features with weights, if it is known. It must be the width of the part, and memory use is limited to a small
+        multiple of the saved state and these weights.
         """
         contents = Contents(saved)
         self.take(contents)
         contents.close()
         if width is not None and self.width != width:
-            raise damaged(f"there are {self.width} features and {width} are announced")
+            raise damaged(f"there are {self.width} features, but weights for {width}")
 
     @abstractmethod
     def take(self, contents: Contents) -> None:
-        """Takes what `save` gave out of the contents of a file, and checks it."""
+        """Take the state that `save` returned from the contents of a file, and check it."""
 
     @abstractmethod
     def extend(self, other: Self) -> NDArray[np.int64]:
-        """Adds the features of a part of the same spec and columns, fitted on other data; the old ones' new numbers.
+        """Add the features of a part with the same spec, fitted on other data; return the old ones' new numbers.
 
-        What features have of their own (scaling, what fills gaps, weights of words) stays as it was; only what is new
-        has it from the other one. If that cannot be, it is a `DataError`, and the part is not to be used any more.
+        Old features keep their scaling, their values for gaps and their weights of words; new features have those of
+        the other part. If this fails, it raises a `DataError`, and the part must not be used any more.
         """
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Forgets features that are not used, where no other feature's value changes by it; which of the old ones stay.
+        """Remove unused features if this changes no other feature's value; return which of the old ones stay.
 
-        Those that stay keep their order. A part that does not say otherwise keeps all of them.
+        They keep their order. By default a part keeps all features.
         """
         return np.ones(self.width, np.bool_)

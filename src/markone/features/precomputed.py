@@ -1,4 +1,4 @@
-"""Given rows: features that came with the data, under the names that they have there."""
+"""Given rows: features that are in the data, with their names in the data."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ UNKNOWN = np.iinfo(np.uint32).max
 ROWS_IN_CACHE = 64
 
 
-class Collected(NamedTuple):
+class CollectedRows(NamedTuple):
     matrix: Any
-    """A dense array, or a CSR matrix in which a row names each feature once."""
+    """A dense array, or a CSR matrix in which no row names a feature twice."""
     names: Names
     columns: NDArray[Any] | None
-    """The columns of which there are moments; None where they are all."""
+    """The columns with moments; None if all have them."""
     moments: Moments | None
-    """Only where they are needed for scaling. Of a sparse matrix: of the values that are stored."""
+    """Moments, if they are needed for scaling. Those of a sparse matrix are of its stored values."""
 
 
 class Given(Part):
-    """Rows as they came: dense ones in the order of their columns, sparse ones with the frequent features first.
+    """Given rows: dense ones in the order of their columns, sparse ones with the frequent features first.
 
-    Frequent features with neighbouring numbers have neighbouring weights, which stay near the processor. The rows of
-    another source are matched by the names of their columns; what training did not meet is left out.
+    The weights of frequent features are then close together in memory, and stay in the processor's cache. The rows of
+    another source are matched by the names of their columns; columns that did not occur in training are left out.
     """
 
     def __init__(self, column: Column, settings: FeatureRows) -> None:
@@ -46,30 +46,32 @@ class Given(Part):
         self.source: Names | None = None
         self.rows = 0
         self.counts = np.zeros(0, np.int64)
-        """How often each of a sparse source's columns was met."""
+        """The number of occurrences of each column of a sparse source."""
         self.order: list[NDArray[Any]] = []
-        """A sparse source's columns as they were met first."""
+        """The columns of a sparse source, in the order of their first occurrence."""
         self.moments = Moments.none(0)
         self.met: NDArray[np.int64] | None = None
-        """The columns that a sparse source's features are, by number."""
+        """The columns of a sparse source that are features, in the order of the features."""
         self.center: Floats = np.zeros(0)
         self.spread: Floats = np.zeros(0)
         self.numbers: tuple[Names | None, NDArray[np.uint32]] = (None, np.zeros(0, np.uint32))
-        """The numbers of the features of the names that were last met. They may have grown since."""
+        """The features of the names in the last source. More names may have been added since."""
 
-    def collect(self, batch: Batch) -> Collected:
+    def collect(self, batch: Batch) -> CollectedRows:
         matrix, names = self.read(batch)
         scaled = self.settings.scale != "none"
         if not is_sparse(matrix):
-            return Collected(matrix, names, None, Moments.of(matrix.T) if scaled else None)
+            return CollectedRows(matrix, names, None, Moments.of(matrix.T) if scaled else None)
         if not scaled:
-            return Collected(matrix, names, None, None)
+            return CollectedRows(matrix, names, None, None)
         columns = as_they_come(matrix.indices)
         local = np.empty(int(columns.max(initial=0)) + 1, np.int64)
         local[columns] = np.arange(len(columns))
-        return Collected(matrix, names, columns, Moments.of_sparse(len(columns), local[matrix.indices], matrix.data))
+        return CollectedRows(
+            matrix, names, columns, Moments.of_sparse(len(columns), local[matrix.indices], matrix.data)
+        )
 
-    def absorb(self, collected: Collected, labels: NDArray[np.int32] | None = None) -> Any:
+    def absorb(self, collected: CollectedRows, labels: NDArray[np.int32] | None = None) -> Any:
         matrix, names, columns, moments = collected
         if self.dense is None:
             self.dense, self.source = not is_sparse(matrix), names
@@ -106,7 +108,7 @@ class Given(Part):
             met = np.concatenate([np.zeros(0, np.int64), *self.order])
             met = met[np.argsort(-self.counts[met], kind="stable")]
             if len(met) > MOST_FEATURES:
-                raise DataError(f"there are {len(met)} features in {self.column.name!r}; there may be {MOST_FEATURES}")
+                raise DataError(f"{self.column.name!r} has {len(met)} features; the maximum is {MOST_FEATURES}")
             numbers = np.full(0 if self.source is None else len(self.source), UNKNOWN, np.uint32)
             numbers[met] = np.arange(len(met))
             self.met = met
@@ -116,7 +118,7 @@ class Given(Part):
 
     @cached_property
     def chosen(self) -> list[str]:
-        """The names of all features: made when someone asks, for they may be millions."""
+        """The names of all features. There may be millions, so they are made only when they are needed."""
         all_names = [] if self.source is None else self.source.since(0)
         return all_names if self.met is None else [all_names[number] for number in self.met.tolist()]
 
@@ -125,7 +127,7 @@ class Given(Part):
         return {name: number for number, name in enumerate(self.chosen)}
 
     def scaling(self, moments: Moments) -> tuple[Floats, Floats]:
-        """What is taken from each feature, and what it is then divided by."""
+        """The shift and the divisor of each feature: the shift is subtracted first."""
         nothing = np.zeros(len(moments.count))
         if self.settings.scale == "none":
             return nothing, nothing + 1
@@ -134,9 +136,9 @@ class Given(Part):
             center, spread = moments.mean, moments.deviation
         if not np.isfinite(spread).all():
             name = self.chosen[int(np.argmin(np.isfinite(spread)))]
-            raise DataError(f"the feature {name!r} has numbers too large to be scaled; divide them beforehand")
+            raise DataError(f"the feature {name!r} has numbers too large to be scaled; divide them first")
         if not self.dense:
-            # A sparse feature that never differs cannot become 0 without being moved: it stays as it is.
+            # A constant sparse feature stays unchanged, because it could only become 0 by a shift.
             return nothing, np.where(spread > 0, spread, 1)
         return center, np.where(spread > 0, spread, np.inf)
 
@@ -169,7 +171,7 @@ class Given(Part):
         return self.chosen
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
-        """Dense rows are measurements; what sparse rows name has occurred so often."""
+        """Values of dense rows are measurements; those of sparse rows are counts."""
         return [Group(likelihood or ("gaussian" if self.dense else "multinomial"), 0, self.width)]
 
     def save(self) -> Saved:
@@ -195,7 +197,7 @@ class Given(Part):
         self.choose(names, center if dense else np.zeros(0), spread)
 
     def choose(self, names: list[str], center: Floats, spread: Floats) -> None:
-        """Sets the features."""
+        """Set the features."""
         self.chosen, self.center, self.spread = names, center, spread
         self.number_of = {name: number for number, name in enumerate(names)}
         self.source, self.numbers = None, (None, np.zeros(0, np.uint32))
@@ -205,17 +207,17 @@ class Given(Part):
         new = [number for number, name in enumerate(other.chosen) if name not in self.number_of]
         if self.dense and new:
             raise DataError(
-                f"these rows have the column {other.chosen[new[0]]!r}, and those of which the model was made have not; "
-                "dense rows cannot get more columns: train a new model"
+                f"these rows have the column {other.chosen[new[0]]!r}, which the first training did not have; "
+                "dense rows cannot get more columns, so train a new model"
             )
-        # Where dense columns never differ they are divided by infinity, and where sparse ones do, by 1.
+        # Constant dense columns are divided by infinity, constant sparse ones by 1.
         spread = np.where(np.isfinite(other.spread[new]), other.spread[new], 1)
         names = self.chosen + [other.chosen[number] for number in new]
         self.choose(names, self.center, np.concatenate([self.spread, spread]))
         return np.arange(before)
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Dense rows keep what they have: they are read by their columns."""
+        """Remove unused features of sparse rows. Dense rows keep all, because they are read by their columns."""
         if self.dense:
             return super().prune(used)
         names = [name for name, is_used in zip(self.chosen, used, strict=True) if is_used]
@@ -244,7 +246,7 @@ class Given(Part):
             raise DataError(f"the rows have {width} columns here, but {expected} in training")
 
     def numbers_of(self, names: Names | None) -> NDArray[np.uint32]:
-        """The number of the feature that each of the names is; UNKNOWN where it is none."""
+        """The feature of each name; UNKNOWN if it is not a feature."""
         last, numbers = self.numbers
         if last is not names:
             numbers = numbers[:0]
@@ -282,7 +284,7 @@ class Given(Part):
     def check_finite(self, values: NDArray[np.float32]) -> None:
         if not np.isfinite(values).all():
             raise DataError(
-                f"the rows of {self.column.name!r} have values too large for 32-bit floats; divide them beforehand"
+                f"the rows of {self.column.name!r} have values that are too large for 32-bit floats; divide them first"
             )
 
     def as_dense(self, matrix: Any, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -295,10 +297,10 @@ class Given(Part):
 
 
 def as_they_come(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The distinct ones among the numbers, in their order."""
+    """The distinct numbers, in the order of their first occurrence."""
     places = np.arange(len(numbers))
     first = np.empty(int(numbers.max(initial=0)) + 1, np.int64)
-    first[numbers[::-1]] = places[::-1]  # of several places the one that is written last stays
+    first[numbers[::-1]] = places[::-1]  # if a number has several places, the last one is stored
     distinct: NDArray[Any] = numbers[first[numbers] == places]
     return distinct
 

@@ -1,4 +1,4 @@
-"""The spec of a feature map: what becomes of each kind of column. It is data: it can be printed, and be in a file."""
+"""The spec of a feature map: how each kind of column becomes features. It can be printed and stored in a file."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ DOCUMENT_FEATURES = ("no", "pronouns", "exclamation", "log-words")
 Function = Callable[[Any], Any]
 
 
-# ---- what only these settings may be
+# ---- the values that only these settings can have
 
 
 def lengths(value: Any) -> Any:
-    """[shortest, longest]; nothing, or an empty list, is none at all."""
+    """[shortest, longest]; None or an empty list for none."""
     if value is None or (isinstance(value, list | tuple) and len(value) == 0):
         return None
     good = isinstance(value, list | tuple) and len(value) == 2 and all(type(length) is int for length in value)
@@ -55,7 +55,7 @@ def lexicons(value: Any) -> Any:
 
 
 def read_lexicon(words: Any) -> tuple[str, ...]:
-    """The words of a list, or of a file with one on each line, in which ; starts a comment."""
+    """The words of a list, or of a file with one word per line, in which ; starts a comment."""
     if isinstance(words, str | PathLike):
         try:
             data = Path(words).read_bytes()
@@ -68,7 +68,7 @@ def read_lexicon(words: Any) -> tuple[str, ...]:
         words = [line.strip() for line in text.splitlines() if not line.startswith(";")]
     listed = list(words) if isinstance(words, Iterable) else [words]
     if not all(isinstance(word, str) for word in listed):
-        raise ValueError(f"must have words in its lists, not {listed!r}")
+        raise ValueError(f"must contain lists of words, not {listed!r}")
     return tuple(word for word in listed if word)
 
 
@@ -76,7 +76,7 @@ def read_lexicon(words: Any) -> tuple[str, ...]:
 
 
 class ColumnSettings(Brief):
-    """Settings that are checked, and known to the spec by a word."""
+    """The checked settings of one kind of column."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class ColumnSettings(Brief):
         check_fields(self)
 
     def as_dict(self, *, full: bool = False) -> dict[str, Any]:
-        """What differs from the defaults, or all."""
+        """The settings that differ from the defaults, or all of them."""
         return {
             setting.name: plain(getattr(self, setting.name))
             for setting in fields(self)  # type: ignore[arg-type]
@@ -94,52 +94,52 @@ class ColumnSettings(Brief):
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Text(ColumnSettings):
-    """How texts become features. The defaults are what did well on all texts that were tried (docs/accuracy.md)."""
+    """How texts become features. The defaults gave good results on many data sets (docs/accuracy.md)."""
 
     words: tuple[int, int] | None = checked((1, 3), lengths)
-    """Runs of words as features: [shortest, longest], in words. Empty for none."""
+    """N-grams of words as features: [shortest, longest], in words. Empty for none."""
     characters: tuple[int, int] | None = checked(None, lengths)
-    """Runs of characters, likewise."""
+    """N-grams of characters as features: [shortest, longest], in characters. Empty for none."""
     case: Literal["fold", "keep"] = checked("fold", one_of("fold", "keep"))
     """Whether `Free` and `free` are one word."""
     signs: bool = checked(True, switch)
     """Punctuation and symbols are words of one character."""
     negation: bool = checked(False, switch)
-    """A word between a negation and the next punctuation is another word: `NOT_good`."""
+    """A word between a negation and the next punctuation mark becomes another word: `NOT_good`."""
     templates: tuple[str, ...] = checked((), some_of("lower", "not"))
-    """More features for each word: `lower:word`, it occurs in lower case; `NOT_word`, its count where it is negated."""
+    """More features for each word: `lower:word` if it occurs in lower case; `NOT_word`, its count after a negation."""
     lexicons: dict[str, tuple[str, ...]] = checked(dict, lexicons)
-    """Features that count the words of a list: names, each with a file or a list of words."""
+    """Features that count the words of a lexicon: names, each with a file or a list of words."""
     document: tuple[str, ...] = checked((), some_of(*DOCUMENT_FEATURES))
     """Features of the whole text: whether "no" occurs, first and second person pronouns, whether "!" occurs, and the
     natural logarithm of the number of words."""
     value: Literal["count", "binary", "log"] = checked("binary", one_of("count", "binary", "log"))
-    """What a word that occurs n times counts: n, 1, or ln(1 + n)."""
+    """The value of a word that occurs n times: n, 1, or ln(1 + n)."""
     weight: Literal["none", "idf", "odds"] = checked("odds", one_of("none", "idf", "odds"))
-    """What values are multiplied by: nothing, the inverse document frequency, or naive Bayes' log odds ratio."""
+    """The factor of the values: 1, the inverse document frequency, or the log odds ratio of naive Bayes."""
     smoothing: float | None = checked(None, or_empty(number(above=0, most=1e6)))
-    """What is added to the counts of which `odds` are made; None is 1 for two classes, and 2 / classes for more."""
+    """The number that is added to each count for `odds`; None is 1 for two classes, and 2 / classes for more."""
     discount: float = checked(0.5, number(least=0, most=1))
-    """The `odds` of a run of n words are divided by n to this power: its words speak for themselves already."""
+    """The `odds` of an n-gram are divided by n to this power, because its words are features, too."""
     min_count: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
-    """Leave out what occurs in fewer examples; None is 2 where there are 1,000 examples or more, else 1."""
+    """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples, else 1."""
     max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
-    """Keep so many of the most frequent."""
+    """The maximum number of n-grams; the most frequent are kept."""
     hash_bits: int | None = checked(None, or_empty(whole(1, MOST_HASH_BITS)))
-    """Instead of a vocabulary, a table of 2^bits places that words share by their hash."""
+    """Use a table of 2^bits places, which n-grams share by their hash, instead of a vocabulary."""
 
     def __post_init__(self) -> None:
         ColumnSettings.__post_init__(self)
         if self.hash_bits is not None:
             for name in ("min_count", "max_features"):
                 if getattr(self, name) not in (1, None):
-                    raise SettingsError(name, "prunes a vocabulary, and with hash_bits there is none; leave one out")
+                    raise SettingsError(name, "prunes a vocabulary, but with hash_bits there is none; leave one out")
         if self.weight != "odds":
             for name, default in (("smoothing", None), ("discount", 0.5)):
                 if getattr(self, name) != default:
                     raise SettingsError(name, "is for the weight 'odds'; leave it out")
         if self.negation and "not" in self.templates:
-            raise SettingsError("templates", "must not have 'not' where negation makes NOT_ words already")
+            raise SettingsError("templates", "must not contain 'not' if negation already makes NOT_ words")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -147,19 +147,19 @@ class Numeric(ColumnSettings):
     """How numbers, booleans and given rows become features."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("standard", one_of("none", "standard", "max-abs"))
-    """As they are; with mean 0 and standard deviation 1; or divided by the largest absolute value."""
+    """Scaling: none; to mean 0 and standard deviation 1; or division by the largest absolute value."""
     missing: Literal["mean", "zero", "error"] = checked("mean", one_of("mean", "zero", "error"))
-    """A missing number becomes the mean or 0, and a feature of its own says that it was missing; or it is an error."""
+    """A missing number becomes the mean or 0, and another feature shows that it was missing; or it is an error."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Categorical(ColumnSettings):
-    """How categories become features: one for each, and one for all that are rare or were never seen."""
+    """How categories become features: one for each, and one for all rare or new ones."""
 
     min_count: int = checked(1, whole(1, MOST_COUNT))
-    """A category that occurs in fewer examples counts as never seen."""
+    """A category that occurs in fewer examples is treated as a new one."""
     max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
-    """Keep so many of the most frequent."""
+    """The maximum number of categories; the most frequent are kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -167,25 +167,24 @@ class Image(ColumnSettings):
     """How images become features."""
 
     pixels: Literal["grey", "on-off", "none"] = checked("grey", one_of("grey", "on-off", "none"))
-    """Pixels as numbers from 0 to 1, or as 1 where they are on."""
+    """Pixels as numbers from 0 to 1, or as 1 if they are on."""
     threshold: float = checked(0.5, number(above=0, most=1))
-    """A pixel is on from this brightness; the brightest is 1."""
+    """A pixel is on if it has at least this brightness; the maximum is 1."""
     patches: int | None = checked(2, or_empty(whole(2, 4)))
-    """Conjunctions of neighbours: each square of so many pixels across, by which of its pixels are on. Empty for none.
-    """
+    """The side lengths of patches, in pixels: each pattern of pixels in a square is a feature. Empty for none."""
 
     def __post_init__(self) -> None:
         ColumnSettings.__post_init__(self)
         if self.threshold != 0.5 and self.pixels != "on-off" and self.patches is None:
-            raise SettingsError("threshold", "is for pixels that are on or off, and for patches; leave it out")
+            raise SettingsError("threshold", "is only for binary pixels and for patches; leave it out")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class FeatureRows(ColumnSettings):
-    """What becomes of rows that come with features."""
+    """How rows that already have features are changed."""
 
     scale: Literal["none", "standard", "max-abs"] = checked("none", one_of("none", "standard", "max-abs"))
-    """As for numbers. A sparse row is not moved to mean 0, only stretched to standard deviation 1."""
+    """The same as for numbers, but sparse rows are only scaled to standard deviation 1, and not shifted to mean 0."""
 
 
 GROUPS: dict[str, type[ColumnSettings]] = {
@@ -211,7 +210,7 @@ COUNTABLE: dict[str, Any] = {
     "numeric": {"scale": "none"},
     "image": {"pixels": "on-off", "patches": []},
 }
-"""What is usual for rules that count: words as often as they occur, numbers as they are, pixels that are on or off."""
+"""The defaults for rules that count: counts of words, numbers without scaling, binary pixels."""
 
 
 # ---- the spec
@@ -220,7 +219,7 @@ COUNTABLE: dict[str, Any] = {
 def as_group(
     group: type[ColumnSettings], name: str, given: Any, default: ColumnSettings | None = None
 ) -> ColumnSettings:
-    """The settings of a group from themselves or from a dict; what is not given is as in `default`."""
+    """The settings of a group, or settings from a dict; other settings are those of `default`."""
     if isinstance(given, group):
         return given
     if not isinstance(given, Mapping):
@@ -243,7 +242,7 @@ def check_conjunctions(value: Any) -> Any:
     for one in (value := tuple(value)):
         names = [name.strip() for name in one.split("*")] if isinstance(one, str) else []
         if len(names) < 2 or not all(names):
-            raise ValueError(f"must have names of columns with * between them, not {one!r}")
+            raise ValueError(f"must contain names of columns with * between them, not {one!r}")
     return value
 
 
@@ -261,7 +260,7 @@ def check_functions(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Features(Brief):
-    """What becomes of each kind of column, with exceptions for single columns.
+    """How each kind of column becomes features, with exceptions for single columns.
 
     >>> print(Features(text={"words": [1, 2], "weight": "idf"}, columns={"title": {"words": [1, 1]}}, unit=True))
     unit = true
@@ -280,15 +279,15 @@ class Features(Brief):
     image: Image = checked(Image(), partial(as_group, Image, "image"))
     rows: FeatureRows = checked(FeatureRows(), partial(as_group, FeatureRows, "rows"))
     columns: dict[str, dict[str, Any]] = checked(dict, check_columns)
-    """For single columns, by name: what differs from the settings of their kind."""
+    """Settings for single columns, by name, that differ from those of their kind."""
     conjunctions: tuple[str, ...] = checked((), check_conjunctions)
-    """Products of columns, such as `"make*cylinders"`, of categories and numbers."""
+    """Products of categories and numbers, such as `"make*cylinders"`."""
     degree: int = checked(1, whole(1, 3))
-    """Products of as many numeric columns as this, too: 2 or 3."""
+    """The maximum number of factors in products of numeric columns: 1 for none, 2 or 3."""
     unit: bool | None = checked(None, or_empty(switch))
-    """Rows are scaled to length 1; None is yes where there are words among the features, else no."""
+    """Whether rows are scaled to length 1; None is yes if there are words among the features, else no."""
     functions: dict[str, Function] = checked(dict, check_functions)
-    """Python functions, by name, each called with an example; a number, or a dict of them, is more features."""
+    """Python functions, by name. Each is called with an example, and returns a feature or a dict of features."""
 
     KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "functions")
 
@@ -299,9 +298,9 @@ class Features(Brief):
     def of(
         cls, spec: Any = None, functions: Mapping[str, Function] | None = None, *, countable: bool = False
     ) -> Features:
-        """The spec itself, or from a dict, or from a TOML file. A spec that names functions needs them here, again.
+        """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
-        What a dict or a file does not say is as usual or, if it has to be `countable`, as suits rules that count.
+        Other settings have their defaults or, if `countable` is set, the defaults for rules that count.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -323,7 +322,7 @@ class Features(Brief):
         if missing:
             raise SettingsError(
                 "functions",
-                f"must be given: the spec makes features by the Python function {missing[0]!r}, which is not in it; "
+                f"must be given: the spec uses the Python function {missing[0]!r}, which it cannot contain; "
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
@@ -337,7 +336,7 @@ class Features(Brief):
         return as_group(GROUPS[word], f"columns.{column.name}", self.columns.get(column.name, {}), getattr(self, word))
 
     def settled(self, columns: Iterable[Column]) -> Features:
-        """The same spec for these columns, with the words of lexicons where a column's own settings name files."""
+        """The same spec for these columns. Lexicon files in the settings of a column are replaced by their words."""
         exceptions = dict(self.columns)
         for column in columns:
             if column.name in exceptions:
@@ -346,9 +345,9 @@ class Features(Brief):
         return replace(self, columns=exceptions)
 
     def as_dict(self, *, full: bool = False) -> dict[str, Any]:
-        """What differs from the defaults, in what JSON and TOML know. Functions are there by name.
+        """The settings that differ from the defaults, as values of JSON and TOML. Functions are represented by name.
 
-        A file that is to mean the same when defaults have changed has it in `full`.
+        With `full`, all settings are returned, for a file whose meaning must not change with the defaults.
         """
         spec: dict[str, Any] = {}
         if full or self.conjunctions:
@@ -372,7 +371,7 @@ class Features(Brief):
 
 
 def with_counts(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec with what suits rules that count, where it does not say otherwise."""
+    """The spec with the defaults for rules that count, except for settings that it sets."""
     made = dict(spec)
     for name, usual in COUNTABLE.items():
         if not isinstance(usual, Mapping):
@@ -388,7 +387,7 @@ def check_functions_given(functions: Any) -> dict[str, Function]:
 
 
 def plain(value: Any) -> Any:
-    """As JSON and TOML have it: lists instead of tuples, an empty one instead of None."""
+    """The value for JSON and TOML: lists instead of tuples, and an empty list instead of None."""
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -406,7 +405,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def as_toml(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
-    """The table, its plain settings before its sub-tables."""
+    """The lines of a table in TOML, with its settings before its sub-tables."""
     own = [f"{key_of(name)} = {quoted(value)}" for name, value in table.items() if not isinstance(value, Mapping)]
     head = [f"[{'.'.join(map(key_of, path))}]"] if path and (own or not table) else []
     parts = ["\n".join(head + own)] if head + own else []
@@ -420,5 +419,5 @@ def key_of(name: str) -> str:
 
 
 def quoted(value: Any) -> str:
-    """As in JSON, which TOML shares but for one character that it wants escaped and pairs that it does not know."""
+    """A string in TOML: as in JSON, except for one character that TOML escapes, and without surrogate pairs."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Weights of features that are known before anything is learned: how rare a word is, and for which class it speaks."""
+"""Weights of words that are computed before training: inverse document frequency and log odds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markone import _core
 
 
 def inverse_document_frequency(examples_with: NDArray[Any], examples: int) -> NDArray[np.float32]:
-    """1 + ln((1 + examples) / (1 + examples with the feature)).
+    """Return 1 + ln((1 + examples) / (1 + examples with the feature)).
 
     >>> inverse_document_frequency(np.array([3, 0]), 3)
     array([1.       , 2.3862944], dtype=float32)
@@ -20,10 +20,10 @@ def inverse_document_frequency(examples_with: NDArray[Any], examples: int) -> ND
 
 
 def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
-    """How much each feature speaks for the class that it speaks for most, from its counts in each class.
+    """The largest log odds ratio of each feature over all classes, from its counts in each class.
 
-    For a class that is naive Bayes' log odds ratio, ln P(feature|class) - ln P(feature|all others), with `smoothing`
-    added to each count. Of two classes one has the ratio r and the other -r, so that the weight is |r|.
+    For one class it is the log odds ratio of naive Bayes, ln P(feature|class) - ln P(feature|all others), with
+    `smoothing` added to each count. If there are two classes, their ratios are r and -r, so the weight is |r|.
 
     >>> log_odds(np.array([[3, 1], [1, 3]]), 1)
     array([0.6931472, 0.6931472], dtype=float32)
@@ -37,5 +37,5 @@ def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
 
 
 def log_shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each count the logarithm of its share of all. By the core, so that every machine makes the same features."""
+    """The logarithm of each count's share of all. The core computes it, so that it is the same on every machine."""
     return _core.log(counts / _core.sum(counts))

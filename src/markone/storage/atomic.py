@@ -1,4 +1,4 @@
-"""Atomic writing: a file is the old one or the new one, whole, whatever happens in between."""
+"""Atomic writing: after any failure, a file is either the complete old one or the complete new one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from typing import BinaryIO
 from markone.errors import DataError
 
 TRIES, PAUSE = 200, 0.005
-"""How often, and after how many seconds each time, we look whether others who save in the same folder are done."""
+"""How often to try to lock the folder, and the seconds between two tries, if another process saves in it, too."""
 LONGEST_NAME = 255
 NO_NAMELESS = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
-"""What systems and file systems say that have no files without names."""
+"""The errors of systems and file systems without unnamed files."""
 NO_SYNC = {errno.EINVAL, errno.EACCES, errno.EOPNOTSUPP}
-"""What those say that cannot sync a folder, or where we may write in it but not open it."""
+"""The errors of file systems that cannot sync a folder, and of folders that we may write to but not open."""
 
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write into, which becomes the file at `path` when the block ends well.
+    """Open a file for writing that becomes the file at `path` if the block succeeds.
 
-    If the block fails, or anything else, the old file stays as it is. What is written has no name until it is whole
-    and on disk, so that a process that is killed leaves nothing behind. A link is followed; a device or a pipe is
-    written straight into. An OSError becomes a DataError.
+    If anything fails, the old file stays unchanged. The new file has no name until it is complete and on disk, so a
+    process that is killed leaves nothing behind. A link is followed; a device or a pipe is written to directly. An
+    OSError becomes a DataError.
     """
     path = os.fspath(path)
     if path.endswith(os.sep):
@@ -52,8 +52,8 @@ def status(path: str) -> os.stat_result | None:
         return os.stat(path)
     except FileNotFoundError:
         return None
-    except ValueError as error:  # a null character, or one that the system cannot write
-        raise OSError(errno.EINVAL, f"that is no name of a file ({error})") from None
+    except ValueError as error:  # a null character, or one that the system cannot encode
+        raise OSError(errno.EINVAL, f"that is not a valid file name ({error})") from None
 
 
 def sentence(error: OSError, path: str, old: os.stat_result | None) -> str:
@@ -62,15 +62,15 @@ def sentence(error: OSError, path: str, old: os.stat_result | None) -> str:
         if not os.path.isdir(folder):
             return f"there is no folder {folder}"
     why = error.strerror or str(error)
-    return why if old is None or not stat.S_ISREG(old.st_mode) else f"{why}; the old file is as it was"
+    return why if old is None or not stat.S_ISREG(old.st_mode) else f"{why}; the old file is unchanged"
 
 
 @contextmanager
 def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     if old is not None and not stat.S_ISREG(old.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder" if stat.S_ISDIR(old.st_mode) else "it is no file")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder" if stat.S_ISDIR(old.st_mode) else "it is not a file")
     if old is not None and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, "it may not be written to")
+        raise PermissionError(errno.EACCES, "there is no permission to write to it")
     descriptor, name = create(target)
     file = os.fdopen(descriptor, "wb")
     try:
@@ -85,7 +85,7 @@ def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
             os.replace(name, target)
             name = None
     finally:
-        with suppress(OSError):  # what could not be written cannot be flushed now either
+        with suppress(OSError):  # after a failed write, flushing fails as well
             file.close()
         if name is not None:
             with suppress(OSError):
@@ -94,7 +94,7 @@ def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
 
 
 def create(target: str) -> tuple[int, str | None]:
-    """A file that has no name yet or, where there is no such thing, a temporary one."""
+    """Create an unnamed file or, if the system has none, a file with a temporary name."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
             return os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), None
@@ -113,10 +113,10 @@ def beside(target: str, ending: str) -> str:
 
 
 def give_name(descriptor: int, target: str) -> None:
-    """Puts a nameless file at the place of the target.
+    """Move an unnamed file to the target.
 
-    The system gives a name only where there is none, so that an old file has to be renamed over. A file that has lost
-    its only name never gets another: whoever saves at the same moment must not clear our second name away.
+    The system cannot link a file over an old one, so it gets a temporary name and is then renamed. A file that has lost
+    its only name cannot get another one, so a lock keeps other processes from removing the temporary name.
     """
     temporary = beside(target, "new")
     with locked(os.path.dirname(target)):
@@ -126,7 +126,7 @@ def give_name(descriptor: int, target: str) -> None:
         except FileExistsError:
             pass
         with suppress(FileNotFoundError):
-            os.unlink(temporary)  # of one who was killed just here
+            os.unlink(temporary)  # left by a process that was killed here
         try:
             link(descriptor, temporary)
             os.replace(temporary, target)
@@ -138,10 +138,10 @@ def give_name(descriptor: int, target: str) -> None:
 
 @contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """One at a time of those who do so. A lock dies with its process; of one who keeps it we do not take notice."""
+    """Lock a folder. A lock ends with its process; if another process keeps it too long, we go on without it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except PermissionError:  # we may write in it, and not look
+    except PermissionError:  # we may write to it, but not open it
         yield
         return
     try:
@@ -159,12 +159,12 @@ def locked(folder: str) -> Iterator[None]:
 
 
 def link(descriptor: int, name: str) -> None:
-    # Python follows the link in /proc only if it is given a folder; which one does not matter to an absolute path.
+    # Python follows the link in /proc only with `src_dir_fd`, whose value does not matter for an absolute path.
     os.link(f"/proc/self/fd/{descriptor}", name, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def sync_folder(target: str) -> None:
-    """So that the name, too, is on disk."""
+    """Sync the folder, so that the new name is on disk, too."""
     try:
         folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

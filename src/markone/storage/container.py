@@ -2,7 +2,7 @@
 
 The file is eight bytes with the length of its header, the header, and the bytes of the arrays; any program that reads
 safetensors can open it. The header's metadata has two texts: `markone`, which is JSON with the version of the format,
-the facts, and the type, shape and checksum (XXH3, 64 bits) of each array; and `checksum`, which is that text's own.
+the facts, and the type, shape and checksum (XXH3, 64 bits) of each array; and `checksum`, the checksum of that text.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from markone.storage.saved import Saved
 FORMAT = 1
 """The version of the format. A reader knows all versions up to its own."""
 DEEPEST = 50
-"""How deep facts may be nested."""
+"""The maximum depth of nested facts."""
 LARGEST_HEADER = 100_000_000
-"""The most bytes that readers of safetensors take for a header."""
+"""The maximum size of a header that readers of safetensors accept, in bytes."""
 
 PICKLED = "<pickle>"
-"""What stands in sentences for the name of a file where there is none."""
+"""The name in messages for a model that does not come from a file."""
 
 Path = str | os.PathLike[str]
 
-# What safetensors calls the types that we use. All are little-endian.
+# The names of safetensors for the types that we use. All are little-endian.
 TYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
@@ -58,7 +58,7 @@ NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
 def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Writes facts and arrays, over an old file only once the new one is whole. The same content is the same bytes."""
+    """Write facts and arrays. An old file is replaced when the new one is complete. Equal content gives equal bytes."""
     path = checked(path)
     pieces = pieces_of(path, facts, arrays)
     with writing(path) as file:
@@ -67,31 +67,31 @@ def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArra
 
 
 def to_bytes(saved: Saved) -> bytes:
-    """What `write_file` would write."""
+    """The bytes that `write_file` would write."""
     return b"".join(pieces_of("the model", saved.facts, saved.arrays))
 
 
 def pieces_of(path: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
-    """What a file consists of, one piece after the other."""
-    # The largest numbers first, so that each array starts where its type wants to.
+    """The pieces of a file, one after the other."""
+    # The largest types first, so that each array is aligned for its type.
     ordered = sorted(((name, in_order(array)) for name, array in arrays.items()), key=lambda a: (-a[1].itemsize, a[0]))
     header = header_of(facts, dict(ordered))
     if len(header) > LARGEST_HEADER:
         raise DataError(
-            f"cannot save {path}: classes, lexicons and settings need {len(header) / 1e6:,.0f} MB, and a file has room "
-            f"for {LARGEST_HEADER / 1e6:,.0f} MB of them; take fewer or shorter ones"
+            f"cannot save {path}: classes, lexicons and settings need {len(header) / 1e6:,.0f} MB, but a file has room "
+            f"for {LARGEST_HEADER / 1e6:,.0f} MB of them; use fewer or shorter ones"
         )
     return [len(header).to_bytes(8, "little"), header, *(flat(array) for _, array in ordered)]
 
 
 def in_order(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as it is written: row by row, little-endian; itself if it is so."""
+    """The array as it is written: row by row, little-endian; without a copy if it already is."""
     array = np.asarray(array)
     return np.require(array, array.dtype.newbyteorder("<"), "C")
 
 
 def flat(array: NDArray[Any]) -> memoryview:
-    """Its bytes, not copied."""
+    """The bytes of an array, without a copy."""
     return array.reshape(-1).view(np.uint8).data
 
 
@@ -122,9 +122,9 @@ def to_json(what: Any) -> str:
 
 
 def read_file(path: Path) -> Saved:
-    """The facts and arrays of a file, whose sizes are checked before they are read, and their checksums after.
+    """Read the facts and arrays of a file. Their sizes are checked before they are read, their checksums afterwards.
 
-    The content is what somebody wrote: nothing is known about it but that it is JSON and arrays of known types.
+    The content is not trusted: the caller only knows that it is JSON and arrays of known types.
     """
     path = checked(path)
     with reading(path), opened(path) as file:
@@ -137,10 +137,10 @@ def read_opened(path: str, file: BufferedReader) -> Saved:
 
 
 def from_bytes(content: bytes) -> Saved:
-    """The facts and arrays in what `to_bytes` gave, checked just as those of a file are."""
+    """Read the facts and arrays from a result of `to_bytes`, with the same checks as for a file."""
     if not content:
-        raise DataError(f"{PICKLED} is empty, and no Markone model")
-    with reading(PICKLED), tempfile.NamedTemporaryFile() as file:  # since safetensors opens nothing but files
+        raise DataError(f"{PICKLED} is empty, not a Markone model")
+    with reading(PICKLED), tempfile.NamedTemporaryFile() as file:  # because safetensors opens only files
         file.write(content)
         file.flush()
         with opened(file.name) as again:
@@ -148,15 +148,15 @@ def from_bytes(content: bytes) -> Saved:
 
 
 def kind_of(path: Path) -> Any:
-    """What a file says that it holds: `classifier`, `tagger` and so on. Of its arrays nothing is read."""
+    """The kind of model in a file, by its header: `classifier`, `tagger` and so on. Its arrays are not read."""
     path = checked(path)
     with reading(path), opened(path) as file:
         return read_told(path, file)["facts"].get("kind")
 
 
 def read_told(path: str, file: BufferedReader) -> dict[str, Any]:
-    """What the header says, which fits the arrays."""
-    # The file that is open, whatever is saved under its name meanwhile.
+    """The contents of the header, after a check that they match the arrays."""
+    # By its descriptor, because another file may get its name meanwhile.
     same = f"/proc/self/fd/{file.fileno()}"
     with safe_open(same if os.path.exists(same) else file.name, framework="numpy") as seen:
         told = read_header(path, seen.metadata())
@@ -166,15 +166,15 @@ def read_told(path: str, file: BufferedReader) -> dict[str, Any]:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Says what is wrong with a file that cannot be read."""
+    """Turn an error of reading a model into a `DataError` that names the file."""
     try:
         yield
     except MarkoneError:
         raise
     except SafetensorError as error:
-        raise ModelFileError(f"{path} is no Markone model, or is damaged: {error}", file=path) from error
+        raise ModelFileError(f"{path} is not a Markone model, or is damaged: {error}", file=path) from error
     except MemoryError as error:
-        raise LimitError(f"cannot read the model {path}: there is too little memory for it", file=path) from error
+        raise LimitError(f"cannot read the model {path}: there is not enough memory for it", file=path) from error
     except OSError as error:
         raise DataError(f"cannot read the model {path}: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -188,7 +188,7 @@ def checked(path: Path) -> str:
 
 
 def opened(path: str) -> BufferedReader:
-    """The file, with a sentence where it is none. Nothing waits for a pipe that nobody writes into."""
+    """Open a file, with a clear error if it is not a file. A pipe without a writer does not block."""
     try:
         file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
     except FileNotFoundError:
@@ -196,18 +196,18 @@ def opened(path: str) -> BufferedReader:
     except IsADirectoryError:
         raise DataError(f"{path} is a folder, not a model; name the file") from None
     except ValueError as error:
-        raise DataError(f"{path!r} is no name of a file: {error}") from None
+        raise DataError(f"{path!r} is not a valid file name: {error}") from None
     found = os.fstat(file.fileno())
     if stat.S_ISREG(found.st_mode) and found.st_size > 0:
         return file
     file.close()
     if stat.S_ISREG(found.st_mode):
-        raise ModelFileError(f"{path} is empty, and no Markone model", file=path)
-    raise DataError(f"{path} is no file but a pipe or a device; copy it into a file first")
+        raise ModelFileError(f"{path} is empty, not a Markone model", file=path)
+    raise DataError(f"{path} is a pipe or a device, not a file; copy it into a file first")
 
 
 def nearest(path: str) -> str:
-    """The file that may have been meant."""
+    """A guess at the file that was meant, for a message."""
     folder, name = os.path.split(path)
     try:
         return did_you_mean(name, os.listdir(folder or "."))
@@ -218,21 +218,21 @@ def nearest(path: str) -> str:
 
 
 def damaged(path: str, how: str) -> ModelFileError:
-    words = f"the model {path} is damaged: {how}. Take a copy that is whole, or train it again"
+    words = f"the model {path} is damaged: {how}. Use an undamaged copy, or train it again"
     return ModelFileError(words, file=path)
 
 
 def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
     if not metadata or "markone" not in metadata:
-        raise ModelFileError(f"{path} is a safetensors file, but no Markone model: markone did not write it", file=path)
+        raise ModelFileError(f"{path} is a safetensors file, but not one that Markone wrote", file=path)
     text = metadata["markone"]
     try:
         told: Any = json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
     except (ValueError, RecursionError) as error:
-        raise damaged(path, f"its header is not as it was written ({error})") from error
+        raise damaged(path, f"its header has been changed ({error})") from error
     version = told.get("format") if isinstance(told, dict) else None
     if type(version) is not int or version < 1:
-        raise damaged(path, f"its format is {version!r:.50}, which is no version")
+        raise damaged(path, f"its format is {version!r:.50}, which is not a version")
     if version > FORMAT:
         raise ModelFileError(
             f"{path} was written by a newer Markone, {told.get('version')!r:.50}, in format {version}; this one, "
@@ -241,10 +241,10 @@ def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
     if xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass")) != metadata.get("checksum"):
         raise damaged(path, "the checksum of its header is wrong")
     if set(told) != {"format", "version", "facts", "tensors"}:
-        raise damaged(path, "its header does not have what belongs into it")
+        raise damaged(path, "its header lacks a part, or has an unknown one")
     for part in ("facts", "tensors"):
         if not isinstance(told[part], dict):
-            raise damaged(path, f"the {part} in its header are no object")
+            raise damaged(path, f"the {part} in its header are not a JSON object")
     check_depth(told["facts"], DEEPEST)
     return dict(told)
 
@@ -252,12 +252,12 @@ def read_header(path: str, metadata: dict[str, str] | None) -> dict[str, Any]:
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice in it")
+        raise ValueError("a name occurs twice in it")
     return found
 
 
 def no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def finite(text: str) -> float:
@@ -276,21 +276,21 @@ def check_depth(what: Any, deepest: int) -> None:
 
 
 def check_arrays(path: str, seen: Any, listed: dict[str, Any]) -> None:
-    """That the arrays of the file, whose sizes safetensors has checked, are those that our own header lists."""
+    """Check that the arrays of the file, whose sizes safetensors has checked, are those in our own header."""
     if set(seen.keys()) != set(listed):
         raise damaged(path, "it does not have the arrays that its header lists")
     for name, said in listed.items():
         there = seen.get_slice(name)
         if not isinstance(said, dict) or set(said) != {"dtype", "shape", "xxh3"}:
-            raise damaged(path, f"its header does not say what the array {name!r:.50} is")
+            raise damaged(path, f"its header does not describe the array {name!r:.50}")
         if there.get_dtype() not in TYPES or there.get_dtype() != said["dtype"]:
-            raise damaged(path, f"the array {name!r:.50} is of the type {there.get_dtype()}, which it cannot be")
+            raise damaged(path, f"the array {name!r:.50} is of the type {there.get_dtype()}, which is not allowed")
         if list(there.get_shape()) != said["shape"]:
-            raise damaged(path, f"the array {name!r:.50} does not have the shape that the header says")
+            raise damaged(path, f"the array {name!r:.50} does not have the shape in the header")
 
 
 def read_arrays(path: str, file: BufferedReader, listed: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """The arrays, which stand at the end of the file in the order of the list."""
+    """Read the arrays, which are at the end of the file in the order of the list."""
     arrays: dict[str, NDArray[Any]] = {}
     sizes = [math.prod(said["shape"]) * TYPES[said["dtype"]].itemsize for said in listed.values()]
     file.seek(-sum(sizes), os.SEEK_END)
@@ -300,6 +300,6 @@ def read_arrays(path: str, file: BufferedReader, listed: dict[str, Any]) -> dict
         if xxh3_64_hexdigest(flat(array)) != said["xxh3"]:
             raise damaged(path, f"the checksum of the array {name!r:.50} is wrong")
         if array.dtype == bool and (array.view(np.uint8) > 1).any():
-            raise damaged(path, f"the array {name!r:.50} has something between false and true")
+            raise damaged(path, f"the array {name!r:.50} has a value that is neither false nor true")
         arrays[name] = array
     return arrays

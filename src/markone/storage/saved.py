@@ -1,4 +1,4 @@
-"""What has been learned, as a file keeps it: put together, and taken apart again with distrust."""
+"""Learned state as facts and arrays for a file, and its checked reading."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Fact = TypeVar("Fact")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Saved(Brief):
-    """What has been learned, as a file keeps it."""
+    """Learned state as a file stores it."""
 
     facts: dict[str, Any] = field(default_factory=dict)
-    """What JSON has."""
+    """Values of JSON."""
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
-    """The rest, by name."""
+    """Arrays, by name."""
 
 
 def damaged(problem: str) -> ModelFileError:
@@ -33,7 +33,7 @@ def damaged(problem: str) -> ModelFileError:
 
 @contextmanager
 def distrusted() -> Iterator[None]:
-    """What the core refuses was wrong in the file."""
+    """Turn an error of the core into an error about the file."""
     try:
         yield
     except DataError:
@@ -46,7 +46,7 @@ def distrusted() -> Iterator[None]:
 
 
 def blob(name: str, texts: Strings) -> dict[str, NDArray[Any]]:
-    """Texts as two arrays: their bytes, and where each starts, as in Arrow's arrays of strings."""
+    """Texts as two arrays: their bytes, and the start of each text, as in Arrow's arrays of strings."""
     small = len(texts.data) <= np.iinfo(np.int32).max
     return {name: texts.data, f"{name}_offsets": texts.offsets.astype(np.int32 if small else np.int64)}
 
@@ -55,7 +55,7 @@ def blob(name: str, texts: Strings) -> dict[str, NDArray[Any]]:
 
 
 def joined(parts: Mapping[str, Saved], facts: Mapping[str, Any] | None = None) -> Saved:
-    """What several have learned, each under its name, and more facts."""
+    """Join several states, each under its name, and more facts."""
     return Saved(
         {**(facts or {}), **{name: saved.facts for name, saved in parts.items()}},
         {f"{name}.{key}": array for name, saved in parts.items() for key, array in saved.arrays.items()},
@@ -63,9 +63,9 @@ def joined(parts: Mapping[str, Saved], facts: Mapping[str, Any] | None = None) -
 
 
 class Contents:
-    """What a file has where `Saved` should be: everything in it is asked for by name and checked, and nothing is left.
+    """The contents of a file that should be a `Saved`. Each entry is taken by name and checked, and none may be left.
 
-    Whoever takes something out of it says what it must be; what it means is checked by them.
+    The caller gives the type and shape of an entry, and checks its meaning.
     """
 
     def __init__(self, saved: Saved) -> None:
@@ -80,21 +80,21 @@ class Contents:
                 self._arrays[name] = array
 
     def fact(self, name: str, kind: type[Fact]) -> Fact:
-        """Something of just this kind: True is no number."""
+        """Take a fact of exactly this type: True is not a number."""
         value = self._facts.pop(name, None)
         if type(value) is not kind:
             raise damaged(f"{name!r} is not what it should be")
         return value
 
     def facts(self, name: str, kind: type[Fact], count: int) -> list[Fact]:
-        """A list of so many of just this kind."""
+        """Take a list of this length, whose items have exactly this type."""
         values = self.fact(name, list)
         if len(values) != count or any(type(value) is not kind for value in values):
             raise damaged(f"{name!r} is not what it should be")
         return values
 
     def array(self, name: str, dtype: DTypeLike, *shape: int | None) -> NDArray[Any]:
-        """An array of this type and shape, in which None stands for any size."""
+        """Take an array of this type and shape, in which None allows any size."""
         array = self._arrays.pop(name, None)
         if (
             not isinstance(array, np.ndarray)
@@ -106,16 +106,16 @@ class Contents:
         return np.ascontiguousarray(array)
 
     def peek(self, name: str) -> NDArray[Any] | None:
-        """An array of whatever type, which stays to be asked for."""
+        """Look at an array of any type without taking it."""
         return self._arrays.get(name)
 
     def texts(self, name: str, errors: str = "surrogatepass") -> Strings:
-        """What `blob` gave: any texts."""
+        """Take texts that were stored by `blob`."""
         data = self.array(name, np.uint8, None)
         offsets = self._arrays.get(f"{name}_offsets")
         wide = isinstance(offsets, np.ndarray) and offsets.dtype == np.int64
         starts = self.array(f"{name}_offsets", np.int64 if wide else np.int32, None).astype(np.int64)
-        # Compared, not subtracted: differences of forged numbers may overflow, and so seem to be in order.
+        # Compared, not subtracted: differences of forged numbers may overflow and then seem valid.
         if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(data) or (starts[1:] < starts[:-1]).any():
             raise damaged(f"the texts of {name!r} are not within their bytes")
         try:
@@ -127,18 +127,18 @@ class Contents:
         return Strings(data, starts)
 
     def names(self, name: str) -> list[str]:
-        """Texts of which each is another."""
+        """Take texts, all of which must differ."""
         names = self.texts(name).tolist("surrogatepass")
         if len({*names}) != len(names):
-            raise damaged(f"a name of {name!r} is there twice")
+            raise damaged(f"a name of {name!r} occurs twice")
         return names
 
     def saved(self, name: str) -> Saved:
-        """What `joined` put under a name."""
+        """Take a state that was stored under this name by `joined`."""
         return Saved(self.fact(name, dict), self._inner.pop(name, {}))
 
     def close(self) -> None:
-        """Nothing may be left."""
+        """Raise an error if an entry has not been taken."""
         for rest in (self._facts, self._arrays, self._inner):
             for name in rest:
                 raise damaged(f"{name!r} is unknown")
@@ -150,6 +150,6 @@ def check_finite(name: str, numbers: NDArray[Any]) -> None:
 
 
 def check_positive(name: str, numbers: NDArray[Any]) -> None:
-    """Infinity is positive."""
+    """Raise an error if a number is not positive; infinity is allowed."""
     if not (numbers > 0).all():
         raise damaged(f"{name!r} has numbers that are not positive")

@@ -14,9 +14,11 @@ import numpy as np
 
 from markone import _core
 from markone.brief import Brief
+from markone.checks import check_named, one_of
+from markone.checks import names as unique_names
 from markone.data.chunks import Chunk, chunks, last_line_end
 from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
-from markone.data.options import Options, check_choice, check_words
+from markone.data.options import Options
 from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError, Setting, SettingsError, Words, did_you_mean
 from markone.structured.passages import Passage
@@ -340,7 +342,7 @@ def open_corpus(
     """
     options = Options(encoding=encoding, once=once)
     if format is not None:
-        check_choice("format", format, FORMATS)
+        check_named("format", one_of(*FORMATS), format)
     if separator not in (None, " ", "\t"):
         raise SettingsError("separator", f"must be a tab or a blank, not {separator!r}")
     files = files_of(what, once)
@@ -415,10 +417,7 @@ def guess_format(start: bytes) -> str:
 
 
 def checked_columns(columns: Sequence[str], format: str) -> list[str]:
-    check_words("columns", columns)
-    names = list(columns)
-    if len(set(names)) < len(names):
-        raise SettingsError("columns", f"must differ, but are {names!r}")
+    names = list(check_named("columns", unique_names, columns))
     if format == "conllu":
         for name in names:
             if name not in COLUMNS_OF_CONLLU:
