@@ -1,4 +1,4 @@
-// What Python sees of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
+// Python bindings of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
 // or are refused; no loop runs with the interpreter locked.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -252,7 +252,7 @@ void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>
         "rows"_a);
 }
 
-// The snapshot's scores, to the bit, for a few rows, without a visit to every feature.
+// The snapshot's scores, bit for bit, for a few rows, without a visit to every feature.
 template <class T>
 numpy<T> score_few(const shared_state<T>& self, const sparse_block<T>& block, bool averaged) {
     return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) {

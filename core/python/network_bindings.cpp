@@ -1,4 +1,4 @@
-// What Python sees of networks. The arrays are Python's; the core looks at them and changes them in place.
+// Python bindings of networks. The arrays are Python's; the core looks at them and changes them in place.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>

@@ -1,4 +1,4 @@
-// What Python sees of functions of plain numbers. What goes into a model's file, or decides when a training stops, is
+// Python bindings of functions of plain numbers. What goes into a model's file, or decides when a training stops, is
 // computed by these and not by NumPy, whose logarithms, sums and products of matrices are rounded otherwise by other
 // versions and processors.
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// What Python sees of logistic regression's objective.
+// Python bindings of logistic regression's objective.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

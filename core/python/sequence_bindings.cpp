@@ -1,4 +1,4 @@
-// What Python sees of taggers.
+// Python bindings of taggers.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>

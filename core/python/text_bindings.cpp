@@ -1,4 +1,4 @@
-// What Python sees of the work on text.
+// Python bindings of the work on text.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
