@@ -471,7 +471,7 @@ def test_margins_of_other_rules_and_what_is_passed_over() -> None:
     for rule in ("naive-bayes", "mlp"):
         with pytest.raises(SettingsError, match=f"rule is '{rule}', whose models have no weights and so no margins"):
             margins(markone.train(X, target=y, rule=rule, epochs=1), X, y)
-    with pytest.raises(DataError, match="no examples with a label that the model knows"):
+    with pytest.raises(DataError, match="no example has a label that the model knows"):
         margins(markone.train(X, target=y), X, ["c7"] * len(X))
 
 

@@ -148,7 +148,7 @@ def test_a_bank_checks_what_it_is_given() -> None:
         _core.TreeBank(starts, none, np.array([0, 0], np.int64), none, np.array([0, 0], np.int64), room_for(1))
     nothing = np.zeros(1, np.int64)
     for room in (room_for(1), np.empty((0, _core.TreeBank.atoms_of_word - 1), np.uint64)):
-        with pytest.raises(ValueError, match="room"):
+        with pytest.raises(ValueError, match="wrong size"):
             _core.TreeBank(nothing, none, nothing, none, nothing, room)
     with pytest.raises(ValueError, match="trees"):
         _core.TreeLearner(USES, 1).learn(bank_of([one], trees=False), np.array([0]), False, 0)

@@ -111,7 +111,7 @@ def test_wrong_tags_are_shown_where_they_stand(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="'NOUN' is not a tag of a span"):
         spans_of(["NOUN"])
     for wrong in ([Span(0, 3, "X")], [Span(0, 2, "X"), Span(1, 2, "X")], [Span(1, 1, "X")]):
-        with pytest.raises(DataError, match="is not within 2 words, or overlaps another"):
+        with pytest.raises(DataError, match="is not within the 2 words, or overlaps another"):
             tags_of(wrong, 2, "IOB2")
 
 
