@@ -466,11 +466,11 @@ def test_margins_of_other_rules_and_what_is_passed_over() -> None:
     svm = margins(markone.train(X, target=y, rule="svm", holdout=0), X, [*y[:-2], "c7", None])
     assert svm.averaged is None and svm.last is not None
     assert (svm.examples, svm.passed_over) == (198, 2) and len(svm.last.functional) == 198
-    assert "2 examples without a label that the model knows were passed over." in str(svm)
+    assert "2 examples were ignored, because the model does not know their labels." in str(svm)
     for rule in ("naive-bayes", "mlp"):
-        with pytest.raises(SettingsError, match=f"rule is '{rule}', which has no weights to measure margins by"):
+        with pytest.raises(SettingsError, match=f"rule is '{rule}', whose models have no weights and so no margins"):
             margins(markone.train(X, target=y, rule=rule, epochs=1), X, y)
-    with pytest.raises(DataError, match="no examples with a label that the model knows"):
+    with pytest.raises(DataError, match="no example has a label that the model knows"):
         margins(markone.train(X, target=y), X, ["c7"] * len(X))
 
 
@@ -493,7 +493,7 @@ def test_a_histogram_counts_every_margin(values: list[float], bins: int) -> None
 def test_margins_in_words() -> None:
     found = margins(markone.train(*THREE[:1], target=THREE[1], rule="perceptron", holdout=0), *THREE)
     words = str(found)
-    assert words.count("Margins of 3 examples by the ") == 2 and "by the last weights" in words and "█" in words
+    assert words.count("Margins of 3 examples with the ") == 2 and "with the last weights" in words and "█" in words
     told = found.as_dict()
     assert told["last"]["smallest"] == found.last.smallest and sum(told["averaged"]["histogram"]["counts"]) == 3  # type: ignore[union-attr]
     assert json.loads(json.dumps(told)) == told
@@ -517,7 +517,7 @@ def test_the_commands(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPat
     assert main([*how, "--eta", "2"]) == 2
     assert "--bounds is for the perceptron" in capsys.readouterr().err
     assert main(["evaluate", "points.model", "points.csv", "--margins"]) == 0
-    assert "Margins of 3 examples by the last weights" in capsys.readouterr().out
+    assert "Margins of 3 examples with the last weights" in capsys.readouterr().out
     assert main(["evaluate", "points.model", "points.csv", "--margins", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["margins"]["examples"] == 3
     assert main(["evaluate", "points.model", "points.csv", "--json"]) == 0

@@ -23,7 +23,7 @@ from markone.cli import main
 from markone.errors import DataError, SettingsError
 from markone.theory import bracket as bracket_module
 from markone.theory import certifying
-from markone.theory.bracket import Bracket, Clock, Passes, Rows, embedded, take_steps
+from markone.theory.bracket import Bracket, Clock, Passes, SolverRows, embedded, take_steps
 from markone.theory.points import Points
 from markone.theory.soft_margin import Softest, best_length, climb, margins_by, solve_program
 
@@ -238,7 +238,7 @@ def test_the_margin_of_several_classes_is_that_of_a_general_solver() -> None:
 
 
 def test_one_class_is_a_sentence() -> None:
-    with pytest.raises(DataError, match="all examples have the label 1; to be separated, examples of two classes"):
+    with pytest.raises(DataError, match="all examples have the label 1; at least two classes"):
         markone.certify([[0.0], [1]], [1, 1])
 
 
@@ -283,7 +283,7 @@ def test_settings_are_checked() -> None:
             markone.certify(AND, [0, 0, 0, 1], **how)
     with pytest.raises(SettingsError, match="progress must be True, False or a function"):
         markone.certify(AND, [0, 0, 0, 1], progress="loud")
-    with pytest.raises(DataError, match="there is nothing to separate; give a label for each row"):
+    with pytest.raises(DataError, match="there are no labels; give a label for each row"):
         markone.certify(AND)
 
 
@@ -404,9 +404,9 @@ def test_flipped_labels_are_found() -> None:
 def test_progress_is_told_in_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[str] = []
     markone.certify(AND, [0, 1, 1, 0], progress=told.append)
-    assert told[0] == "reading" and "looking for a plane that has few rows wrong" in told
+    assert told[0] == "reading" and "searching for a plane with few rows on the wrong side" in told
     markone.certify(AND, [0, 1, 1, 0], progress=True)
-    assert "looking for equal rows of different classes" in capsys.readouterr().err
+    assert "searching for equal rows of different classes" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -454,7 +454,7 @@ def test_rows_are_moved_and_scaled_and_planes_come_back() -> None:
     X = random.normal(size=(20, 3)) * [1, 1e3, 1e-3] + [5, 0, 1]
     points = points_of(X, [0, 1] * 10)
     for how in ({"light": 16.0}, {"light": 1.0, "stretch": True}, {"light": 0.0}):
-        rows = Rows(points, **how)  # type: ignore[arg-type]
+        rows = SolverRows(points, **how)  # type: ignore[arg-type]
         found = random.normal(size=(4, 1))
         weights, bias = rows.plane(found)
         np.testing.assert_allclose(X @ weights + bias, rows.matrix @ found[:-1] + found[-1], rtol=1e-9)
@@ -499,7 +499,7 @@ def test_numbers_of_all_sizes_get_the_right_answer(data: st.DataObject) -> None:
 def test_a_margin_below_all_floats_is_told() -> None:
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
     found = markone.certify(5e-324 * X, [0, 0, 0, 1])
-    assert found.separable and found.margin == 0 and "smaller than any float" in str(found)
+    assert found.separable and found.margin == 0 and "smaller than any positive float" in str(found)
     found = markone.certify(1e-310 * X, [0, 0, 0, 1])
     assert found.margin == pytest.approx(1e-310 / 8**0.5, rel=1e-6, abs=0)
     assert markone.certify(1e300 * X, [0, 0, 0, 1]).margin == pytest.approx(1e300 / 8**0.5)

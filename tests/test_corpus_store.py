@@ -198,7 +198,7 @@ def test_errors_say_where_they_are_though_files_are_not_kept(tmp_path: Path) -> 
         Parser.train(path)
     spans = tmp_path / "bad.iob"
     spans.write_text("a B-NP\nb O\n\nc O\nd I-NP\n")
-    with pytest.raises(DataError, match=r"bad\.iob, line 5: 'I-NP' cannot stand behind 'O'"):
+    with pytest.raises(DataError, match=r"bad\.iob, line 5: 'I-NP' is not allowed after 'O'"):
         Tagger.train(spans, scheme="IOB2", strict=True)
 
 

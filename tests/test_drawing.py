@@ -135,5 +135,5 @@ def test_what_is_no_tree(draw: object) -> None:
         draw(["a"], [0], ["x", "y"])
     with pytest.raises(DataError, match="the head of word 1 is 3, but the sentence has 2 words"):
         draw(["a", "b"], [3, 0])
-    with pytest.raises(DataError, match="the heads go in a circle: from word 1 upwards one comes to word 1 again"):
+    with pytest.raises(DataError, match="the heads form a cycle: the path from word 1"):
         draw(["a", "b"], [2, 1])

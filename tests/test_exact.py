@@ -303,7 +303,7 @@ def test_arrays_are_taken_as_they_are_and_all_else_through_features() -> None:
         ([[1.0], [2.0]], [None, None], "no example has a label"),
         ([[1.0], [2.0]], ["a", "b", "a"], "there are 2 rows but 3 labels"),
         ([[1.0], [math.nan]], ["a", "b"], "contains NaN"),
-        ([[1.0], [2.0]], None, "nothing to separate"),
+        ([[1.0], [2.0]], None, "there are no labels"),
     ],
 )
 def test_what_cannot_be_separated_gets_a_sentence(X: Any, y: Any, sentence: str) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.strings import Strings
 from markone.reference import parsing
-from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, BeamParser, GreedyParser, Parse, Sentence, View
+from markone.reference.parsing import LEFT, MOVES, RIGHT, SHIFT, BeamParser, GreedyParser, Parse, ParseView, Sentence
 
 WORDS = ["the", "dog", "Dogs", "bark", "a1", "I", "of", "U.S.", "running", "2006"]
 TAGS = ["DET", "NOUN", "VERB", "ADP"]
@@ -144,11 +144,11 @@ def test_a_bank_checks_what_it_is_given() -> None:
     with pytest.raises(ValueError, match="projective"):
         four.set_trees(ints([3, 4, 0, 3]), ints([1, 1, 0, 1]))
     starts, none = np.array([0, 2], np.int64), np.zeros(0, np.uint8)
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="positions"):
         _core.TreeBank(starts, none, np.array([0, 0], np.int64), none, np.array([0, 0], np.int64), room_for(1))
     nothing = np.zeros(1, np.int64)
     for room in (room_for(1), np.empty((0, _core.TreeBank.atoms_of_word - 1), np.uint64)):
-        with pytest.raises(ValueError, match="room"):
+        with pytest.raises(ValueError, match="wrong size"):
             _core.TreeBank(nothing, none, nothing, none, nothing, room)
     with pytest.raises(ValueError, match="trees"):
         _core.TreeLearner(USES, 1).learn(bank_of([one], trees=False), np.array([0]), False, 0)
@@ -217,7 +217,7 @@ def check_weights(
     for number, one in enumerate(sentences):
         moves, labels = parser.path(bank, number)
         parse = Parse(len(one.words))
-        view = View(parse, one.words, one.tags)
+        view = ParseView(parse, one.words, one.tags)
         for step, (move, label) in enumerate(zip(moves.tolist(), labels.tolist(), strict=True)):
             before = moves[:step].copy(), labels[:step].copy()
             weights, _ = parser.look_at_moves(bank, number, *before)
@@ -237,7 +237,7 @@ def check_weights(
 
 
 def averages(
-    reference: GreedyParser, weights: parsing.Weights, features: Sequence[parsing.Feature], answers: Sequence[int]
+    reference: GreedyParser, weights: parsing.SummedWeights, features: Sequence[parsing.Feature], answers: Sequence[int]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     rows = [[weights.total.get((feature, one), 0) for one in answers] for feature in features]
     return np.array(rows) / reference.steps
@@ -404,7 +404,7 @@ def test_states_that_are_none_are_refused() -> None:
             learner.set_state(**{**state, **change})
         assert all(np.size(value) <= 1 for value in learner.get_state().values())  # nothing of it was taken over
     learner.set_state(**state)
-    with pytest.raises(ValueError, match="already"):
+    with pytest.raises(ValueError, match="not new"):
         learner.set_state(**state)
 
 
@@ -513,7 +513,7 @@ def test_eisner_finds_the_best_of_all_projective_trees(size: int) -> None:
 def features_of_arc(one: Sentence, head: int, child: int) -> list[parsing.Feature]:
     """As the core has them: each template with the side, and with the side and the length; and the tags between."""
     size = len(one.words)
-    view = View(Parse(size), one.words, one.tags)
+    view = ParseView(Parse(size), one.words, one.tags)
     nodes = {"h": head, "c": child, "h-1": head - 1, "h+1": head + 1 if head < size else -1}
     nodes |= {"c-1": child - 1, "c+1": child + 1}
     templates = _core.arc_templates()

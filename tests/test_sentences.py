@@ -108,12 +108,12 @@ def test_sentences_come_from_lists() -> None:
         (7, "sentences must be lists of words"),
         ([["a"], "dog"], "sentence 2 is 'dog', not a list of words"),
         ([["a", 7]], "sentence 1: 'form' of word 2 is 7, not a string"),
-        ([[("a", "DET"), ("dog",)]], "sentence 1 has words with 1 and with 2 fields"),
-        ([[("a", "DET")], ["dog"]], "sentence 2: there is no 'tag', which other sentences have"),
-        ([{"form": ["a"], "tag": []}], "sentence 1: there are 1 words, but 0 of 'tag'"),
-        ([{"tag": ["DET"]}], "sentence 1: there is no 'form'"),
+        ([[("a", "DET"), ("dog",)]], "sentence 1 has words with 1 and words with 2 fields"),
+        ([[("a", "DET")], ["dog"]], "sentence 2: the column 'tag' is missing, which other sentences have"),
+        ([{"form": ["a"], "tag": []}], "sentence 1: there are 1 words, but 0 values of 'tag'"),
+        ([{"tag": ["DET"]}], "sentence 1: the column of words, 'form', is missing"),
         ([{"form": ["a"], "head": ["1"]}], "sentence 1: 'head' of word 1 is '1', not a number"),
-        ([{"form": ["a"], "head": [-2]}], "sentence 1: -2 is no head"),
+        ([{"form": ["a"], "head": [-2]}], "sentence 1: -2 is not a valid head"),
     ],
 )
 def test_lists_that_are_no_sentences(given: Any, problem: str) -> None:
@@ -404,7 +404,7 @@ def test_columns_are_read(tmp_path: Path) -> None:
     assert batch.heads is None and batch.place_of(4) == f"{path}, line 7"
     named = read_sentences(path, columns=["form", "pos", "chunk"])
     assert named.lists("chunk") == batch.lists("2")
-    with pytest.raises(DataError, match="line 1: there are 3 columns, not 2 as are named"):
+    with pytest.raises(DataError, match="line 1: there are 3 columns, not 2, which is the number of names"):
         read_sentences(path, columns=["form", "pos"])
 
 
@@ -443,15 +443,15 @@ def test_json_lines_are_read(tmp_path: Path) -> None:
     assert batch.head_lists() == [[2, 0], []] and batch.place_of(1) == f"{path}, line 1"
     loose = read_sentences(write(tmp_path, "l.jsonl", '{"tokens": ["a", "b"], "spans": [[0, 1]], "upos": ["X", "Y"]}'))
     assert list(loose.columns) == ["form", "upos"]
-    with pytest.raises(DataError, match="line 1: there are 2 words, but 1 of 'tag'"):
+    with pytest.raises(DataError, match="line 1: there are 2 words, but 1 values of 'tag'"):
         read_sentences(write(tmp_path, "l.jsonl", '{"tokens": ["a", "b"], "tags": ["X"]}'))
     for line, problem in {
         "[1]": "a line must be an object",
-        "{": "this is no JSON",
+        "{": "this is not valid JSON",
         '{"token": ["a"]}': "there is no list of \"tokens\". Did you mean 'token'?",
-        '{"tokens": ["a"]}': "there is no 'tag', which other sentences have",
+        '{"tokens": ["a"]}': "the column 'tag' is missing, which other sentences have",
         '{"tokens": ["a"], "tags": [1], "heads": [0]}': "'tag' of word 1 is 1, not a string",
-        '{"tokens": ["a"], "tags": ["b"], "heads": [-9]}': "-9 is no head",
+        '{"tokens": ["a"], "tags": ["b"], "heads": [-9]}': "-9 is not a valid head",
     }.items():
         with pytest.raises(DataError, match="line 3: ") as error:
             read_sentences(write(tmp_path, "s.jsonl", "\n".join([*map(json.dumps, rows), line])))
@@ -622,13 +622,13 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
         read_sentences(write(tmp_path, "none.conllu", "# nothing\n\n"))
     with pytest.raises(SettingsError, match="format must be one of 'conllu', .*, not 'conll'"):
         open_corpus(dogs(tmp_path), format="conll")
-    with pytest.raises(SettingsError, match="columns must be some of 'form', .*, not 'upps'. Did you mean 'upos'?"):
+    with pytest.raises(SettingsError, match="columns must be among 'form', .*, not 'upps'. Did you mean 'upos'?"):
         open_corpus(dogs(tmp_path), columns=["upps"])
-    with pytest.raises(SettingsError, match="separator means nothing for the format 'conllu'"):
+    with pytest.raises(SettingsError, match="separator has no meaning for the format 'conllu'"):
         open_corpus(dogs(tmp_path), separator=" ")
     with pytest.raises(SettingsError, match="separator must be a tab or a blank"):
         open_corpus(dogs(tmp_path), separator=",")
-    with pytest.raises(SettingsError, match="columns must have 'form'"):
+    with pytest.raises(SettingsError, match="columns must contain 'form'"):
         open_corpus(write(tmp_path, "c.conll", CHUNKS), columns=["a", "b", "c"])
 
 

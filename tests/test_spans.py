@@ -94,24 +94,24 @@ def test_wrong_tags_are_shown_where_they_stand(tmp_path: Path) -> None:
     path.write_text("a B-NP\nb I-NP\n\nc O\nd I-NP\n")
     batch = read_sentences(path)
     check_spans(batch.some(1, 2), "1", "IOB1")
-    with pytest.raises(DataError, match=r"conll, line 5: 'I-NP' cannot stand behind 'O' in the scheme IOB2"):
+    with pytest.raises(DataError, match=r"conll, line 5: 'I-NP' is not allowed after 'O' in the scheme IOB2"):
         check_spans(batch, "1", "IOB2")
     with pytest.raises(
-        DataError, match=r"conll, line 2: 'I-NP' cannot stand at the end of a sentence in the scheme IOBES"
+        DataError, match=r"conll, line 2: 'I-NP' is not allowed at the end of a sentence in the scheme IOBES"
     ):
         check_spans(batch, "1", "IOBES")
-    with pytest.raises(DataError, match="line 1: 'a' is no tag of the scheme IOB2"):
+    with pytest.raises(DataError, match="line 1: 'a' is not a tag of the scheme IOB2"):
         check_spans(batch, "form", "IOB2")
-    with pytest.raises(DataError, match="'I-NP' cannot stand at the start of a sentence"):
+    with pytest.raises(DataError, match="'I-NP' is not allowed at the start of a sentence"):
         check_spans(Sentences.of([[("a", "I-NP")]]), "tag", "IOB2")
     with pytest.raises(SettingsError, match="scheme must be one of 'IOB1', 'IOB2', 'IOBES', not 'IOB'"):
         check_spans(batch, "1", "IOB")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="'E-NP' is no tag of the scheme IOB2"):
+    with pytest.raises(DataError, match="'E-NP' is not a tag of the scheme IOB2"):
         transition_mask(["O", "E-NP"], "IOB2")
-    with pytest.raises(DataError, match="'NOUN' is no tag of a span"):
+    with pytest.raises(DataError, match="'NOUN' is not a tag of a span"):
         spans_of(["NOUN"])
     for wrong in ([Span(0, 3, "X")], [Span(0, 2, "X"), Span(1, 2, "X")], [Span(1, 1, "X")]):
-        with pytest.raises(DataError, match="is not within 2 words, or overlaps another"):
+        with pytest.raises(DataError, match="is not within the 2 words, or overlaps another"):
             tags_of(wrong, 2, "IOB2")
 
 
@@ -179,9 +179,9 @@ def test_nothing_has_a_score_too() -> None:
 
 
 def test_scores_need_as_many_words() -> None:
-    with pytest.raises(DataError, match="there are 1 sentences, but 0 were found"):
+    with pytest.raises(DataError, match="there are 1 sentences, but predictions for 0"):
         score_tags([["a"]], [])
-    with pytest.raises(DataError, match="sentence 2 has 1 words, but 2 were found"):
+    with pytest.raises(DataError, match="sentence 2 has 1 words, but predictions for 2"):
         score_spans([[], ["O"]], [[], ["O", "O"]])
 
 

@@ -211,7 +211,7 @@ def test_margins_are_those_of_brute_force() -> None:
     assert margins.norm == pytest.approx(math.sqrt(sum(w * w for w in found.weights.values())))
     assert margins.separates and margins.smallest > 0 and margins.bound is not None and margins.mistakes is not None
     assert 0 < margins.mistakes <= margins.bound
-    assert f"{margins.mistakes} mistakes were made; the theory allows at most {math.floor(margins.bound):,}" in str(
+    assert f"{margins.mistakes} mistakes in training; the theory allows at most {math.floor(margins.bound):,}" in str(
         margins
     )
     by_search = StructuredPerceptron(
@@ -228,7 +228,7 @@ def test_scores_and_bounds_beyond_floats() -> None:
     for weights in ({"a": largest, "b": largest}, {"a": math.inf, "b": -math.inf}, {"a": largest}):
         with pytest.raises(DataError, match="the score of an answer overflows"):
             Weights(weights).score({"a": 2.0, "b": 1.0})
-    with pytest.raises(DataError, match="must be values by name"):
+    with pytest.raises(DataError, match="must be a dict of values by name"):
         Weights().score("text")
     assert StructuredMargins([1.0], norm=2.0, radius=3.0).bound == 36
     for norm in (math.inf, 1e200, 1e300):
@@ -243,7 +243,7 @@ def test_margins_where_nothing_separates() -> None:
     assert learner().margins(CORPUS).smallest == 0
     alone = StructuredPerceptron(lambda x, y: [y], answers=lambda x: ["a"])
     assert alone.margins([(1, "a")]).functional == (math.inf,)
-    with pytest.raises(DataError, match="there is no other answer than 'a'"):
+    with pytest.raises(DataError, match="'a' is the only answer"):
         alone.explain(1)
 
 
@@ -359,7 +359,7 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no classifier but 'structured'; markone.StructuredPerceptron.load opens it"):
         markone.load(path)
     markone.train(["a", "b"], target=["x", "y"]).save(path)
-    with pytest.raises(DataError, match="it holds no structured perceptron but 'classifier'"):
+    with pytest.raises(DataError, match="it contains 'classifier', not a structured perceptron"):
         StructuredPerceptron.load(path, features, viterbi)
 
 
@@ -543,8 +543,8 @@ def test_forged_files_of_checkpoints_are_refused_or_harmless(
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"rule": "svm"}, "rule must be 'perceptron' or 'mira' for answers made of parts, not 'svm'"),
-        ({"answers": None}, "argmax must be given, or answers instead"),
+        ({"rule": "svm"}, "rule must be 'perceptron' or 'mira' for structured prediction, not 'svm'"),
+        ({"answers": None}, "argmax must be given, or answers"),
         ({"answers": 7}, "answers must be a function, not 7"),
         ({"cost": 7}, "cost must be a function, not 7"),
         ({"argmax": lambda x, w: None, "cost": hamming}, "argmax must take the right answer as a third argument"),
@@ -565,7 +565,7 @@ def test_settings_that_mean_nothing(given: dict[str, Any], problem: str) -> None
 
 
 def test_examples_and_features_that_are_none() -> None:
-    with pytest.raises(DataError, match="there are no examples to learn from"):
+    with pytest.raises(DataError, match="there are no training examples"):
         learner().train([])
     with pytest.raises(DataError, match="example 2 is 'ab', not a pair"):
         learner().train([CORPUS[0], "ab"])  # type: ignore[list-item]
@@ -573,13 +573,13 @@ def test_examples_and_features_that_are_none() -> None:
         learner(answers=lambda x: []).train(CORPUS)
     with pytest.raises(DataError, match="4 rows are too few to hold out a share of 0.01"):
         learner(holdout=0.01).train(CORPUS)
-    with pytest.raises(SettingsError, match="holdout must be 0 where the held-out examples are given"):
+    with pytest.raises(SettingsError, match="holdout must be 0 if held-out examples are given"):
         learner(holdout=0.5).train(CORPUS, held_out=CORPUS)
     with pytest.raises(SettingsError, match="answers or best_other must be given"):
         StructuredPerceptron(features, viterbi).margins(CORPUS)
     for wrong, problem in {
-        "ab": "features must be values by name, or a list of names, not 'ab'",
-        7: "features must be values by name",
+        "ab": "features must be a dict of values by name, or a list of names, not 'ab'",
+        7: "features must be a dict of values by name",
         (("a", 7),): "the name of a feature must be a string",
     }.items():
         with pytest.raises(DataError, match=problem):

@@ -163,13 +163,13 @@ def test_schemes_are_asked_for() -> None:
     for how in ({}, {"scheme": "IOB2"}, {"learn_as": "IOB2"}):
         repaired = Tagger.train(broken, inputs=["pos"], **how)
         assert repaired.settings.scheme == "IOB2" and repaired.repairs is not None and repaired.repairs.count == 1
-        assert repaired.repairs.first.startswith("sentence 4, word 1: 'I-NP' cannot stand at the start")
+        assert repaired.repairs.first.startswith("sentence 4, word 1: 'I-NP' is not allowed at the start")
         mended = [*CHUNKS, {**broken[-1], "tag": ["B-NP"]}]
         assert repaired.weights.equals(Tagger.train(mended, inputs=["pos"], **how).weights)
-        with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' cannot stand at the start"):
+        with pytest.raises(DataError, match="sentence 4, word 1: 'I-NP' is not allowed at the start"):
             Tagger.train(broken, inputs=["pos"], strict=True, **how)
     assert Tagger.train(CHUNKS, inputs=["pos"], strict=True).repairs is None
-    with pytest.raises(DataError, match="sentence 1, word 1: 'D' is no tag of the scheme IOB2"):
+    with pytest.raises(DataError, match="sentence 1, word 1: 'D' is not a tag of the scheme IOB2"):
         Tagger.train(CHUNKS, column="pos", scheme="IOB2")
 
 
@@ -186,7 +186,7 @@ def test_known_words_are_told_from_others(tmp_path: Path) -> None:
 
 
 def test_a_column_that_says_nothing_is_refused() -> None:
-    with pytest.raises(DataError, match="of 2 words none has a tag in 'xpos'"):
+    with pytest.raises(DataError, match="none of 2 words has a tag in 'xpos'"):
         Tagger.train([{"form": ["a", "b"], "xpos": ["_", "_"]}])
 
 
@@ -279,9 +279,9 @@ def test_strongest_features_have_names(tagger: Tagger) -> None:
 def test_unknown_tags_and_words_are_said(tagger: Tagger) -> None:
     with pytest.raises(SettingsError, match="'NOUNS' is unknown.*Did you mean 'NOUN'"):
         tagger.strongest("NOUNS")
-    with pytest.raises(SettingsError, match="i must be the number of one of 2 words"):
+    with pytest.raises(SettingsError, match="i must be the number of a word, from 0 to 1"):
         tagger.explain(["the", "cat"], 2)
-    with pytest.raises(DataError, match="one sentence is wanted, not 3"):
+    with pytest.raises(DataError, match="exactly one sentence is needed, not 3"):
         tagger.best(NEW)
 
 
@@ -337,8 +337,8 @@ def test_a_callback_can_stop() -> None:
     [
         ({"rule": "svm"}, "rule must be one of 'perceptron', 'mira'"),
         ({"decode": "viterbo"}, "Did you mean 'viterbi'"),
-        ({"rule": "perceptron", "C": 1.0}, "C belongs to the rule 'mira'"),
-        ({"beam": 4}, "beam is the width of decode='beam'"),
+        ({"rule": "perceptron", "C": 1.0}, "C is only for the rule 'mira'"),
+        ({"beam": 4}, "beam is only for decode='beam'"),
         ({"decode": "beam", "beam": 1}, "beam must be a whole number from 2 to 1024"),
         ({"C": 0}, "C must be a number greater than 0"),
         ({"C": float("nan")}, "C must be"),
@@ -346,24 +346,24 @@ def test_a_callback_can_stop() -> None:
         ({"epochs": True}, "epochs must be"),
         ({"seed": -1}, "seed must be"),
         ({"holdout": 1}, "holdout must be"),
-        ({"patience": 3}, "patience waits for held-out"),
+        ({"patience": 3}, "patience needs held-out sentences"),
         ({"average": 1}, "average must be"),
         ({"scheme": "BIO"}, "scheme must be one of"),
-        ({"learn_as": "IOB2"}, "learn_as is how spans are learned, and there are none"),
+        ({"learn_as": "IOB2"}, "learn_as is only for tags of spans, and these tags are not"),
         ({"resume": True}, "resume needs the file"),
         ({"callback": 1}, "callback must be"),
         ({"inputs": "pos"}, "inputs must be a list"),
-        ({"inputs": ["tag"]}, "inputs must be other columns"),
+        ({"inputs": ["tag"]}, "inputs must not contain the column of words"),
         ({"column": 5}, "column must be the name"),
         ({"templates": "lower[0]"}, "templates must be a list"),
         ({"templates": ["lowr[0]"]}, "Did you mean 'lower'"),
-        ({"templates": ["lower"]}, "is no place"),
-        ({"templates": ["lower[9]"]}, "farther than 8"),
-        ({"templates": ["tag[0]"]}, "only tag\\[-1\\] and tag\\[-2\\]"),
-        ({"templates": ["tag[-1] lower[0]"]}, "say decode='beam'"),
+        ({"templates": ["lower"]}, "is not a valid place"),
+        ({"templates": ["lower[9]"]}, "at most 8 tokens away"),
+        ({"templates": ["tag[0]"]}, "only the tags tag\\[-1\\] and tag\\[-2\\]"),
+        ({"templates": ["tag[-1] lower[0]"]}, "use decode='beam'"),
         ({"templates": ["lower[0]", "lower[+0]"]}, "twice"),
-        ({"templates": ["tag[-1]"]}, "something else than tags"),
-        ({"templates": []}, "something else than tags"),
+        ({"templates": ["tag[-1]"]}, "something other than tags"),
+        ({"templates": []}, "something other than tags"),
     ],
     ids=str,
 )
@@ -430,7 +430,7 @@ def test_other_files_are_refused(tmp_path: Path, tagger: Tagger) -> None:
     from markone import load, train
 
     train(["free money", "see you soon"], target=["spam", "ham"]).save(tmp_path / "mail.model")
-    with pytest.raises(DataError, match="it holds no tagger but 'classifier'"):
+    with pytest.raises(DataError, match="it contains 'classifier', not a tagger"):
         Tagger.load(tmp_path / "mail.model")
     tagger.save(tmp_path / "x.tagger")
     with pytest.raises(DataError, match="'tagger'; markone.Tagger.load opens it"):

@@ -96,7 +96,7 @@ def test_the_three_headlines_line_by_line() -> None:
     lines = str(run).split("\n")
     assert lines[1].split() == ["1", "1", "POLITICS", "POLITICS", "0,", "SPORTS", "1,", "TECH", "0", "SPORTS", "wrong"]
     assert any(line.startswith("    w[SPORTS] - x: ") and "BIAS 1 - 1 = 0" in line for line in lines)
-    assert run.stopped is None and lines[-1].endswith("It would go on.")
+    assert run.stopped is None and lines[-1].endswith("The run would go on.")
 
 
 # ---- the same as training
@@ -206,10 +206,10 @@ def test_what_is_too_long_is_cut() -> None:
     [
         ({"steps": 0}, "steps must be a whole number of at least 1, or None for all, not 0"),
         ({"steps": 1.5}, "steps must be"),
-        ({"start": {"c": {}}}, "start has weights for 'c'; there are those of 'b'"),
-        ({"start": {"b": {"size": 1}}}, "start has a weight for 'size', and no feature is called so"),
-        ({"start": {"b": {}}, "rule": "svm"}, "start is for rules that take a step at each example, not for svm"),
-        ({"holdout": 0.2}, "holdout has no place in a trace"),
+        ({"start": {"c": {}}}, "start has weights for 'c', but only 'b' can have weights"),
+        ({"start": {"b": {"size": 1}}}, "start has a weight for 'size', but there is no such feature"),
+        ({"start": {"b": {}}, "rule": "svm"}, "start is only for rules that take a step at each example, not for svm"),
+        ({"holdout": 0.2}, "holdout is not possible in a trace"),
         ({"stepps": 3}, "stepps is unknown"),
     ],
 )

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/portable.h"
 
 namespace markone {
 
@@ -98,8 +99,7 @@ class scaled_spread {
     void resize(std::size_t capacity) { size = capacity; }
     std::uint64_t factor() const { return multiplier; }
     std::size_t start(std::uint64_t key) const {
-        __extension__ using twofold = unsigned __int128;
-        return static_cast<std::size_t>(static_cast<twofold>(key * multiplier) * size >> 64);
+        return static_cast<std::size_t>(static_cast<uint128>(key * multiplier) * size >> 64);
     }
     std::size_t after(std::size_t at) const { return at + 1 == size ? 0 : at + 1; }
     // The number of steps from the start of a search to a slot.
@@ -147,7 +147,7 @@ class hash_table {
 
     // Prefetches the slot where the search for a key starts.
     void expect(std::uint64_t key) const {
-        if (!slots.empty()) __builtin_prefetch(&slots[how.start(key)]);
+        if (!slots.empty()) prefetch(&slots[how.start(key)]);
     }
 
     // The slot for which `same` holds, or the free slot that ends the search.

@@ -1,5 +1,5 @@
-// The best projective tree of all, when the score of a tree is the sum of its arcs' scores (Eisner 1996; McDonald,
-// Crammer & Pereira 2005): the lecture's argmax over trees, in time n^3.
+// Eisner's algorithm: the best projective tree, if the score of a tree is the sum of its arcs' scores (Eisner 1996;
+// McDonald, Crammer & Pereira 2005). It is the lecture's argmax over trees, in time n^3.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +28,14 @@ class arc_scores {
     std::vector<double> scores;
 };
 
-// A span goes from one word to another, and one of its ends is the head of all words in it. It is complete, or it ends
-// with the arc from its head to its other end, which still lacks children outwards. An arc joins two complete spans
-// that meet; a complete span is one with an arc and the complete one behind it. The root has one child, the head of a
-// complete span to the left and of one to the right.
+// A span goes from one word to another, and one of its ends is the head of all words in it. It is either complete, or
+// open: then it consists of the arc from its head to its other end, which may still get children on the outside. An
+// open span joins two adjacent complete spans. A complete span is an open one and the complete one after it. The root
+// has one child, which is the head of a complete span to the left and of one to the right.
 class eisner {
   public:
-    // The heads of the best tree, the root's number being that of the words; of equals the one with the first meeting
-    // point.
+    // The heads of the best tree. The number of the root is the number of words. Among equal trees, the one with the
+    // first split point is chosen.
     void best_tree(const arc_scores& arcs, std::vector<std::int32_t>& heads) {
         const std::size_t size = arcs.words();
         heads.assign(size, 0);
@@ -70,11 +70,11 @@ class eisner {
     }
 
   private:
-    // Which way arcs of a span go: to the right its head is its first word.
+    // The direction of a span's arcs. If they go to the right, its head is its first word.
     enum side : std::size_t { left, right };
     struct span_score {
         double score = 0;
-        std::size_t at = 0;  // where its parts meet
+        std::size_t at = 0;  // the split point
     };
     using spans = std::array<std::vector<span_score>, 2>;
 

@@ -1,6 +1,6 @@
-// Learning to find the best tree of all with MIRA: each tree's score is the sum of its arcs' scores, and the right tree
-// has to win by as much as the best other one has wrong heads. Labels are given to the arcs of the tree afterwards, as
-// in parsing by transitions.
+// Training with exact search and MIRA. The score of a tree is the sum of its arcs' scores, and the right tree must win
+// by the number of wrong heads in the best other tree. The arcs of the tree get their labels afterwards, as in
+// transition-based parsing.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class arc_reader {
         reader.start(sentence);
         state.start(sentence.size());
     }
-    // Writes the keys of an arc behind others.
+    // Appends the keys of an arc.
     void read(std::size_t head, std::size_t child, std::vector<std::uint64_t>& keys) const {
         std::array<std::uint64_t, feature_reader::arc_keys> alone;
         const std::uint64_t length =
@@ -42,7 +42,7 @@ class arc_reader {
             keys.push_back(key ^ length);
         }
         if (head == words.size()) return;
-        // The tags between them, each once.
+        // The different tags between head and child.
         const std::size_t first = keys.size();
         const auto [begin, end] = std::minmax(head, child);
         for (std::size_t between = begin + 1; between < end; ++between) {
@@ -55,10 +55,10 @@ class arc_reader {
   private:
     std::span<const tree_word> words;
     feature_reader reader;
-    parse_state state;  // in which nothing has been found
+    parse_state state;  // an initial state, without arcs
 };
 
-// Weights of arcs that predict.
+// The weights of arcs for prediction.
 struct frozen_arcs {
     row_numbers numbers;
     std::vector<float> w;
@@ -70,7 +70,7 @@ struct frozen_arcs {
     }
 };
 
-// Weights of arcs while they are learned.
+// The weights of arcs during training.
 struct learned_arcs {
     learned_rows rows{1};
 
@@ -84,7 +84,7 @@ struct learned_arcs {
         for (std::uint32_t row = 0; row < rows.size(); ++row)
             rows.move(row, 0, -*rows.weights(row), static_cast<double>(steps));
     }
-    // Calls use(key, weight, sum) for each, by key.
+    // Calls use(key, weight, sum) for each feature, sorted by key.
     template <class Use>
     void each(Use use) const {
         std::vector<std::uint32_t> order(rows.size());
@@ -143,7 +143,7 @@ class exact_search {
     std::vector<std::size_t> ends;
 };
 
-// The averaged weights of arcs, of which only so many are kept, the largest.
+// The largest averaged weights of arcs.
 struct averaged_arcs {
     std::vector<std::uint64_t> keys;  // in ascending order
     std::vector<float> weights;
@@ -169,7 +169,7 @@ inline averaged_arcs average(const learned_arcs& arcs, std::int64_t steps, std::
     return made;
 }
 
-// Makes the moves that lead to a tree, and calls use(state, move) before each arc, which gives its label.
+// Makes the moves that build a tree, and calls use(state, move) before each arc, which returns its label.
 template <class Use>
 void follow_tree(parse_state& state, std::span<const std::int32_t> heads, Use use) {
     const tree_oracle oracle(heads);
@@ -180,7 +180,7 @@ void follow_tree(parse_state& state, std::span<const std::int32_t> heads, Use us
     }
 }
 
-// The exact search needs some 60 MB for a sentence of this length, and seconds.
+// For a sentence of this length, the exact search needs about 60 MB and some seconds.
 constexpr std::size_t longest_exact = 1000;
 
 // The best tree, and its labels.

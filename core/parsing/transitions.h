@@ -1,9 +1,9 @@
-// The arc-hybrid system (Kuhlmann, Gómez-Rodríguez & Satta 2011), with the root behind the last word.
+// The arc-hybrid system (Kuhlmann, Gómez-Rodríguez & Satta 2011), with the root after the last word.
 //
-// Words wait in a row and go through a stack. `shift` puts the next word on the stack; `left` takes the topmost word s0
-// off and makes it a child of the next word b0; `right` takes it off and makes it a child of the word under it, s1. The
-// root is a word that is never shifted: so each of n words is put on the stack once and taken off once, in 2n moves,
-// and all of them have a head. The last word on the stack becomes the root's only child.
+// Words wait in a buffer and go through a stack. `shift` pushes the next word on the stack. `left` pops the topmost
+// word s0 and makes it a child of the next word b0. `right` pops it and makes it a child of the word under it, s1. The
+// root is never shifted, so each of n words is pushed once and popped once, in 2n moves, and all of them get a head.
+// The last word on the stack becomes the root's only child.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::size_t move_count = 3;
 constexpr std::int32_t no_word = -1;
 constexpr std::uint16_t no_label = 0xffff;
 
-// What has been found of a word: its head, and of its children the last two on each side, how many, and which labels.
+// The known arcs of a word: its head, the last two children on each side, and the numbers and labels of its children.
 struct found_word {
     std::int32_t head = no_word;
     std::array<std::int32_t, 2> left{no_word, no_word};  // the last one found, and the one before it
@@ -43,7 +43,7 @@ class parse_state {
         stack.clear();
         stack.reserve(size + 1);
     }
-    // As another is, of the same sentence. What nobody has come to yet is the same in both.
+    // Copies another state of the same sentence. Words that neither has reached yet need no copy.
     void copy(const parse_state& from) {
         const std::int32_t reached = std::max(next, from.next) + 1;
         if (count != from.count || words.size() != from.words.size()) {
@@ -68,7 +68,7 @@ class parse_state {
     std::span<const std::int32_t> stacked() const { return stack; }
     const found_word& operator[](std::int32_t word) const { return words[static_cast<std::size_t>(word)]; }
 
-    // Only one word can be the root's child, and so it is the last one that is left.
+    // Only one word can be the root's child, so it must be the last one that is left.
     bool allows(move how) const {
         switch (how) {
             case move::shift: return next < count;
@@ -111,19 +111,19 @@ class parse_state {
     }
 
     std::int32_t count = 0;
-    std::int32_t next = 0;  // of those that wait, the first
+    std::int32_t next = 0;  // the first word of the buffer
     std::vector<std::int32_t> stack;
     std::vector<found_word> words;
 };
 
-// The dynamic oracle (Goldberg & Nivre 2013): what a move costs is how many arcs of the gold tree can be reached now
-// and cannot be reached any more after it. Arcs are lost one by one, and never by each other, because the tree is
-// projective; so a move that costs nothing is always there, and the costs of all moves add up to the wrong heads.
+// The dynamic oracle (Goldberg & Nivre 2013). The cost of a move is the number of arcs of the gold tree that can be
+// reached before it, but not after it. Since the tree is projective, arcs are lost independently of each other. So
+// there is always a move that costs nothing, and the costs of all moves add up to the number of wrong heads.
 //
-// The root takes one child, the last word on the stack: its arc is lost once another word lies under that child.
+// The root has one child, the last word on the stack. Its arc is lost when another word lies under that child.
 class tree_oracle {
   public:
-    // Heads as in the state: the root's number is that of the words.
+    // The heads, numbered as in the state: the number of the root is the number of words.
     explicit tree_oracle(std::span<const std::int32_t> heads) : heads(heads) {}
 
     static constexpr int forbidden = std::numeric_limits<int>::max();
@@ -134,7 +134,7 @@ class tree_oracle {
             found[i] = state.allows(static_cast<move>(i)) ? cost(state, static_cast<move>(i)) : forbidden;
         return found;
     }
-    // A move that costs least: an arc, if there is one, before another word.
+    // A move with the least cost. Moves that make arcs come before `shift`.
     move best(const parse_state& state) const {
         const std::array<int, move_count> found = costs(state);
         const auto [shift, left, right] = found;

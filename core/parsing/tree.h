@@ -1,6 +1,6 @@
-// Parsing by transitions, and learning it: greedily with a dynamic oracle, or with a beam and max-violation updates.
+// Transition-based parsing and its training: greedily with a dynamic oracle, or with a beam and max-violation updates.
 //
-// Scores are sums of whole numbers, so that they are the same on every machine and in whichever order they are made.
+// Scores are sums of whole numbers, so they are the same on every machine and in any order of the additions.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ struct gold_tree {
     std::span<const std::uint16_t> labels;
 };
 
-// What some visits came to. Greedily, a decision is a move; with a beam, it is a whole tree.
+// The result of some visits. A decision is a move in greedy parsing, and a whole tree with a beam.
 struct tree_tally {
     std::int64_t decisions = 0, mistakes = 0, updates = 0;  // updates are of labels, too
 };
 
-// The best of some moves; of equals the first.
+// The best of some moves; the first one among equals.
 template <class Allowed>
 move best_move(const move_scores& scores, Allowed allowed) {
     std::size_t best = move_count;
@@ -37,10 +37,10 @@ move best_move(const move_scores& scores, Allowed allowed) {
     return static_cast<move>(best);
 }
 
-// Which arcs a label was seen on: a label of the root's child is no label of others.
+// The kinds of arcs on which a label was seen: for the root's child and for other words.
 enum label_use : std::uint8_t { of_root = 1, of_others = 2 };
 
-// The best of the labels that there are for such an arc; of equals the first.
+// The best of the labels for this kind of arc; the first one among equals.
 inline std::uint16_t best_label(std::span<const std::int64_t> scores, std::span<const std::uint8_t> uses,
                                 bool at_root) {
     const std::uint8_t use = at_root ? of_root : of_others;
@@ -50,8 +50,8 @@ inline std::uint16_t best_label(std::span<const std::int64_t> scores, std::span<
     return static_cast<std::uint16_t>(best == scores.size() ? 0 : best);
 }
 
-// What both kinds of search do: look at a state and score what can be done. `Weights` has moves and labels, learned or
-// frozen.
+// Both kinds of search use this to score the moves and labels in a state. `Weights` has moves and labels, during
+// training or for prediction.
 template <class Weights>
 class state_scorer {
   public:
@@ -100,7 +100,7 @@ class greedy_search {
     parse_state state;
 };
 
-// The best few of all states that can be reached in so many moves; their scores are those of all moves so far.
+// The beam: the best states after each number of moves. The score of a state is the sum of all moves so far.
 template <class Weights>
 class beam_search {
   public:
@@ -141,7 +141,7 @@ class beam_search {
                 if (one.state.allows(static_cast<move>(m)))
                     candidates.push_back({one.score + one.next[m], {i, no_label, static_cast<move>(m)}});
         }
-        // Of equals those that were first.
+        // Among equal scores, the first ones are kept.
         const auto better = [](const candidate& a, const candidate& b) {
             if (a.score != b.score) return a.score > b.score;
             return a.how.from != b.how.from ? a.how.from < b.how.from : a.how.how < b.how.how;
@@ -165,9 +165,9 @@ class beam_search {
     std::span<const item> items() const { return std::span(now).first(alive); }
     std::span<const item> items_before() const { return before; }
     std::size_t count_before() const { return alive_before; }
-    // How an item of a step was made; the first step is 0.
+    // The origin of an item of a step; the first step is 0.
     const step& made(std::size_t at, std::size_t which) const { return steps[at * width + which]; }
-    // All that led to it.
+    // All moves that led to the item.
     std::vector<step> path(std::size_t length, std::size_t which) const {
         std::vector<step> found(length);
         while (length-- > 0) {
@@ -204,7 +204,7 @@ struct learned_weights {
     std::vector<std::uint8_t> uses;
     std::int64_t steps = 0;
 
-    // All weights become 0. The average goes on, and so becomes the mean of what is learned before and after.
+    // Sets all weights to 0. The average continues, so it becomes the mean of the weights before and after.
     void start_anew() {
         moves.start_anew(steps);
         labels.start_anew(steps);
@@ -219,9 +219,9 @@ struct learned_weights {
     }
 };
 
-// The averaged perceptron at each move (Goldberg & Nivre 2012, 2013): a mistake is a move that costs more than another;
-// right is the best of those that cost least. When it explores, it mostly goes on as it would by itself, so that it
-// learns what to do after its own mistakes.
+// The averaged perceptron for each move (Goldberg & Nivre 2012, 2013). A mistake is a move that costs more than another
+// one; the right move is the best of those that cost least. With exploration, the parser mostly follows its own moves,
+// so that it learns what to do after its own mistakes.
 class greedy_learner {
   public:
     explicit greedy_learner(learned_weights& w) : w(w), scorer(w) {}
@@ -269,10 +269,10 @@ class greedy_learner {
     parse_state state;
 };
 
-// The averaged structured perceptron with a beam (Huang, Fayong & Guo 2012). Right is whatever costs nothing by the
-// oracle: many orders of moves make the same tree. The update is made at the step where the best of the beam is
-// furthest above the best that is right; once none of the beam is right, the last one that was goes on alone, by right
-// moves.
+// The averaged structured perceptron with a beam (Huang, Fayong & Guo 2012). A state is right if its moves cost nothing
+// by the oracle, since many orders of moves build the same tree. The update is made at the step where the best state of
+// the beam is furthest above the best right one. When no state of the beam is right any more, the last right one
+// continues alone, with right moves.
 class beam_learner {
   public:
     beam_learner(learned_weights& w, std::size_t width) : w(w), beam(w, width), is_right(width), was_right(width) {}
@@ -326,7 +326,7 @@ class beam_learner {
         state_alone.make(how, label);
         path_alone.push_back({0, label, how});
     }
-    // The best right move from the items before, none of which is in the beam any more.
+    // The best right move from the previous items, when its result is not in the beam.
     void leave(const tree_oracle& oracle, std::size_t length) {
         std::size_t from = npos;
         choice best{};
@@ -358,8 +358,8 @@ class beam_learner {
         }
         learn_labels(sentence, gold, whole, tally);
     }
-    // The move that was made goes up by 2 and the others go down by 1, or the other way round: a feature's weights
-    // still sum to 0.
+    // The weight of the move changes by 2, and those of the other moves by -1, or with opposite signs. So the weights
+    // of a feature still sum to 0.
     void follow(std::span<const tree_word> sentence, std::span<const step> path, std::size_t from, int sign) {
         reader.start(sentence);
         state.start(sentence.size());
@@ -396,7 +396,7 @@ class beam_learner {
     beam_search<learned_weights> beam;
     feature_reader reader;
     std::vector<std::uint8_t> is_right, was_right;
-    bool alone = false;  // whether what is right is no longer in the beam
+    bool alone = false;  // whether no state of the beam is right any more
     std::int64_t score_alone = 0;
     parse_state state_alone, state;
     std::vector<step> path_alone, right_path, guess_path;

@@ -1,4 +1,4 @@
-// Sentences that parsers read and trees that they learn from.
+// Checks and conversions of trees.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace markone {
 
-// Heads as CoNLL-U counts them, from 1 and with 0 for the root, to our own and back.
+// Converts heads of CoNLL-U, which are counted from 1 with 0 for the root, to our numbers and back.
 inline std::int32_t own_head(std::int32_t head, std::size_t size) {
     return head == 0 ? static_cast<std::int32_t>(size) : head - 1;
 }
@@ -25,15 +25,16 @@ inline std::int32_t written_head(std::int32_t head, std::size_t size) {
     return head == static_cast<std::int32_t>(size) ? 0 : head + 1;
 }
 
-// Whether these heads, as CoNLL-U counts them, are a tree with one root.
+// Whether these heads, counted as in CoNLL-U, form a tree with one root.
 inline bool is_tree(std::span<const std::int32_t> heads) {
     const std::array<std::int64_t, 2> starts{0, static_cast<std::int64_t>(heads.size())};
     return !find_bad_tree(starts, heads).has_value();
 }
 
-// Lifts arcs until the tree is projective (Nivre & Nilsson 2005): of the arcs that words lie under which are not below
-// their head, the shortest gets its head's head, and of equals the first. Returns how many were lifted. The heads are
-// our own, and only one is the root; the arcs of its child have all words below them, so that it stays the only one.
+// Lifts arcs until the tree is projective (Nivre & Nilsson 2005). An arc is not projective if it spans a word that is
+// not a descendant of its head. The shortest such arc, or the first among equals, moves to the head of its head.
+// Returns the number of lifted arcs. The heads have our numbers, and one word is the child of the root. All words are
+// its descendants, so its own arcs are never lifted, and it stays the only child.
 inline std::size_t make_projective(std::span<std::int32_t> heads) {
     const auto size = static_cast<std::int32_t>(heads.size());
     const auto head_of = [&](std::int32_t word) { return heads[static_cast<std::size_t>(word)]; };

@@ -1,6 +1,6 @@
-// What a parser sees. An atom is one property of one node of a state: the tag of the word on top of the stack, the
-// label of its last child. A template joins up to four atoms to the key of a feature. The templates are of the kind of
-// Zhang & Nivre (2011), for the arc-hybrid system.
+// The features of a parser. An atom is one property of one node of a state, for example the tag of the word on top of
+// the stack, or the label of its last child. A template joins up to four atoms to the key of a feature. The templates
+// follow Zhang & Nivre (2011), for the arc-hybrid system.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace markone {
 
-// Hashes of what is seen of one word. The last has two bits of the tag's, so that sets of tags are told apart, too.
+// Hashes of the properties of one word. The last one has two bits of the tag, which represent it in sets of tags.
 struct tree_word {
     std::uint64_t word = 0, tag = 0, suffix = 0, prefix = 0, shape = 0, tag_bits = 0;
 };
@@ -52,9 +52,9 @@ inline tree_word read_tree_word(word_reader& reader, std::string_view form, std:
 
 namespace tree {
 
-// Of a state: what is on the stack (s), what waits (b), their neighbours in the sentence, and its last word. Of an arc:
-// its head (h) and its child (c), their neighbours, and what will wait when it has been made (n). Behind them, children
-// on the left (l) and right (r): the last one, and the one before it.
+// The nodes of a state: words on the stack (s) and in the buffer (b), their neighbours in the sentence, and its last
+// word. The nodes of an arc: its head (h) and its child (c), their neighbours, and the next word of the buffer after
+// the arc is made (n). After them come children on the left (l) and right (r): the last one, and the one before it.
 enum node : std::uint8_t {
     s0,
     s1,
@@ -100,8 +100,8 @@ constexpr std::array node_names{"s0",   "s1",   "s2",   "b0",  "b1",   "b2",  "b
                                 "n",    "cl",   "cl2",  "cr",  "hl",   "hr",  "hr2"};
 constexpr std::size_t node_count = node_names.size();
 
-// The distance of a node is to the one it may be joined with: of s0 to s1, of b0 to s0, of c to h; so is its side, and
-// between them are the tags of the words there, as a set.
+// The distance and the side of a node are relative to the node with which an arc may join it: of s0 to s1, of b0 to s0,
+// of c to h. `between` is the set of the tags of the words between them.
 enum property : std::uint8_t {
     word,
     tag,
@@ -214,7 +214,7 @@ constexpr std::array move_templates{
     join_of(w(s1r), t(s1), t(s0)), join_of(w(s0), w(b0l)), join_of(t(s1), l(s0l), t(s0)), join_of(t(s1), l(s1l), t(s0)),
     join_of(w(b0l), t(s0)), join_of(w(s0l), t(b0)), join_of(t(s1), t(s0), l(b0l)), join_of(w(s0), w(s0r), t(b0)),
     join_of(w(s1), w(s1r), t(s0)), join_of(w(b0), w(b0l), t(s0)), join_of(w(s0), w(s0r)),
-    // what rare words look like
+    // shapes and affixes, for rare words
     join_of(end(s0), t(s0)), join_of(end(b0), t(b0)), join_of(look(b0), t(b0)), join_of(end(b1), t(b0)),
     join_of(look(s0), look(b0)), join_of(look(s1), look(s0)), join_of(look(b1), t(b1)), join_of(look(b0), t(s0), t(b0)),
     join_of(look(b0), look(b1)), join_of(end(s0), look(s0), t(s0), t(b0)), join_of(begin(s1), t(s1)),
@@ -236,7 +236,7 @@ constexpr std::array label_templates{
     join_of(on(c), end(h), lr(h), t(c)), join_of(on(c), t(c), w(c_after), w(c_after2)), join_of(on(c), begin(h), t(c)),
 };
 
-// Of an arc alone. The first is of both tags.
+// The templates of an arc alone. The first one consists of both tags.
 constexpr std::array arc_templates{
     join_of(on(c), t(h), t(c)), join_of(on(c), w(h), t(h)), join_of(on(c), w(h)), join_of(on(c), t(h)),
     join_of(on(c), w(c), t(c)), join_of(on(c), w(c)), join_of(on(c), t(c)),
@@ -293,11 +293,11 @@ class feature_reader {
     static constexpr std::size_t move_keys = tree::move_templates.size();
     static constexpr std::size_t label_keys = tree::label_templates.size();
     static constexpr std::size_t arc_keys = tree::arc_templates.size();
-    static constexpr std::size_t tags_of_arc = 0;  // which of them is of both tags
+    static constexpr std::size_t tags_of_arc = 0;  // the number of the template of both tags
 
     void start(std::span<const tree_word> sentence) { words = sentence; }
 
-    // Which word is at each node; no_word where there is none.
+    // The word at each node; no_word if there is none.
     using nodes = std::array<std::int32_t, tree::node_count>;
 
     void find_nodes(const parse_state& state, nodes& at) const {
@@ -348,7 +348,7 @@ class feature_reader {
         return word == no_word ? nothing : state[word];
     }
 
-    // The words beside a word; there are none beside nobody.
+    // The neighbours of a word; none if there is no word.
     static std::int32_t before(std::int32_t word) { return std::max(word - 1, no_word); }
     static std::int32_t after(const parse_state& state, std::int32_t word) {
         return word == no_word || word >= state.size() ? no_word : word + 1;
@@ -385,7 +385,8 @@ class feature_reader {
         return numbers[of_distance + static_cast<std::size_t>(kind)];
     }
 
-    // Sets are told apart unless both bits of a tag are those of others. The first bit tells no words from nobody.
+    // Sets differ unless both bits of a tag belong to other tags. The first bit distinguishes an empty set from a
+    // missing node.
     std::uint64_t tags_between(std::int32_t one, std::int32_t other) const {
         const auto [first, last] = std::minmax(one, other);
         std::uint64_t bits = 1;
@@ -428,7 +429,8 @@ class feature_reader {
         }
     }
 
-    // Atoms are well mixed, and so is what they give when each is turned by its own number of bits. No key is 0.
+    // Atoms are well mixed, and so is their combination, in which each is rotated by its own number of bits. No key is
+    // 0.
     template <tree::feature_template which>
     static std::uint64_t key(std::uint64_t seed, const std::uint64_t* values) {
         std::uint64_t made = seed;
@@ -438,7 +440,7 @@ class feature_reader {
         return made | (made == 0);
     }
 
-    // The compiler writes this out, atom by atom and template by template.
+    // The compiler unrolls this, atom by atom and template by template.
     template <const auto& templates>
     void write_keys(const parse_state& state, const nodes& at, std::uint64_t* keys) const {
         using atoms = tree::atoms_of<templates>;

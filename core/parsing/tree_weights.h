@@ -1,7 +1,7 @@
-// Weights of parsers, found by 64-bit keys, so laid out that the weights of one feature lie in one cache line.
+// The weights of parsers, which are found by 64-bit keys. The weights of one feature lie in one cache line.
 //
-// Weights move by whole numbers, and of a feature's weights for the moves one goes up when another goes down: they sum
-// to 0, and the last one need not be kept. Sums of whole numbers are exact, in whichever order they are made.
+// Weights change by whole numbers. The weights of a feature for the moves always sum to 0, so the last one need not be
+// stored. Sums of whole numbers are exact in any order.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 
 #include "base/hash_table.h"
 #include "base/memory.h"
+#include "base/portable.h"
 #include "parsing/transitions.h"
 
 namespace markone {
@@ -24,7 +25,7 @@ using move_scores = std::array<std::int64_t, move_count>;
 
 constexpr std::size_t most_templates = 64;  // of labels
 
-// A weight takes half of 32 bits, and none goes further than there is room for.
+// A weight has 16 bits, and its changes stop at the limits.
 constexpr std::int32_t largest_weight = 32767;
 constexpr std::uint32_t in_halves(std::int32_t lower, std::uint32_t upper) {
     return static_cast<std::uint16_t>(lower) | upper << 16;
@@ -33,18 +34,19 @@ constexpr std::int16_t lower_half(std::uint32_t both) {
     return static_cast<std::int16_t>(both & 0xffff);
 }
 
-// Of a key, its last byte is of no account: files do not keep it. The four before it tell keys apart that meet.
+// The last byte of a key is ignored, because files do not store it. The four bytes before it distinguish keys that come
+// to the same bucket.
 constexpr std::uint64_t kept_bits = ~std::uint64_t{0xff};
 inline std::uint32_t part_of(std::uint64_t key) {
     return static_cast<std::uint32_t>(key >> 8);
 }
 
-// By chance, so many full buckets stand in a row less than once in 10^19 tables.
+// By chance, so many adjacent full buckets occur less than once in 10^19 tables.
 constexpr std::size_t most_full_buckets = 100;
 
-// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once: there is
-// no branch to predict. Half of a key is kept; an absent key is taken for another one once in some thousand million
-// times. It is not a hash_table: with slots in place of buckets, scoring took two to four times as long.
+// A table of weights for moves. A bucket is a cache line, in which a key is compared with all others at once, without
+// branches. Half of a key is stored, so an absent key is confused with another one about once in a billion times. It is
+// not a hash_table: with slots instead of buckets, scoring took two to four times as long.
 class move_table {
   public:
     static constexpr std::size_t room = 7;         // of a bucket
@@ -59,14 +61,14 @@ class move_table {
     }
     std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
     std::size_t after(std::size_t bucket) const { return spread.after(bucket); }
-    void expect(std::uint64_t key) const { __builtin_prefetch(&buckets[start(key)]); }
+    void expect(std::uint64_t key) const { prefetch(&buckets[start(key)]); }
 
-    // Adds up the weights of features. All places are asked for in memory before the first is looked at.
+    // Adds up the weights of features. All buckets are prefetched before the first is read.
     move_scores score(std::span<const std::uint64_t> keys) const {
         std::array<const bucket*, most_keys> places;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             places[i] = &buckets[start(keys[i])];
-            __builtin_prefetch(places[i]);
+            prefetch(places[i]);
         }
         four shift{}, left{};
         for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -90,7 +92,7 @@ class move_table {
     using pair = std::array<std::int16_t, 2>;  // of shift and left
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
-    // The place of a key, which is 7 times its bucket and its place there.
+    // The place of a key: 7 times the number of its bucket, plus its position in the bucket.
     std::size_t find(std::uint64_t key) const {
         const std::int32_t check = check_of(key);
         for (std::size_t at = start(key);; at = after(at)) {
@@ -99,7 +101,7 @@ class move_table {
             if (buckets[at].checks[1][3] == 0) return nowhere;
         }
     }
-    // A place for a key that has none, or nowhere if that would take a long search.
+    // A new place for a key, or nowhere if the search would take long.
     std::size_t add(std::uint64_t key) {
         std::size_t bucket = start(key);
         for (std::size_t full = 0; full <= most_full_buckets; ++full) {
@@ -113,7 +115,7 @@ class move_table {
         }
         return nowhere;
     }
-    // How many places of a bucket are taken, which are its first ones.
+    // The number of taken places in a bucket. They are always the first ones.
     std::size_t count_of(std::size_t bucket) const {
         std::size_t taken = 0;
         while (taken < room && is_taken(bucket * room + taken)) ++taken;
@@ -123,7 +125,7 @@ class move_table {
         buckets[place / room].checks[place % room / 4][place % room % 4] = check_of(key);
         set(place, weights);
     }
-    // Says that a search goes on in the next bucket.
+    // Marks that a search continues in the next bucket.
     void spill(std::size_t bucket) { buckets[bucket].checks[1][3] = spilled; }
     bool is_taken(std::size_t place) const {
         return buckets[place / room].checks[place % room / 4][place % room % 4] != 0;
@@ -140,7 +142,7 @@ class move_table {
   private:
     using four [[gnu::vector_size(16)]] = std::int32_t;
     struct alignas(64) bucket {
-        four checks[2]{};  // 0 where there is room; the last one tells that there are more in the next bucket
+        four checks[2]{};  // 0 for a free place; the last one says whether a search continues in the next bucket
         four weights[2]{};
     };
     static constexpr std::int32_t spilled = 1;
@@ -153,7 +155,7 @@ class move_table {
     scaled_spread spread;
 };
 
-// A large array in blocks, which come when they are first used and can be given back one by one.
+// A large array in blocks, which are allocated at first use and can be freed one by one.
 template <class T>
 class blocks_of {
   public:
@@ -177,12 +179,12 @@ class blocks_of {
     std::vector<table<T>> blocks;
 };
 
-// Weights of moves while they are learned. After T steps the average weight is w - u / T, where u has each change times
-// the number of steps before it. What scoring does not need lies apart, at the same places.
+// The weights of moves during training. After T steps the average weight is w - u / T, where u is the sum of all
+// changes, each multiplied by the number of steps before it. Data that scoring does not need is stored separately.
 //
-// Of keys that want the same place the smaller one has it. So where keys lie depends on which there are, and not on the
-// order in which they came: one that is taken for another, since half of a key is kept, is so after a training was
-// taken up again, too.
+// If two keys want the same place, the smaller one gets it. So the places depend only on the set of keys, and not on
+// their order. Since only half of a key is stored, two keys may be confused; after resuming, the same keys are
+// confused.
 class learned_moves {
   public:
     using pair = move_table::pair;
@@ -193,13 +195,13 @@ class learned_moves {
     void expect(std::uint64_t key) const { w.expect(key); }
     move_scores score(std::span<const std::uint64_t> some) const { return w.score(some); }
 
-    // Moves the weights of shift and left for some features.
+    // Changes the weights of shift and left for some features.
     void change(std::span<const std::uint64_t> some, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
         for (const std::uint64_t key : some) add_if_new(key);
         std::array<std::size_t, move_table::most_keys> places;
         for (std::size_t i = 0; i < some.size(); ++i) {
             places[i] = w.find(some[i]);
-            __builtin_prefetch(&rows[places[i]], 1);
+            prefetch_to_write(&rows[places[i]]);
         }
         for (const std::size_t at : std::span(places).first(some.size())) {
             pair weights = w.get(at);
@@ -211,7 +213,7 @@ class learned_moves {
             w.set(at, weights);
         }
     }
-    // All weights become 0, as after a change at this step; the averages keep what was before.
+    // Sets all weights to 0, as a change at this step. The averages still contain the weights before it.
     void start_anew(std::int64_t steps) {
         for (std::size_t at = 0; at < rows.size(); ++at) {
             const pair weights = w.get(at);
@@ -219,7 +221,7 @@ class learned_moves {
             w.set(at, {0, 0});
         }
     }
-    // Makes room for so many features, as there is when they have come one after the other.
+    // Makes room for this number of features. The table has the size that it would have after adding them one by one.
     void reserve(std::size_t features) {
         std::size_t size = w.size();
         while (features > size * most_in_bucket) size += size / 2;
@@ -231,13 +233,13 @@ class learned_moves {
         w.set(at, weights);
         rows[at].u = sum;
     }
-    // Calls use(weights, sums) for each, in any order.
+    // Calls use(weights, sums) for each feature, in any order.
     template <class Use>
     void walk(Use use) const {
         for (std::size_t at = 0; at < rows.size(); ++at)
             if (w.is_taken(at)) use(w.get(at), rows[at].u);
     }
-    // Calls use(key, weights, sums) for each, by key.
+    // Calls use(key, weights, sums) for each feature, sorted by key.
     template <class Use>
     void each(Use use) const {
         std::vector<std::size_t> order;
@@ -277,8 +279,8 @@ class learned_moves {
         if (!insert(w, rows, one, most_full_buckets)) spread(one);
         ++count;
     }
-    // Puts an item among those of its bucket, in ascending order. If it is full, the largest goes on to the next one.
-    // False if as many as `most` were full: then one is left over.
+    // Inserts an item into its bucket, in ascending order. If the bucket is full, the largest item moves to the next
+    // one. Returns false if more than `most` buckets were full; then one item has no place.
     static bool insert(move_table& table, row_blocks& rows, item& one, std::size_t most) {
         constexpr std::size_t room = move_table::room;
         std::size_t bucket = table.start(one.of.key);
@@ -309,8 +311,8 @@ class learned_moves {
         rows[at] = one.of;
     }
 
-    // Keys lie in ascending order, almost: both tables are walked from end to end, and what was walked is given back.
-    // A larger table has fewer full buckets in a row, so that no search in it is longer.
+    // Keys are almost in ascending order, so both tables are visited from end to end, and visited blocks are freed. A
+    // larger table has fewer adjacent full buckets, so no search in it takes longer.
     void grow(std::size_t buckets) {
         move_table wider;
         wider.make(buckets, w.factor());
@@ -326,7 +328,7 @@ class learned_moves {
         std::swap(w, wider);
         std::swap(rows, wider_rows);
     }
-    // Finds other places for all, and for one more.
+    // Finds new places for all items, and for one more.
     void spread(const item& more) {
         build_table(w.size(), random_factor(), [&](std::size_t buckets, std::uint64_t factor) {
             move_table other;
@@ -354,8 +356,8 @@ class learned_moves {
     std::size_t count = 0;
 };
 
-// Weights of labels while they are learned: of a feature only those that ever moved. What scoring does not need lies
-// apart, at the same places.
+// The weights of labels during training. Only weights that have ever changed are stored. Data that scoring does not
+// need is stored separately.
 class learned_labels {
   public:
     struct entry {
@@ -377,7 +379,7 @@ class learned_labels {
             const slot& one = slots.find(key);
             if (one.is_free()) continue;
             found[there++] = &one;
-            __builtin_prefetch(&weights[one.begin]);
+            prefetch(&weights[one.begin]);
         }
         for (std::size_t i = 0; i < there; ++i)
             for (const std::uint32_t one : std::span(weights).subspan(found[i]->begin, found[i]->count))
@@ -396,14 +398,13 @@ class learned_labels {
             weights[at] = in_halves(0, weights[at] >> 16);
         }
     }
-    // Makes room for so many features, as there is when they have come one after the other.
     void reserve(std::size_t features) { slots.reserve(features); }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
         const std::size_t at = entry_of(key, label);
         weights[at] = in_halves(std::clamp(w, -largest_weight, largest_weight), label);
         u[at] = sum;
     }
-    // Calls use(key, entries by label) for each, by key.
+    // Calls use(key, entries sorted by label) for each feature, sorted by key.
     template <class Use>
     void each(Use use) const {
         std::vector<const slot*> order;
@@ -451,7 +452,7 @@ class learned_labels {
         u[made] = 0;
         return made;
     }
-    // The old place stays empty until another row of its size wants it.
+    // The old place stays empty until another row of its size needs one.
     void make_room(slot& one) {
         const auto room = static_cast<std::uint16_t>(one.room == 0 ? 2 : std::min<std::size_t>(2 * one.room, count));
         std::uint32_t begin;
@@ -483,10 +484,10 @@ class learned_labels {
     std::vector<std::vector<std::uint32_t>> empty;  // by how many entries there is room for
 };
 
-// ---- what predicts
+// ---- weights for prediction
 
-// Averaged weights as whole numbers, of which the largest takes all the room there is. Only so many features of moves
-// are kept, those with the largest weights; of labels no weight is that is smaller than `smallest`.
+// Averaged weights as whole numbers, scaled so that the largest just fits. Only the `most_moves` features of moves with
+// the largest weights are kept, and no weights of labels below `smallest`.
 struct averaged_weights {
     double move_unit = 1, label_unit = 1;        // what 1 stands for
     std::vector<std::uint64_t> move_keys;        // in ascending order
@@ -505,7 +506,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
         const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
         return std::max({std::abs(shift), std::abs(left), std::abs(shift + left)});
     };
-    // Once to find the largest, and once to write.
+    // The first walk finds the largest weights, and the second one writes.
     double largest_move = 0, largest_label = 0, too_small = 0;
     std::vector<double> sizes;
     moves.walk([&](auto w, auto u) {
@@ -541,7 +542,7 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     return made;
 }
 
-// Weights of labels that predict. A slot has half of a key, and where its entries are.
+// The weights of labels for prediction. A slot contains half of a key, and the position of its entries.
 class frozen_labels {
   public:
     frozen_labels() = default;
@@ -573,7 +574,7 @@ class frozen_labels {
         std::size_t there = 0;
         for (const std::uint64_t key : keys)
             if (const std::uint32_t* const at = find(key); at != nullptr) {
-                __builtin_prefetch(at);
+                prefetch(at);
                 found[there++] = at;
             }
         for (std::size_t i = 0; i < there; ++i)

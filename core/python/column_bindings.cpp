@@ -1,4 +1,4 @@
-// What Python sees of the readers of sentences.
+// Python bindings of the readers of sentences.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

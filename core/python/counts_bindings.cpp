@@ -1,4 +1,4 @@
-// What Python sees of naive Bayes. The counts are Python's arrays; the core adds to them, and looks at them.
+// Python bindings of naive Bayes. The counts are NumPy arrays, which the core changes and reads.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -33,7 +33,7 @@ using doubles = array<double, 1>;
 using matrix = array<double, 2>;
 using planes = array<double, 3>;
 
-// What the core only reads comes in as a constant.
+// Arrays that the core only reads are constant.
 std::span<double> read_only(const double* from, std::size_t size) {
     return {const_cast<double*>(from), size};
 }
@@ -131,7 +131,7 @@ void bind_scores_without_one(nb::module_& m) {
         "alpha"_a.none(), "of_variance"_a, "priors"_a.noconvert().none(), "odds"_a);
 }
 
-// Of each of some features: its logarithms, and which classes cannot have it (1), or cannot be without it (-1).
+// For each of some features: its logarithms, and which classes cannot have it (1) or cannot lack it (-1).
 nb::tuple logs_of(const event_tables& self, const array<std::uint32_t, 1>& features) {
     const std::size_t count = features.size(), columns = self.odds ? 1 : self.classes, classes = self.classes;
     auto logs = std::make_unique_for_overwrite<double[]>(count * columns);
@@ -147,7 +147,7 @@ nb::tuple logs_of(const event_tables& self, const array<std::uint32_t, 1>& featu
                           own<std::int8_t>(std::move(impossible), {count, classes}));
 }
 
-// What classes start from: the logarithm of the prior and of a row without any feature, and what is impossible there.
+// The initial scores of classes: the logarithm of the prior and of a row without features, and the impossible classes.
 nb::tuple starts_of(const event_tables& self) {
     std::vector<double> priors, bases;
     std::vector<std::int64_t> impossible;

@@ -1,4 +1,4 @@
-// What Python sees of the support vector machine's solver.
+// Python bindings of the support vector machine's solver.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -30,7 +30,7 @@ void bind_dual(nb::module_& m);
 
 namespace {
 
-// One thread at a time is inside.
+// A solver that one thread at a time may use.
 struct shared_dual {
     std::unique_ptr<dual> of;
     mutable std::mutex busy;
@@ -94,7 +94,7 @@ nb::dict get_state(const shared_dual& self) {
     return state;
 }
 
-// A state that this solver can take, with all checked that its loops rely on.
+// A saved state for this solver. Everything that the loops rely on is checked.
 struct checked_state {
     array<double, 2> alpha, w, best, best_scores;
     std::vector<std::uint8_t> pauses, naps;
@@ -135,12 +135,12 @@ struct checked_state {
              "a number of the state is too large");
         return found;
     }
-    // Every bit is a class, and an example's own never rests.
+    // Every bit stands for a class, and the own class of an example never rests.
     void check_rivals(const dual& of) const {
         const std::size_t words = of.words(), spare = 64 * words - of.classes;
         for (std::size_t i = 0; words > 0 && i < of.size(); ++i) {
             const std::uint64_t* const mine = rivals.data() + i * words;
-            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that is not there");
+            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that does not exist");
             need((mine[of.labels[i] / 64] >> of.labels[i] % 64 & 1) != 0, "the own class of an example rests");
         }
     }

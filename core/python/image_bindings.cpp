@@ -1,4 +1,4 @@
-// What Python sees of the work on images.
+// Python bindings of the work on images.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 
@@ -19,7 +19,7 @@ void bind_images(nb::module_& m);
 
 namespace {
 
-// Patterns that several threads of Python may hold: many may look something up, or one may change them.
+// Patterns that several Python threads may use: many may read them, or one may change them.
 struct shared_patterns {
     shared_patterns() = default;
     explicit shared_patterns(const array<std::uint64_t, 1>& keys) : patterns(view(keys)) {}

@@ -1,4 +1,4 @@
-// What Python sees of leave-one-out.
+// Python bindings of leave-one-out.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -24,7 +24,7 @@ void bind_leave_one_out(nb::module_& m);
 
 namespace {
 
-// Keeps the rows alive, and all else that it looks at as its own.
+// Keeps the rows alive, and copies everything else that it uses.
 template <class T>
 struct kept_left_out {
     nb::object rows;

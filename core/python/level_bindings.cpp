@@ -1,4 +1,4 @@
-// What Python sees of the levels, and of the build.
+// Python bindings of the levels, and of the build.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -27,7 +27,7 @@ std::string compiler() {
 #endif
 }
 
-// Whoever names a level that cannot be had has made a wrong setting.
+// A level that is not available is a wrong setting.
 void raise_wrong_level(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);

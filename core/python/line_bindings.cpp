@@ -1,4 +1,4 @@
-// What Python sees of the readers of lines.
+// Python bindings of the readers of lines.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -31,7 +31,7 @@ void bind_lines(nb::module_& m);
 
 namespace {
 
-// A reader that several threads of Python may hold: one of them at a time is inside, and Python goes on meanwhile.
+// A reader that several Python threads may use. One of them at a time is inside, without holding Python's lock.
 template <class Reader>
 struct shared_reader : Reader {
     mutable std::mutex busy;
@@ -43,7 +43,7 @@ auto inside(Reader& self, Do act) {
     return act();
 }
 
-// ---- what is read
+// ---- the results of reading
 
 struct rows_read {
     nb::object indptr, indices, values, labels, importance;
@@ -92,7 +92,7 @@ texts_read read_texts(Reader& self, const bytes& chunk, bool skip_bad) {
             nb::cast(own(std::move(texts.ends))), std::move(tally)};
 }
 
-// The texts one after the other, without what is between them: text i is data[offsets[i] : offsets[i + 1]].
+// The texts, joined without anything between them: text i is data[offsets[i] : offsets[i + 1]].
 std::pair<numpy<std::int32_t>, numpy<std::uint8_t>> gather(const bytes& chunk, const array<std::int64_t, 1>& starts,
                                                            const array<std::int64_t, 1>& ends) {
     std::vector<std::int32_t> offsets;
@@ -119,7 +119,7 @@ std::pair<numpy<std::int32_t>, numpy<std::uint8_t>> gather(const bytes& chunk, c
     return {own(std::move(offsets)), own(std::move(data), {size})};
 }
 
-// ---- names: bytes to us; where Python wants text, what is none is escaped
+// ---- names, which are bytes; in Python's strings, invalid UTF-8 is escaped
 
 template <class Names>
 nb::object shown(const Names& names, std::uint32_t number, std::mutex& busy) {
@@ -154,7 +154,7 @@ name_arrays names_since(const Names& names, std::size_t start, std::mutex& busy)
     return {own(std::move(offsets)), own(std::move(data))};
 }
 
-// Takes in the names of another reader, in their order: the numbers that they have here.
+// Adds the names of another reader, in their order, and returns their numbers in this reader.
 template <class Number, class Names>
 numpy<Number> add_names(Names& names, const array<std::int64_t, 1>& offsets, const bytes& data, std::mutex& busy) {
     std::vector<Number> numbers;

@@ -1,4 +1,4 @@
-// What Python sees of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
+// Python bindings of the core, and nothing else. Arrays come in with the right type and layout (markone.data.blocks)
 // or are refused; no loop runs with the interpreter locked.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -46,13 +46,13 @@ void bind_levels(nb::module_& m);         // level_bindings.cpp
 
 namespace {
 
-// A learner that several threads of Python may hold: one of them at a time is inside.
+// A learner that several Python threads may hold. One of them at a time is inside.
 template <class T>
 struct shared_state : state<T> {
     mutable std::mutex busy;
     using state<T>::state;
 
-    // For those who keep the interpreter locked inside: they do not while they wait.
+    // For callers that hold the interpreter's lock inside: they release it while they wait.
     std::unique_lock<std::mutex> enter() const {
         std::unique_lock guard(busy, std::try_to_lock);
         if (!guard) {
@@ -71,7 +71,7 @@ nb::object columns_to_numpy(const T* from, std::size_t rows, std::size_t columns
     return nb::cast(own<T>(std::move(memory), {rows, columns}));
 }
 
-// Of an array whose shape was checked.
+// A view of an array whose shape was checked.
 template <class T, class To>
 void columns_from_numpy(const array<T, 2>& from, To& to, std::size_t columns, std::size_t stride) {
     for (std::size_t i = 0; i < from.shape(0); ++i)
@@ -85,7 +85,7 @@ nb::object to_numpy(const T* from, std::size_t size) {
     return nb::cast(own<T>(std::move(memory), {size}));
 }
 
-// Everything that a learner knows, as named arrays: enough to go on as if it had never stopped.
+// The complete state of a learner, as named arrays, from which training can be resumed.
 template <class T>
 nb::dict get_state(const shared_state<T>& self) {
     const auto guard = self.enter();
@@ -110,7 +110,7 @@ nb::dict get_state(const shared_state<T>& self) {
     return state;
 }
 
-// A state that this learner can take, with all checked that its loops rely on.
+// A saved state for this learner. Everything that the loops rely on is checked.
 template <class T>
 struct checked_state {
     struct layers {
@@ -218,7 +218,7 @@ tally learn_block(shared_state<T>& self, const Block& block, const label_array& 
     return learn(self, block.rows, which);
 }
 
-// What was done, and of each mistake the row and its margin before the step.
+// The result of the visits and, for each mistake, the row and its margin before the step.
 template <class T, class Block>
 nb::tuple learn_noting(shared_state<T>& self, const Block& block, const label_array& labels,
                        const importance_array& importance, const order_array& order) {
@@ -252,7 +252,7 @@ void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>
         "rows"_a);
 }
 
-// The snapshot's scores, to the bit, for a few rows, without a visit to every feature.
+// The scores of a few rows, with the same bits as those of a snapshot, but without visiting every feature.
 template <class T>
 numpy<T> score_few(const shared_state<T>& self, const sparse_block<T>& block, bool averaged) {
     return scores_of<T>(block.rows.size(), self.columns(), [&](T* out) {
@@ -430,7 +430,7 @@ void bind_arithmetic(nb::module_& m, const std::string& bits) {
 
 NB_MODULE(_core, m) {
     using namespace markone;
-    nb::set_leak_warnings(false);  // what users still hold when Python ends is no leak of ours
+    nb::set_leak_warnings(false);  // objects that users still hold when Python ends are not our leaks
     nb::enum_<schedule>(m, "Schedule")
         .value("constant", schedule::constant)
         .value("sqrt", schedule::sqrt)

@@ -1,4 +1,4 @@
-// What Python sees of networks. The arrays are Python's; the core looks at them and changes them in place.
+// Python bindings of networks. The arrays belong to Python, and the core reads and changes them in place.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -33,7 +33,7 @@ using vectors = std::vector<array<float, 1>>;
 using changeable_tables = std::vector<changeable<float, 2>>;
 using changeable_vectors = std::vector<changeable<float, 1>>;
 
-// That there is a table for each layer, of the layers' shapes. There may be no features, as of texts without words.
+// Checks that there is a table of the right shape for each layer. There may be no features, as for texts without words.
 template <class Tables, class Vectors>
 void check_shapes(const std::vector<std::size_t>& widths, const Tables& w, const Vectors& bias) {
     need(widths.size() >= 2 && w.size() == widths.size() - 1 && bias.size() == w.size(), "a layer is missing");
@@ -72,7 +72,7 @@ struct kept_teaching {
     teaching how;
     std::mutex busy;
 
-    // Weights, then means and squares, where the optimizer has them.
+    // Weights, then means and squares if the optimizer has them.
     std::vector<changing> keep(const std::vector<std::size_t>& widths, changeable_tables w, changeable_vectors bias,
                                bool needed) {
         std::vector<changing> layers(widths.size() - 1);

@@ -1,6 +1,6 @@
-// What Python sees of functions of plain numbers. What goes into a model's file, or decides when a training stops, is
-// computed by these and not by NumPy, whose logarithms, sums and products of matrices are rounded otherwise by other
-// versions and processors.
+// Python bindings of functions of plain numbers. They compute everything that goes into a model's file or decides when
+// training stops. NumPy is not used for this, because its logarithms, sums and matrix products are rounded differently
+// in other versions and on other processors.
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
@@ -32,7 +32,7 @@ numpy<double> each(const array<double, 1>& numbers, F f) {
     return own<double>(std::move(memory), {numbers.size()});
 }
 
-// The sum of f(0), f(1) ..., added in eight partial sums, whatever the processor (arithmetic.h).
+// The sum of f(0), f(1) ..., added in eight partial sums on every processor (arithmetic.h).
 template <class F>
 double sum_of(std::size_t count, F f) {
     constexpr std::size_t lanes = 8;

@@ -30,7 +30,7 @@ std::span<const T> view(const array<T, 1>& from) {
     return {from.data(), from.size()};
 }
 
-// Memory that becomes an array's.
+// An array that owns the memory of a vector.
 template <class T>
 numpy<T> own(std::unique_ptr<T[]> memory, std::initializer_list<std::size_t> shape) {
     T* data = memory.release();

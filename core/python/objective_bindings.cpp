@@ -1,4 +1,4 @@
-// What Python sees of logistic regression's objective.
+// Python bindings of logistic regression's objective.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -31,7 +31,7 @@ namespace {
 using weights_in = array<double, 2>;
 using weights_out = changeable<double, 2>;
 
-// One thread at a time is inside: what is judged is noted for later.
+// Only one thread at a time may use it, because it stores results for later calls.
 struct shared_objective {
     std::unique_ptr<objective> of;
     bool turned = false, apart = false, factorised = false;
@@ -88,7 +88,7 @@ void bind_facts(nb::class_<shared_objective>& objective_class) {
         });
 }
 
-// What is computed from the scores of all rows.
+// Functions of the scores of all rows.
 void bind_rows_of_scores(nb::class_<shared_objective>& objective_class) {
     objective_class
         .def(
@@ -152,7 +152,7 @@ void bind_rows_of_scores(nb::class_<shared_objective>& objective_class) {
             "a"_a.noconvert(), "b"_a.noconvert());
 }
 
-// Between weights and rows.
+// Products of weights and rows.
 void bind_products(nb::class_<shared_objective>& objective_class) {
     objective_class
         .def(
@@ -188,7 +188,7 @@ void bind_products(nb::class_<shared_objective>& objective_class) {
             "v"_a.noconvert(), "steps"_a.noconvert(), "out"_a.noconvert());
 }
 
-// What needs the rows by columns.
+// Functions that need the rows in column order.
 void bind_kernel(nb::class_<shared_objective>& objective_class) {
     objective_class
         .def(

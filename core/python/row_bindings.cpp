@@ -1,4 +1,4 @@
-// What Python sees of the work on rows.
+// Python bindings of the work on rows.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

@@ -1,4 +1,4 @@
-// What Python sees of taggers.
+// Python bindings of taggers.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -88,7 +88,7 @@ rows_for_python as_arrays(sparse_weights&& rows) {
 
 // ---- classes
 
-// Keeps alive what it looks at; one thread at a time is inside.
+// Keeps the arrays alive that it uses. Only one thread at a time may use it.
 struct shared_learner {
     array<std::int64_t, 1> starts;
     std::vector<text_arrays> columns;
@@ -303,7 +303,7 @@ void bind_learner(nb::module_& m) {
         .def("set_state", &set_state, "state"_a);
 }
 
-// The features of a token after some tags: of each its pattern, its name and its weights.
+// The features of a token after some tags, each with its pattern, its name and its weights.
 using features_for_python = std::tuple<numpy<std::uint32_t>, numpy<std::int64_t>, numpy<std::uint8_t>, numpy<float>>;
 features_for_python features_of_token(const shared_tagging& self, const array<std::int64_t, 1>& starts,
                                       const std::vector<text_arrays>& columns, const array<std::int32_t, 1>& tags,

@@ -1,4 +1,4 @@
-// What Python sees of the reader of tables.
+// Python bindings of the reader of tables.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -45,8 +45,8 @@ struct table_read {
     line_tally tally;
 };
 
-// (bits of those that are there, or None if all are; numbers), or (bits, offsets, data), or None where it is passed
-// over
+// (bits of the values that are not missing, or None if none is missing; numbers), or (bits, offsets, data), or None for
+// a skipped column.
 nb::object arrays_of(table_column&& column) {
     if (column.kind == table_kind::skip) return nb::none();
     nb::object bits = column.there.missing == 0 ? nb::none() : nb::cast(own(std::move(column.there.bits)));

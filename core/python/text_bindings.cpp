@@ -1,4 +1,4 @@
-// What Python sees of the work on text.
+// Python bindings of the work on text.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -32,7 +32,7 @@ void bind_text(nb::module_& m);
 
 namespace {
 
-// Workers that have done their work and can do it again: the room that they have is dear.
+// Workers that can be used again, because allocating their memory is expensive.
 template <class Worker>
 class idle_workers {
   public:
@@ -57,13 +57,13 @@ class idle_workers {
     std::vector<std::unique_ptr<Worker>> idle;
 };
 
-// What a collector has collected, until a vocabulary takes it in.
+// The result of a collector, until a vocabulary absorbs it.
 struct ngram_batch {
-    const void* vocabulary;  // that it is for
+    const void* vocabulary;  // the one that will absorb it
     std::unique_ptr<ngram_collector> collected;
 };
 
-// A vocabulary that several threads of Python may hold: any number of them read, or one of them changes it.
+// A vocabulary that several Python threads may use: any number of them may read it, or one may change it.
 template <class Vocabulary>
 struct shared_vocabulary : Vocabulary {
     mutable std::shared_mutex busy;
@@ -150,8 +150,7 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
     return as_read(std::move(rows), std::move(lengths));
 }
 
-// Where the words of a text stand, from each byte to before each byte; features; and of each its words, from the first
-// to before the last.
+// The byte ranges of the words of a text; the features; and the range of words of each feature. Ends are exclusive.
 using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>, numpy<std::uint32_t>,
                                      numpy<std::uint32_t>, numpy<std::uint32_t>>;
 template <class Vocabulary>
@@ -167,7 +166,7 @@ occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) 
             own(std::move(found.last))};
 }
 
-// Names as Python has them: where each starts, and their bytes.
+// Names for Python: the start of each, and their bytes.
 using name_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint8_t>>;
 name_arrays as_names(name_list&& names) {
     return {own(std::move(names.offsets)), own(std::move(names.bytes))};
@@ -180,7 +179,7 @@ std::vector<std::string_view> names_in(const array<std::int64_t, 1>& offsets, co
     return names;
 }
 
-// Takes in names as another vocabulary that hashes has them.
+// Adds the names of another vocabulary with hashes.
 template <class Vocabulary>
 numpy<std::uint32_t> add_names(Vocabulary& self, const array<std::int64_t, 1>& offsets,
                                const array<std::uint8_t, 1>& bytes, const array<std::uint8_t, 1>& sharing) {

@@ -1,4 +1,4 @@
-// What Python sees of parsers.
+// Python bindings of parsers.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -40,12 +40,12 @@ void need(bool holds, const char* problem) {
     if (!holds) throw std::invalid_argument(problem);
 }
 
-// That places in an array go up from 0 to its end.
+// Checks that positions in an array ascend from 0 to its end.
 template <class Place>
 void check_places(std::span<const Place> places, std::size_t size) {
     need(!places.empty() && places.front() == 0 && std::ranges::is_sorted(places) &&
              static_cast<std::size_t>(places.back()) == size,
-         "the places do not go up from 0 to the end");
+         "the positions do not ascend from 0 to the end");
 }
 
 class strings {
@@ -65,7 +65,7 @@ class strings {
     std::span<const std::int64_t> offsets;
 };
 
-// Sentences, and the trees of them if there are any.
+// Sentences, and their trees if there are any.
 struct tree_bank {
     static constexpr std::size_t atoms_of_word = sizeof(tree_word) / sizeof(std::uint64_t);
 
@@ -93,7 +93,7 @@ void make_bank(tree_bank* self, const array<std::int64_t, 1>& starts, const arra
     need(forms.size() == tags.size(), "there must be a tag for each word");
     check_places(places, forms.size());
     need(atoms.shape(0) == forms.size() && atoms.shape(1) == tree_bank::atoms_of_word,
-         "there is not room for the atoms of all words");
+         "the memory for the atoms of all words has the wrong size");
     tree_bank made;
     made.words.starts.assign(places.begin(), places.end());
     for (std::size_t i = 0; i < made.words.size(); ++i)
@@ -116,7 +116,7 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
     std::vector<std::uint16_t> numbers(size);
     for (std::size_t s = 0; s < self.words.size(); ++s) {
         const std::size_t start = self.words.starts[s], length = self.words.length(s);
-        need(is_tree(view(heads).subspan(start, length)), "heads are no tree");
+        need(is_tree(view(heads).subspan(start, length)), "the heads are not a tree");
         for (std::size_t i = start; i < start + length; ++i) own[i] = own_head(heads.data()[i], length);
         std::vector<std::int32_t> lifted(own.begin() + static_cast<std::ptrdiff_t>(start),
                                          own.begin() + static_cast<std::ptrdiff_t>(start + length));
@@ -133,7 +133,7 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
 
 // ---- learning
 
-// Exact where MIRA has a longest step, and else greedy where the beam has room for one.
+// The search is exact if MIRA's C is given. Otherwise it is greedy if the beam has the width 1.
 class tree_learner {
   public:
     tree_learner(std::vector<std::uint8_t> uses, std::size_t width, std::optional<double> C)
@@ -182,7 +182,7 @@ std::vector<std::uint8_t> checked_uses(const array<std::uint8_t, 1>& uses) {
     return {uses.data(), uses.data() + uses.size()};
 }
 std::size_t checked_width(std::size_t width) {
-    need(width >= 1 && width <= 4096, "the beam must have room for 1 to 4096");
+    need(width >= 1 && width <= 4096, "the width of the beam must be from 1 to 4096");
     return width;
 }
 
@@ -213,7 +213,8 @@ nb::dict get_state(tree_learner& self) {
             }
             label_starts.push_back(static_cast<std::int64_t>(label_ids.size()));
         });
-        const learned_rows& arcs = self.arcs.rows;  // as they came: in this order their squares are added up
+        const learned_rows& arcs =
+            self.arcs.rows;  // in their original order, because their squares are added in this order
         arc_keys.assign(arcs.keys().begin(), arcs.keys().end());
         for (std::uint32_t row = 0; row < arcs.size(); ++row) {
             arc_weights.push_back(*arcs.weights(row));
@@ -236,7 +237,7 @@ nb::dict get_state(tree_learner& self) {
     return state;
 }
 
-constexpr std::int64_t most_steps = std::int64_t{1} << 44;  // times any weight is no more than there is room for
+constexpr std::int64_t most_steps = std::int64_t{1} << 44;  // multiplied by any weight, it still fits
 constexpr double largest_arc = 1e30;
 
 bool is_ascending(std::span<const std::uint64_t> keys) {
@@ -245,14 +246,14 @@ bool is_ascending(std::span<const std::uint64_t> keys) {
 void check_weight(std::int32_t w) {
     need(w >= -largest_weight && w <= largest_weight, "a weight is too large");
 }
-// A sum has changes of a weight, each times the steps before it: it is that many times the weight at the end, without
-// what the weight was before.
+// A sum adds up the changes of a weight, each multiplied by the number of steps before it. So it is the final weight
+// times the number of steps, minus the sum of the weight over all steps.
 void check_sums(std::span<const std::int64_t> sums, std::int64_t steps) {
     for (const std::int64_t u : sums)
         need(u >= -2 * largest_weight * steps && u <= 2 * largest_weight * steps, "a sum is too large");
 }
 
-// The parts of a saved state. Each is checked as a whole before any of it is taken over.
+// The parts of a saved state. Each is checked completely before any of it is used.
 struct saved_moves {
     std::span<const std::uint64_t> keys;
     std::span<const std::uint32_t> weights;
@@ -262,7 +263,7 @@ struct saved_moves {
         need(weights.size() == keys.size() && sums.size() == 2 * keys.size(), "weights are missing");
         need(is_ascending(keys), "keys are not in order");
         need(std::ranges::adjacent_find(keys, {}, [](std::uint64_t key) { return key & kept_bits; }) == keys.end(),
-             "a key is there twice");
+             "a key occurs twice");
         for (const std::uint32_t both : weights) {
             check_weight(lower_half(both));
             check_weight(lower_half(both >> 16));
@@ -341,11 +342,11 @@ void set_state(tree_learner& self, std::int64_t steps, const array<std::uint64_t
     const saved_labels labels{view(label_keys), view(label_starts), view(label_ids), view(label_weights),
                               view(label_sums)};
     const saved_arcs arcs{view(arc_keys), view(arc_weights), view(arc_sums)};
-    need(w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0,
-         "it has learned something already");
+    need(w.steps == 0 && w.moves.size() + w.labels.size() + self.arcs.rows.size() == 0, "the learner is not new");
     need(steps >= 0 && steps <= most_steps, "the number of steps is negative or too large");
-    need(steps > 0 || moves.keys.size() + labels.keys.size() + arcs.keys.size() == 0, "it has learned without a step");
-    need(self.is_exact() ? moves.keys.empty() : arcs.keys.empty(), "it has learned something else");
+    need(steps > 0 || moves.keys.size() + labels.keys.size() + arcs.keys.size() == 0,
+         "there are weights, but no steps");
+    need(self.is_exact() ? moves.keys.empty() : arcs.keys.empty(), "the weights are those of another kind of search");
     moves.check(steps);
     labels.check(steps, w.uses.size());
     arcs.check(steps);
@@ -388,7 +389,7 @@ class tree_parser {
         : width(width), exact(exact) {
         need(arc_keys.size() == arc_weights.size(), "weights are missing");
         for (std::size_t i = 0; i < arc_keys.size(); ++i)
-            need(arcs.numbers.find_or_add(arc_keys[i]) == i, "a key is there twice");
+            need(arcs.numbers.find_or_add(arc_keys[i]) == i, "a key occurs twice");
         arcs.w.assign(arc_weights.begin(), arc_weights.end());
         need(move_keys.size() == move_weights.size(), "weights are missing");
         need(label_starts.size() == label_keys.size() + 1, "weights are missing");
@@ -431,7 +432,7 @@ class tree_parser {
 
     // The moves and labels that lead to the parse of a sentence; a shift has no label.
     std::vector<beam_search<frozen_weights>::step> path(std::span<const tree_word> sentence) const {
-        need(!exact, "the best tree of all is not found by moves");
+        need(!exact, "the exact search makes no moves");
         beam_search search(weights, width);
         search.run(sentence);
         return search.path(2 * sentence.size(), 0);
@@ -466,7 +467,7 @@ nb::tuple path(const tree_parser& self, const tree_bank& bank, std::size_t sente
     return nb::make_tuple(own(std::move(moves)), own(std::move(labels)));
 }
 
-// A state that these moves lead to.
+// The state after these moves.
 parse_state state_after(std::size_t size, std::span<const std::int32_t> moves, std::span<const std::int32_t> labels) {
     need(moves.size() == labels.size(), "there must be a label for each move");
     parse_state state;
@@ -482,7 +483,7 @@ parse_state state_after(std::size_t size, std::span<const std::int32_t> moves, s
     return state;
 }
 
-// What decides in a state that moves lead to: the weights of each feature for each move; and the words at the nodes.
+// The weights of each feature for each move in the state after some moves, and the words at the nodes.
 nb::tuple look_at_moves(const tree_parser& self, const tree_bank& bank, std::size_t sentence,
                         const array<std::int32_t, 1>& moves, const array<std::int32_t, 1>& labels) {
     need(sentence < bank.words.size(), "no such sentence");
@@ -522,7 +523,7 @@ nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::si
     return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
 }
 
-// The score of each arc that a sentence may have: a row for each head, the root's behind the others.
+// The score of each possible arc of a sentence: a row for each head, and the row of the root at the end.
 numpy<double> scores_of_arcs(const tree_parser& self, const tree_bank& bank, std::size_t sentence) {
     need(sentence < bank.words.size(), "no such sentence");
     const std::size_t size = bank.words.length(sentence);
@@ -535,7 +536,7 @@ numpy<double> scores_of_arcs(const tree_parser& self, const tree_bank& bank, std
     return own<double>(std::move(memory), {size + 1, size});
 }
 
-// The weights of an arc's features: two of each template, and then those of the tags between, as they come.
+// The weights of an arc's features: two for each template, and then those of the tags between, in their order.
 numpy<float> look_at_arc(const tree_parser& self, const tree_bank& bank, std::size_t sentence, std::size_t head,
                          std::size_t child) {
     need(sentence < bank.words.size() && head <= bank.words.length(sentence) && child < bank.words.length(sentence) &&
@@ -552,7 +553,7 @@ numpy<float> look_at_arc(const tree_parser& self, const tree_bank& bank, std::si
 
 // ---- trees
 
-// The best tree with arcs of these scores: a row for each head, the root's behind the others.
+// The best tree with these scores of arcs: a row for each head, and the row of the root at the end.
 numpy<std::int32_t> best_tree(const array<double, 2>& scores) {
     const std::size_t size = scores.shape(1);
     need(scores.shape(0) == size + 1 && size <= longest_exact,
@@ -567,7 +568,7 @@ numpy<std::int32_t> best_tree(const array<double, 2>& scores) {
     return own(std::move(heads));
 }
 
-// The heads with arcs lifted where trees are not projective, and how many were lifted in each sentence.
+// The heads of projective trees after lifting arcs, and the number of lifted arcs in each sentence.
 nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int32_t, 1>& heads) {
     const std::span<const std::int64_t> places = view(starts);
     check_places(places, heads.size());
@@ -578,7 +579,7 @@ nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int3
         for (std::size_t s = 0; s + 1 < places.size(); ++s) {
             const auto begin = static_cast<std::size_t>(places[s]), end = static_cast<std::size_t>(places[s + 1]);
             const std::span<std::int32_t> some = std::span(made).subspan(begin, end - begin);
-            need(is_tree(some), "heads are no tree");
+            need(is_tree(some), "the heads are not a tree");
             for (std::int32_t& head : some) head = own_head(head, some.size());
             lifted.push_back(static_cast<std::int64_t>(make_projective(some)));
             for (std::int32_t& head : some) head = written_head(head, some.size());
@@ -587,9 +588,9 @@ nb::tuple projective(const array<std::int64_t, 1>& starts, const array<std::int3
     return nb::make_tuple(own(std::move(made)), own(std::move(lifted)));
 }
 
-// What each move costs in the state that some moves lead to; -1 if it is not allowed.
+// The cost of each move in the state after some moves; -1 if it is not allowed.
 std::vector<int> move_costs(const array<std::int32_t, 1>& heads, const array<std::int32_t, 1>& moves) {
-    need(is_tree(view(heads)), "heads are no tree");
+    need(is_tree(view(heads)), "the heads are not a tree");
     std::vector<std::int32_t> own_heads;
     for (const std::int32_t head : view(heads)) own_heads.push_back(own_head(head, heads.size()));
     const std::vector<std::int32_t> labels(moves.size(), 0);

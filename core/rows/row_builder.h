@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/logarithm.h"
+#include "base/portable.h"
 
 namespace markone {
 
@@ -38,7 +39,7 @@ class row_counter {
 
     // Prefetches the feature's note, if there is one.
     void expect(std::uint32_t index) const {
-        if (index < notes.size()) __builtin_prefetch(notes.data() + index);
+        if (index < notes.size()) prefetch(notes.data() + index);
     }
 
     // Counts one more occurrence.

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/memory.h"
+#include "base/portable.h"
 #include "rows/keyed_rows.h"
 
 namespace markone {
@@ -40,9 +41,9 @@ class scattered_rows {
         std::uint32_t begin = 0;
         std::uint16_t size = 0, room = 0;
     };
-    void expect(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
+    void expect(std::uint32_t row) const { prefetch(&rows[row]); }
     extent extent_of(std::uint32_t row) const {
-        __builtin_prefetch(entries.data() + rows[row].begin);
+        prefetch(entries.data() + rows[row].begin);
         return rows[row];
     }
     void add(extent where, float* scores) const {
@@ -61,7 +62,7 @@ class scattered_rows {
         numbers.reserve(keys);
         rows.reserve(keys);
     }
-    void expect_sums(std::uint32_t row) const { __builtin_prefetch(u.data() + rows[row].begin); }
+    void expect_sums(std::uint32_t row) const { prefetch(u.data() + rows[row].begin); }
     void move(std::uint32_t row, std::uint32_t column, float amount, double steps_before) {
         const std::size_t at = place(row, column);
         entries[at].w += amount;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash_table.h"
+#include "base/portable.h"
 #include "rows/row_builder.h"
 #include "rows/rows.h"
 
@@ -32,7 +33,7 @@ inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t
              ++i) {
             std::uint32_t number = from.indices[i];
             if (!numbers.empty()) {
-                if (i + values_ahead < end) __builtin_prefetch(numbers.data() + from.indices[i + values_ahead]);
+                if (i + values_ahead < end) prefetch(numbers.data() + from.indices[i + values_ahead]);
                 number = numbers[number];
             }
             if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
@@ -127,7 +128,7 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
         const auto label = static_cast<std::uint32_t>(labels[row]);
         const sparse_row<T> x = rows[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            if (i + values_ahead < x.size()) __builtin_prefetch(chosen.places.data() + x.feature(i + values_ahead));
+            if (i + values_ahead < x.size()) prefetch(chosen.places.data() + x.feature(i + values_ahead));
             std::size_t pair = chosen.places[x.feature(i)];
             if (pair == npos || x.value(i) == 0) continue;
             for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
@@ -154,7 +155,7 @@ class class_counts {
             if (counts.size() < rows.width()) counts.resize(rows.width());
             const sparse_row<float> x = rows[row];
             for (std::size_t i = 0; i < x.size(); ++i) {
-                if (i + values_ahead < x.size()) __builtin_prefetch(counts.data() + x.feature(i + values_ahead), 1);
+                if (i + values_ahead < x.size()) prefetch_to_write(counts.data() + x.feature(i + values_ahead));
                 counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
             }
         }

@@ -1,4 +1,4 @@
-// What taggers see of sentences: see sequence.h.
+// The features of sentences for taggers: see sequence.h.
 #include <array>
 #include <bit>
 #include <stdexcept>
@@ -14,12 +14,13 @@ void templates::check() const {
         const bool affix = one.kind == atom_kind::prefix || one.kind == atom_kind::suffix;
         if (one.kind > atom_kind::known || one.column >= columns ||
             (affix && (one.size == 0 || one.size > word_atoms::longest_affix)))
-            throw std::invalid_argument("a template names an atom that is not there");
+            throw std::invalid_argument("a template uses an atom that does not exist");
     }
     for (const pattern& one : patterns) {
         for (const piece& part : one.pieces)
             if (part.atom >= atoms.size() || part.offset < -farthest || part.offset > farthest)
-                throw std::invalid_argument("a template looks at something that is not there");
+                throw std::invalid_argument(
+                    "a template uses a token that is too far away, or an atom that does not exist");
         for (const std::size_t back : one.tags)
             if (back == 0 || back > longest_memory) throw std::invalid_argument("a template looks back too far");
     }
@@ -42,12 +43,12 @@ std::size_t templates::memory() const {
 void tag_settings::check() const {
     if (tags.empty() || tags.size() > most) throw std::invalid_argument("there are no tags, or too many");
     if (allowed.size() != (count() + 1) * (count() + 1))
-        throw std::invalid_argument("it is not said which tags may follow which");
+        throw std::invalid_argument("the table of allowed transitions has the wrong size");
     if (width == 0 || width > most) throw std::invalid_argument("the beam is too narrow or too wide");
 }
 
 void sentence_batch::check(std::size_t columns_wanted) const {
-    if (columns.size() != columns_wanted) throw std::invalid_argument("there are other columns than templates look at");
+    if (columns.size() != columns_wanted) throw std::invalid_argument("the columns are not those of the templates");
     if (starts.empty() || starts[0] != 0) throw std::invalid_argument("the sentences do not start at the first token");
     for (std::size_t i = 1; i < starts.size(); ++i)
         if (starts[i] < starts[i - 1]) throw std::invalid_argument("a sentence ends before it starts");
@@ -60,13 +61,15 @@ void sentence_batch::check(std::size_t columns_wanted) const {
     }
 }
 
-// ---- what is known of words
+// ---- known tags of words
 
 lexicon::lexicon(std::span<const std::uint64_t> words, std::span<const std::uint32_t> set_of_word, name_list set_names)
     : lexicon() {
-    if (words.size() != set_of_word.size()) throw std::invalid_argument("what is known of words does not fit together");
+    if (words.size() != set_of_word.size())
+        throw std::invalid_argument("the numbers of words and of their sets differ");
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (set_of_word[i] >= set_names.size()) throw std::invalid_argument("a word has tags that are not there");
+        if (set_of_word[i] >= set_names.size())
+            throw std::invalid_argument("a word has a set of tags that does not exist");
         add(words[i], set_names[set_of_word[i]]);
     }
 }
@@ -85,7 +88,7 @@ std::string lexicon::name_of(std::span<const std::int32_t> counts, const std::ve
 
 void lexicon::add(std::uint64_t word, std::string_view name) {
     const std::uint32_t number = numbers.find_or_add(word);
-    if (number != set_of_words.size()) throw std::invalid_argument("a word stands twice");
+    if (number != set_of_words.size()) throw std::invalid_argument("a word occurs twice");
     const std::uint32_t set = set_numbers.find_or_add(atom_of(name));
     if (set == sets.size()) {
         sets.push_back(atom_of(name));
@@ -95,7 +98,7 @@ void lexicon::add(std::uint64_t word, std::string_view name) {
     set_of_words.push_back(set);
 }
 
-// ---- words to atoms
+// ---- from words to atoms
 
 sentence_reader::sentence_reader(const templates& how, const lexicon& words, std::span<const std::size_t> patterns)
     : how(how), words(words), used(how.columns), memory(how.columns), margin(how.reach()) {
@@ -158,7 +161,7 @@ void sentence_reader::read(const sentence_batch& batch, std::size_t sentence) {
     }
 }
 
-// ---- atoms in words
+// ---- the values of atoms as text
 
 namespace {
 

@@ -1,9 +1,9 @@
-// Tag sequences: what a tagger sees of a sentence, the best sequence of tags under linear scores, and how weights learn
-// from the difference between that and the right one (Collins 2002: the structured perceptron).
+// Taggers: the features of a sentence, the best sequence of tags with linear scores, and the training, which uses the
+// difference between the best and the right sequence (Collins 2002: the structured perceptron).
 //
 // A score is a sum over tokens. Each template makes at most one feature of a token, a 64-bit key of some atoms around
-// it, and each feature has a weight for each tag. Templates that look back at tags make features of what was said
-// before; the first of them is "tag[-1]" alone, which is all that the exact search can look at.
+// it, and each feature has a weight for each tag. Some templates also use previous tags. The first of them is "tag[-1]"
+// alone, and it is the only one that the exact search can use.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +23,18 @@
 
 namespace markone {
 
-// ---- what a tagger sees
+// ---- features
 
 enum class atom_kind : std::uint8_t { form, lower, shape, signs, prefix, suffix, known };
 
-// What of a token, and from which of its columns.
+// A property of a token, and the column that has it.
 struct atom_source {
     atom_kind kind;
     std::size_t size;  // of a prefix or suffix
     std::size_t column;
 };
 
-// An atom of a token, counted from the one that is to be tagged.
+// An atom of a token, whose position is relative to the one that is to be tagged.
 struct piece {
     std::size_t atom;
     std::int64_t offset;
@@ -55,15 +55,15 @@ struct templates {
     static constexpr std::size_t most = 1000;
 
     void check() const;
-    // How far templates look to either side.
+    // The largest distance of a token that templates use.
     std::size_t reach() const;
-    // How many tags they look back, 1 at least.
+    // The number of previous tags that templates use, at least 1.
     std::size_t memory() const;
 };
 
 enum class decoder : std::uint8_t { viterbi, greedy, beam };
 
-// What is said of tokens, and how it is searched for.
+// The tags, the allowed transitions, and the search.
 struct tag_settings {
     std::vector<std::string> tags;
     std::vector<std::uint8_t> allowed;  // (tags + 1)^2: whether one tag may follow another; the last row and column
@@ -78,7 +78,7 @@ struct tag_settings {
     void check() const;
 };
 
-// The strings of a column, as Python has them.
+// The strings of a column, as in Python's arrays.
 struct strings {
     std::span<const std::uint8_t> bytes;
     std::span<const std::int64_t> offsets;
@@ -101,11 +101,11 @@ struct sentence_batch {
     void check(std::size_t columns_wanted) const;
 };
 
-// Which tags words had in training, in lower case: words with the same tags are alike. A tag that a word has seldom is
-// not counted among them.
+// The tags that each word, in lower case, had in training. Words with the same set of tags share an atom. Rare tags of
+// a word are not in its set.
 class lexicon {
   public:
-    static constexpr std::int64_t rarest = 20;  // a tag of a word is one time of so many
+    static constexpr std::int64_t rarest = 20;  // a tag must be at least one in 20 occurrences of the word
 
     lexicon() : sets{atom_of({})} {  // the first set is that of words which were never met
         set_numbers.find_or_add(sets[0]);
@@ -116,7 +116,7 @@ class lexicon {
     std::uint64_t atom(std::uint64_t word) const { return sets[set_of(word)]; }
     std::string_view text(std::uint64_t word) const { return names[set_of(word)]; }
 
-    // What words are called that had these tags so often, and their atom.
+    // The name of the set of tags of a word with these counts, and the atom of a set.
     static std::string name_of(std::span<const std::int32_t> counts, const std::vector<std::string>& tags);
     static std::uint64_t atom_of(std::string_view name) { return join(1, hash_of(name)); }  // not even 0 for none
     void add(std::uint64_t word, std::string_view name);
@@ -138,7 +138,7 @@ class lexicon {
     name_list names;
 };
 
-// Takes sentences to atoms, and atoms to keys. Remembers words, which come again.
+// Turns sentences into atoms, and atoms into keys. Remembers the atoms of words, because words occur repeatedly.
 class sentence_reader {
   public:
     // Atoms are made for those of the templates' patterns that are named here.
@@ -146,17 +146,17 @@ class sentence_reader {
 
     void read(const sentence_batch& batch, std::size_t sentence);
     std::size_t length() const { return size; }
-    // Another atom than the token's own.
+    // Replaces an atom of a token.
     void put(std::size_t atom, std::size_t token, std::uint64_t value) { here[atom * stride + margin + token] = value; }
 
-    // The key of a pattern at a token, but for the tags that it looks back at; 0 if there is nothing to be seen.
+    // The key of a pattern at a token, without the previous tags that it uses; 0 if one of its atoms is empty.
     std::uint64_t key(std::size_t pattern, std::size_t token) const {
         const std::uint64_t* const at = here.data() + margin + token;
         return key_of(pattern,
                       [&](const piece& one) { return at[static_cast<std::int64_t>(one.atom * stride) + one.offset]; });
     }
 
-    // Values of a column are numbered as they come, until there are too many to remember.
+    // Numbers the values of a column in the order of their first occurrence, until there are too many to remember.
     std::uint32_t value(std::size_t column, std::size_t token) const { return values[column * size + token]; }
     std::size_t remembered(std::size_t column) const { return memory[column].atoms.size(); }
     std::size_t forgotten() const { return times_forgotten; }
@@ -164,12 +164,13 @@ class sentence_reader {
     std::uint64_t key_of_value(std::size_t pattern, std::uint32_t value) const {
         return key_of(pattern, [&](const piece& one) { return atom(how.atoms[one.atom], value); });
     }
-    // The same, where that token would be so far before the first or behind the last one.
+    // The same for a token outside of the sentence, at this distance from its first or last token.
     std::uint64_t key_outside(std::size_t pattern, std::int64_t distance) const {
         return key_of(pattern, [&](const piece&) { return outside(distance); });
     }
 
-    // Where keys begin, and tags as atoms: numbers that are no other atoms', as joining two that are the same is 0.
+    // The first numbers of keys, and the atoms of tags. They differ from all other atoms, because joining two equal
+    // atoms would give 0.
     static std::uint64_t first_key(std::size_t pattern) { return mix(std::uint64_t{0x7061747400000000} + pattern); }
     static std::uint64_t tag_atom(std::size_t tag) { return mix(std::uint64_t{0x7461670000000000} + tag); }
     static std::uint64_t outside(std::int64_t distance) { return mix(static_cast<std::uint64_t>(distance) << 32); }
@@ -206,8 +207,8 @@ class sentence_reader {
     std::size_t margin, stride = 0, size = 0, times_forgotten = 0;
 };
 
-// What the atoms of a pattern are at a token, in words with `between` between them. The tags that it looks back at are
-// the last. What is known of a token, which is counted in the whole batch, others tell.
+// The values of a pattern's atoms at a token, as text with `between` between them. Previous tags come last. The known
+// tags of a token, which is counted in the whole batch, come from a function.
 constexpr char between = '\x1f';
 using tell_known = std::function<std::string_view(std::size_t token)>;
 std::string text_of(word_reader& reader, const templates& how, const tag_settings& what, const tell_known& known,
@@ -227,7 +228,7 @@ struct sequence_tally {
     double loss = 0;
 };
 
-// Weights as they are saved: rows in the order in which they were made, with the columns that are not 0.
+// Weights for files: rows in the order in which they were made, with their non-zero columns.
 struct sparse_weights {
     std::vector<std::uint64_t> keys;
     std::vector<std::int64_t> indptr{0};
@@ -235,12 +236,12 @@ struct sparse_weights {
     std::vector<float> weights;
 };
 
-// Where a row came up first, which is where its name can be read.
+// The place where a row first occurred, from which its name can be computed.
 struct row_origin {
     std::uint32_t sentence = 0, token = 0, pattern = 0, tag1 = 0, tag2 = 0;
 };
 
-// All that a training goes on from.
+// The state from which training can be resumed.
 struct sequence_state {
     double steps = 0;
     sparse_weights rows;       // the last weights, and
@@ -251,7 +252,7 @@ struct sequence_state {
 class tagger_learner {
   public:
     virtual ~tagger_learner() = default;
-    // Visits these sentences in turn.
+    // Visits these sentences in this order.
     virtual sequence_tally learn(std::span<const std::int64_t> order) = 0;
     virtual double norm2() const = 0;
     virtual sparse_weights weights(bool averaged) const = 0;
@@ -269,8 +270,8 @@ struct tagged_sentences {
     std::span<const std::int32_t> tags;
 };
 
-// Where a learner keeps what it sees of all tokens, which may not fit into memory: the numbers of their features, and
-// the keys of those that look back at tags, without these.
+// Memory of a learner for the features of all tokens, which may be in a temporary file: the numbers of features without
+// tags, and the keys, without the tags, of features that use previous tags.
 struct token_features {
     std::span<std::uint32_t> numbers;  // for each token and template that looks at no tags
     std::span<std::uint64_t> bases;    // for each token and template that does
@@ -293,12 +294,12 @@ class tagging {
   public:
     virtual ~tagging() = default;
     virtual void tag(const sentence_batch& batch, std::int32_t* out) const = 0;
-    // For each token and tag the score of the best sequence in which it has that tag; of a greedy search or a beam,
-    // the score of that tag after the tags that were found before.
+    // For each token and tag, the score of the best sequence in which the token has this tag. In a greedy search or
+    // with a beam, it is the score of the tag after the predicted tags before it.
     virtual void scores(const sentence_batch& batch, float* out) const = 0;
-    // The best sequences of one sentence, so many at most, the best first.
+    // At most k sequences for one sentence, the best first.
     virtual std::vector<found_sequence> best(const sentence_batch& batch, std::size_t count) const = 0;
-    // What speaks for tags at a token of one sentence with these tags.
+    // The features at a token of one sentence with these tags, and their weights.
     virtual std::vector<seen_feature> features(const sentence_batch& batch, std::span<const std::int32_t> tags,
                                                std::size_t token) const = 0;
 };

@@ -1,4 +1,4 @@
-// How a tagger learns: see sequence.h.
+// The training of a tagger: see sequence.h.
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -29,7 +29,7 @@ class learner final : public tagger_learner {
           ends(count) {
         if (seen.numbers.size() != from.batch.tokens() * parts.local.size() ||
             seen.bases.size() != from.batch.tokens() * parts.looking_back.size())
-            throw std::invalid_argument("there is not room for the features of all tokens");
+            throw std::invalid_argument("the memory for the features of all tokens has the wrong size");
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         if (by.folds > 0) learn_words();
         number();
@@ -114,8 +114,7 @@ class learner final : public tagger_learner {
     }
 
     void set_state(const sequence_state& to) override {
-        if (steps != 0 || rows.size() != count_of_features)
-            throw std::invalid_argument("it has learned something already");
+        if (steps != 0 || rows.size() != count_of_features) throw std::invalid_argument("the learner is not new");
         check(to);
         for (std::size_t row = 0; row < to.rows.keys.size(); ++row) {
             const std::uint32_t number = rows.row_of(to.rows.keys[row]);
@@ -146,13 +145,13 @@ class learner final : public tagger_learner {
                        last_row[tag] != row;
                 if (good) last_row[tag] = row;
             }
-        if (!good) throw std::invalid_argument("what was kept of a training does not fit together");
+        if (!good) throw std::invalid_argument("the parts of the saved state do not match");
         std::vector<std::uint64_t> keys(to.rows.keys);
         std::ranges::sort(keys);
         if (std::ranges::adjacent_find(keys) != keys.end())
-            throw std::invalid_argument("a feature stands twice in what was kept");
+            throw std::invalid_argument("a feature occurs twice in the saved state");
     }
-    // Whether a template makes just this feature of a token, after these tags: only then its name can be read there.
+    // Whether a template makes exactly this feature of a token after these tags. Otherwise the name would be wrong.
     bool came_up_there(std::uint64_t key, const row_origin& origin) const {
         if (origin.sentence >= from.batch.size() || origin.token >= from.batch.length(origin.sentence) ||
             origin.pattern >= how.patterns.size() || origin.tag1 > count || origin.tag2 > count)
@@ -169,7 +168,7 @@ class learner final : public tagger_learner {
         return base != 0 && with_tags(base, how.patterns[origin.pattern], {{origin.tag1, origin.tag2}}) == key;
     }
 
-    // ---- what is seen
+    // ---- features
 
     std::size_t fold_of(std::size_t sentence) const { return mix(sentence + 1) % by.folds; }
 
@@ -180,7 +179,7 @@ class learner final : public tagger_learner {
         std::vector<std::int32_t> times;  // by word and tag
     };
 
-    // Learns which tags each word has in all sentences, and for each training token in the sentences of other folds.
+    // Finds the tags of each word in all sentences, and for each training token those in the sentences of other folds.
     void learn_words() {
         tag_counts counts = count_tags();
         for (std::size_t word = 0; word < counts.words.size(); ++word)
@@ -227,7 +226,7 @@ class learner final : public tagger_learner {
         each_token(sentences, [&](std::size_t token) { add_to_counts(counts, token, times); });
     }
 
-    // Names the set of tags that the counts know of each token in these sentences.
+    // Sets the known tags of each token in these sentences from the counts.
     void name_sets(const tag_counts& counts, const std::vector<std::size_t>& sentences, row_numbers& set_numbers,
                    std::vector<std::uint32_t>& set_of_word) {
         each_token(sentences, [&](std::size_t token) { set_of_word[counts.word_of_token[token]] = npos; });
@@ -249,7 +248,7 @@ class learner final : public tagger_learner {
                 use(token);
     }
 
-    // Numbers the features of all tokens: each has a row, which stays empty until it takes part in a mistake.
+    // Numbers the features of all tokens. Each has a row, which stays empty until a mistake changes its weights.
     void number() {
         std::vector<std::size_t> all(how.patterns.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
@@ -297,13 +296,13 @@ class learner final : public tagger_learner {
     void visit_exactly(sequence_tally& now) {
         const std::size_t length = path.size();
         const lattice over = transitions();
-        if (by.mira) {  // the sequence that is worst to be confused with: its score and its wrong tags together
+        if (by.mira) {  // the sequence with the highest sum of its score and the number of its wrong tags
             augmented = local;
             for (std::size_t i = 0; i < length; ++i)
                 for (std::size_t j = 0; j < count; ++j)
                     augmented[i * width + j] += static_cast<float>(j != right_tag(i));
             search.find(over, augmented, path);
-            if (is_right()) return;  // it wins by more than any cost, and so without one
+            if (is_right()) return;  // it wins even against costs, so it also wins without them
             worst = path;
         }
         search.find(over, local, path);
@@ -333,7 +332,7 @@ class learner final : public tagger_learner {
             search_by_beam.trace(length - 1, 0, path);
             count_wrong(now);
         }
-        // The largest violation (Huang, Fayong & Guo 2012): the beginning that is farthest ahead of the right one.
+        // The largest violation (Huang, Fayong & Guo 2012): the partial sequence furthest ahead of the right one.
         search_by_beam.find(
             what, length, memory, what.width,
             [&](std::size_t i, const history& said, float* out) {
@@ -358,7 +357,7 @@ class learner final : public tagger_learner {
         update(violated, most - cost, now);
     }
 
-    // Each token is learned by itself, after what was said of those before it.
+    // Each token is learned separately, after the predicted tags of the tokens before it.
     void visit_greedily(sequence_tally& now) {
         bool wrong = false, moved = false;
         std::vector<float> scores(width);
@@ -413,8 +412,8 @@ class learner final : public tagger_learner {
     std::span<const std::uint32_t> features_of(std::size_t i) const {
         return seen.numbers.subspan((at.begin + i) * parts.local.size(), parts.local.size());
     }
-    // Adds what is seen of some tokens to their rows of scores. Most of the time of learning is waiting for weights, so
-    // all are asked for first.
+    // Adds the weights of some tokens' features to their rows of scores. Training mostly waits for weights from memory,
+    // so all of them are prefetched first.
     void add_local(std::size_t begin, std::size_t end, float* scores) {
         const std::size_t each = parts.local.size();
         const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
@@ -425,7 +424,7 @@ class learner final : public tagger_learner {
             extents[i] = features[i] == npos ? scattered_rows::extent() : rows.extent_of(features[i]);
         for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
     }
-    // 0 where the pattern sees nothing.
+    // 0 if the pattern has no feature here.
     std::uint64_t key_looking_back(std::size_t i, std::size_t number, const history& said) const {
         const std::uint64_t base = seen.bases[(at.begin + i) * parts.looking_back.size() + number];
         return base == 0 ? 0 : with_tags(base, how.patterns[parts.looking_back[number]], said);
@@ -434,7 +433,7 @@ class learner final : public tagger_learner {
         for (std::size_t number = 0; number < parts.looking_back.size(); ++number)
             if (const std::uint64_t key = key_looking_back(i, number, said); key != 0) add_row(rows.find(key), scores);
     }
-    // All that "tag[-1]" says, for the exact search.
+    // All weights of "tag[-1]", for the exact search.
     lattice transitions() {
         if (moves_are_old) {
             move_weights.assign((count + 1) * width, 0);
@@ -455,7 +454,7 @@ class learner final : public tagger_learner {
 
     // ---- steps
 
-    // One weight, up or down by 1, as a number that sorts by rows and columns.
+    // A change of one weight by 1 or -1, as a number that sorts by rows and columns.
     static std::uint64_t change_of(std::uint32_t row, std::size_t column, bool up) {
         return std::uint64_t{row} << 32 | column << 1 | std::uint64_t{up};
     }
@@ -464,7 +463,7 @@ class learner final : public tagger_learner {
         float amount;
     };
 
-    // From the first tokens of the sequence that was found to the right ones.
+    // The changes from the predicted tags of the first tokens to the right ones.
     void update(std::size_t length, double lost, sequence_tally& now) {
         double cost = 0;
         for (std::size_t i = 0; i < length; ++i) cost += path[i] != right_tag(i);
@@ -501,9 +500,9 @@ class learner final : public tagger_learner {
             noted.push_back(change_of(row, tag, up));
         }
     }
-    // Whether a row has taken part in a mistake.
+    // Whether a mistake has changed the weights of a row.
     bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != npos; }
-    // Where it came up first.
+    // Records the place where it first occurred.
     void note(std::uint32_t row, std::size_t i, std::size_t pattern, const history& said) {
         if (came_up(row)) return;
         note_origin(row, {static_cast<std::uint32_t>(at.sentence), static_cast<std::uint32_t>(i),
@@ -514,7 +513,7 @@ class learner final : public tagger_learner {
         origins[row] = origin;
     }
 
-    // The perceptron adds the difference of the features; MIRA as much of it as wins by the cost, and at most C.
+    // The perceptron adds the difference of the features. MIRA adds the multiple, at most C, that wins by the cost.
     //   tau = min(C, (s_found + cost - s_right) / |difference|^2)
     bool move(double lost, double cost, sequence_tally& now) {
         std::sort(noted.begin(), noted.end());

@@ -31,14 +31,14 @@ constexpr std::size_t padded(std::size_t tags) {
     return (tags + lanes - 1) / lanes * lanes;
 }
 
-// What a search for the best sequence goes by.
+// The scores for a search.
 struct lattice {
     std::size_t tags, width;
     std::span<const float> moves;  // a row for the tag before, the last one for the beginning: -inf where forbidden
     std::span<const float> ends;   // 0, or -inf
 };
 
-// The best way to each of some tags, and the tag before on it: of equal ones the first.
+// The best score of each of some tags, and the previous tag that leads to it; the first one among equals.
 template <std::size_t count>
 void step_block(const float* before, std::size_t tags, const float* moves, std::size_t width, float* best,
                 std::int32_t* back) {
@@ -70,7 +70,7 @@ void step(const float* before, const lattice& over, float* best, std::int32_t* b
     if (left == 1) step_block<lanes>(before, over.tags, moves + at, over.width, best + at, back + at);
 }
 
-// Viterbi's algorithm (1967): the best sequence ending in each tag is the best one to some tag before, and a step.
+// Viterbi's algorithm (1967): the best sequence that ends in a tag extends a best sequence that ends in another tag.
 class viterbi {
   public:
     // The best of all sequences, for local scores with a padded row for each token.
@@ -107,7 +107,7 @@ class viterbi {
         }
     }
 
-    // The best sequences, so many at most: each tag of each token keeps as many ways to it.
+    // At most k best sequences. Each tag of each token keeps the k best sequences that end in it.
     static std::vector<found_sequence> best(const lattice& over, std::span<const float> local, std::size_t length,
                                             std::size_t count) {
         struct way {
@@ -177,7 +177,7 @@ class viterbi {
     std::vector<std::int32_t> back;
 };
 
-// Tags said before: the last one first. Where there are none, the number that all tags count.
+// The previous tags, the last one first. Before the start of the sentence, it is the number of tags.
 struct history {
     std::array<std::uint32_t, templates::longest_memory> tags{};
 
@@ -198,18 +198,18 @@ history history_at(const Path& path, std::size_t token, std::size_t count) {
     return found;
 }
 
-// The best sequences that come of the best beginnings. Of beginnings between which no template can tell any more, the
-// best stays.
+// Beam search: extends the best partial sequences. If no template can distinguish two of them any more, only the better
+// one is kept.
 class beam {
   public:
     struct item {
         double score;
         history said;
         std::uint32_t from, tag;
-        bool right;  // whether all its tags are, where that is known
+        bool right;  // whether all its tags are right, if this is known
     };
 
-    // Calls add(i, said, scores) for the scores of all tags at a token after what was said, and see(i) after each.
+    // Calls add(i, said, scores) to get the scores of all tags of a token after previous tags, and see(i) after each.
     template <class Add, class See>
     void find(const tag_settings& what, std::size_t length, std::size_t memory, std::size_t width, Add add, See see,
               std::span<const std::int32_t> right = {}) {
@@ -270,7 +270,7 @@ class beam {
     std::vector<float> scores;
 };
 
-// Those that look back at tags, and those that do not.
+// The patterns that use previous tags, and those that do not.
 struct divided_patterns {
     std::vector<std::size_t> local, looking_back;
 
@@ -280,7 +280,7 @@ struct divided_patterns {
             (one.tags.empty() ? local : looking_back).push_back(p);
             const bool alone = one.pieces.empty() && one.tags == std::vector<std::size_t>{1};
             if (decode == decoder::viterbi && !one.tags.empty() && !alone)
-                throw std::invalid_argument("the exact search looks back at one tag alone");
+                throw std::invalid_argument("the exact search can use only one previous tag");
         }
     }
 };

@@ -1,7 +1,8 @@
-// What tags: weights laid out to be found fast. See sequence.h.
+// The trained tagger, whose weights are arranged for fast access. See sequence.h.
 #include <mutex>
 #include <utility>
 
+#include "base/portable.h"
 #include "tagging/sequence.h"
 #include "tagging/sequence_search.h"
 
@@ -11,7 +12,7 @@ namespace MARKONE_LEVEL {
 
 namespace {
 
-// Rows of a model, found by their keys: few columns of each are not 0.
+// The rows of a model, found by their keys. Each has few non-zero columns.
 class frozen_rows {
   public:
     explicit frozen_rows(const sparse_weights& from, std::size_t columns) {
@@ -24,13 +25,13 @@ class frozen_rows {
                    static_cast<std::size_t>(from.indptr[row + 1]) <= from.columns.size();
         for (std::size_t at = 0; good && at < from.columns.size(); ++at)
             good = from.columns[at] < columns && std::isfinite(from.weights[at]);
-        if (!good) throw std::invalid_argument("the weights do not fit together");
+        if (!good) throw std::invalid_argument("the sizes of the weights do not match");
         slots.reserve(size + 1);
         entries.resize(from.columns.size());
         for (std::size_t at = 0; at < entries.size(); ++at) entries[at] = {from.weights[at], from.columns[at]};
         for (std::size_t row = 0; row < size; ++row) {
             slot& here = slots[slots.search(from.keys[row])];
-            if (!here.is_free()) throw std::invalid_argument("a feature stands twice");
+            if (!here.is_free()) throw std::invalid_argument("a feature occurs twice");
             here = {from.keys[row], static_cast<std::uint32_t>(from.indptr[row]),
                     static_cast<std::uint32_t>(from.indptr[row + 1])};
         }
@@ -41,13 +42,13 @@ class frozen_rows {
         const slot& here = slots.find(key);
         for (std::uint32_t at = here.begin; at < here.end; ++at) scores[entries[at].column] += entries[at].weight;
     }
-    // The same in two steps.
+    // The same in two steps, so that the memory can be prefetched.
     struct run {
         std::uint32_t begin, end;
     };
     run find(std::uint64_t key) const {
         const slot& here = slots.find(key);
-        __builtin_prefetch(entries.data() + here.begin);
+        prefetch(entries.data() + here.begin);
         return {here.begin, here.end};
     }
     void add(run which, float* scores) const {
@@ -69,14 +70,14 @@ class frozen_rows {
     table<entry> entries;
 };
 
-// Patterns of which all pieces are of the same column of one token: what they say of a word is summed once.
+// Patterns that use only one column of one token. Their weights for a word are added up once.
 struct word_group {
     std::size_t column;
     std::int64_t offset;
     std::vector<std::size_t> patterns;
 };
 
-// What is remembered from sentence to sentence.
+// Data that is remembered between sentences.
 struct desk {
     sentence_reader reader;
     std::vector<table<float>> sums;  // for each group: a padded row for each value
@@ -206,7 +207,7 @@ class frozen_tagging final : public tagging {
         groups.push_back({column(pieces[0]), pieces[0].offset, {pattern}});
     }
 
-    // What groups say of places outside of the sentence, for each distance that they can see.
+    // The scores of groups for positions outside of the sentence, for each distance that they use.
     void sum_outside() {
         const sentence_reader reader(how, words, {});
         outside.resize(groups.size());
@@ -240,7 +241,7 @@ class frozen_tagging final : public tagging {
 
     // ---- for each sentence
 
-    // Several threads may tag at once, each at a desk of its own; words that were seen are remembered on it.
+    // Several threads may tag at the same time, each with its own desk, which remembers known words.
     template <class Work>
     void with_desk(Work work) const {
         std::unique_ptr<desk> mine;
@@ -295,7 +296,7 @@ class frozen_tagging final : public tagging {
                 rows.add(on.runs[at++], on.local.data() + i * width);
     }
 
-    // Adds what the words around each token say.
+    // Adds the scores of the words around each token.
     void sum_words(desk& on) const {
         const auto length = static_cast<std::int64_t>(on.reader.length());
         if (on.forgotten != on.reader.forgotten()) {

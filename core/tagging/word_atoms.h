@@ -1,4 +1,4 @@
-// What taggers and parsers see of a word: hashes of its form, of its shape, of its first and last characters.
+// The properties of a word for taggers and parsers: hashes of its form, its shape, its prefixes and suffixes.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct word_atoms {
     std::array<std::uint64_t, longest_affix> suffix{};
 };
 
-// Takes words to pieces. Bytes that are no UTF-8 are characters of their own.
+// Computes the properties of words. Bytes that are not valid UTF-8 count as characters.
 class word_reader {
   public:
     word_atoms read(std::string_view word) {

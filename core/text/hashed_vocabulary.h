@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/memory.h"
+#include "base/portable.h"
 #include "text/ngrams.h"
 
 namespace markone {
@@ -156,7 +157,7 @@ class hashed_vocabulary {
             rows.end_row();
         }
         for (std::size_t i = 0; i < rows.indices.size(); ++i) {
-            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            if (i + ahead < rows.indices.size()) prefetch_to_write(&rows_with[rows.indices[i + ahead]]);
             ++rows_with[rows.indices[i]];
         }
         return rows;
@@ -193,7 +194,7 @@ class hashed_vocabulary {
         if (more.size() != sharing.size()) throw std::invalid_argument("it is not said which names share their place");
         make_table();
         std::vector<std::uint32_t> numbers(more.size());
-        const auto expect = [&](std::uint64_t hash) { __builtin_prefetch(&places[hashing.place(hash)], 1); };
+        const auto expect = [&](std::uint64_t hash) { prefetch_to_write(&places[hashing.place(hash)]); };
         ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
             numbers[i] = hashing.place(hash);
             place_owner& at = places[numbers[i]];
@@ -251,7 +252,7 @@ class hashed_vocabulary {
         numbers.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             numbers[i] = hashing.place(hashes[i]);
-            __builtin_prefetch(&places[numbers[i]], 1);
+            prefetch_to_write(&places[numbers[i]]);
             counter.expect(numbers[i]);
         }
     }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/portable.h"
 #include "text/ngrams.h"
 
 namespace markone {
@@ -56,7 +57,7 @@ class ngram_vocabulary {
             add_row(said, current, rows);
         }
         for (std::size_t i = 0; i < rows.indices.size(); ++i) {
-            if (i + ahead < rows.indices.size()) __builtin_prefetch(&rows_with[rows.indices[i + ahead]], 1);
+            if (i + ahead < rows.indices.size()) prefetch_to_write(&rows_with[rows.indices[i + ahead]]);
             ++rows_with[rows.indices[i]];
         }
         return rows;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/hash_table.h"
+#include "base/portable.h"
 #include "text/text.h"
 
 namespace markone {
@@ -228,9 +229,9 @@ class gram_table {
         const seeded_spread spread = slots.spread();
         starts.resize(first.size());
         for (std::size_t i = 0; i < first.size(); ++i) starts[i] = spread.start(key_of(first[i], last[i]));
-        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) __builtin_prefetch(&slots[starts[i]]);
+        for (std::size_t i = 0; i < std::min(ahead, first.size()); ++i) prefetch(&slots[starts[i]]);
         for (std::size_t i = 0; i < first.size(); ++i) {
-            if (i + ahead < first.size()) __builtin_prefetch(&slots[starts[i + ahead]]);
+            if (i + ahead < first.size()) prefetch(&slots[starts[i + ahead]]);
             use(i, starts[i]);
         }
     }

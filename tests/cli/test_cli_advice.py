@@ -78,7 +78,7 @@ def test_exclusive_or_is_advised_to_have_other_features() -> None:
     assert "No plane separates" in found and "squares and products" in found and "mlp" in found and "mira" not in found
     nearly = np.where(X[:, 0] > 0, "a", "b")
     nearly[0] = "b" if nearly[0] == "a" else "a"
-    assert "take mira, logistic or svm" in advice(markone.certify(X, nearly))
+    assert "use mira, logistic or svm" in advice(markone.certify(X, nearly))
 
 
 def test_a_comparison_does_not_contradict_itself() -> None:

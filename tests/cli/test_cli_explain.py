@@ -127,7 +127,7 @@ def test_explain_shows_what_a_tagger_goes_by(run, folder):
     facts = json.loads(run("explain", "treebank.tagger", "--json", "--top", "3"))
     assert facts == json.loads(json.dumps(explain_tagger(tagger, 3).as_dict()))
     assert list(facts["tags"]) == tagger.tags and all(len(found) == 3 for found in facts["tags"].values())
-    assert "what speaks for NOUN" in run("explain", "treebank.tagger")
+    assert "evidence for NOUN" in run("explain", "treebank.tagger")
 
 
 @pytest.mark.parametrize("file", ["treebank.tagger", "treebank.parser"])

@@ -34,7 +34,7 @@ def test_what_only_python_opens(run, folder):
     learner = StructuredPerceptron(lambda x, y: [y], answers=lambda x: "ab").train([(1, "a"), (2, "b")])
     learner.save("own.model")
     assert run("predict", "own.model", "test.csv", status=2).endswith("markone.StructuredPerceptron.load opens it")
-    assert "no tagger but 'structured'" in run("tag", "run", "own.model", "test.conllu", status=2)
+    assert "it contains 'structured', not a tagger" in run("tag", "run", "own.model", "test.conllu", status=2)
     assert run("explain", "own.model", status=2).endswith("markone.StructuredPerceptron.load opens it")
 
 

@@ -133,9 +133,9 @@ def test_an_interrupted_training_goes_on_to_the_same_bytes(run, folder, monkeypa
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--beam", "3", "--mode", "fast"), "--beam is the width of --mode accurate, not of 'fast'; leave it out"),
+        (("--beam", "3", "--mode", "fast"), "--beam is only for --mode accurate, not for 'fast'; leave it out"),
         (("--beam", "1"), "--beam must be a whole number from 2 to 1024, not 1"),
-        (("--C", "1"), "--C belongs to --mode exact, not to 'accurate'; leave it out"),
+        (("--C", "1"), "--C is only for --mode exact, not for 'accurate'; leave it out"),
         (("--round", "0"), "--round must be a whole number of at least 1, not 0"),
         (("--tags", "form"), "--tags must be the name of a column of tags, not 'form'"),
         (("--features", "0"), "--features must be a whole number of at least 1, not 0"),

@@ -137,8 +137,8 @@ def test_tags_of_spans_that_are_wrong_are_told(run, folder, capsys):
     line = text.count("\n") + 2
     learned = json.loads(run("tag", "train", "wrong.iob", "--json", "-o", "w.tagger"))
     assert learned["scheme"] == "IOB2" and learned["repairs"]["count"] == 1
-    assert f"wrong.iob, line {line}: 'I-NP' cannot stand behind 'O'" in learned["repairs"]["first"]
-    assert f"line {line}: 'I-NP' cannot" in run("tag", "train", "wrong.iob", "--strict", status=2)
+    assert f"wrong.iob, line {line}: 'I-NP' is not allowed after 'O'" in learned["repairs"]["first"]
+    assert f"line {line}: 'I-NP' is not allowed" in run("tag", "train", "wrong.iob", "--strict", status=2)
 
 
 def test_of_nothing_nothing_is_written(run, folder):
@@ -204,16 +204,16 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--beam", "3"), "--beam is the width of --decode beam, not of 'viterbi'; leave it out"),
+        (("--beam", "3"), "--beam is only for --decode beam, not for 'viterbi'; leave it out"),
         (
             ("--decode", "beam", "--beam", "1"),
             "--beam must be a whole number from 2 to 1024, not 1",
         ),
         (("--epochs", "0"), "--epochs must be a whole number of at least 1, not 0"),
-        (("--C", "1", "--rule", "perceptron"), "--C belongs to the rule 'mira', not to 'perceptron'; leave it out"),
-        (("--learn-as", "IOB2"), "--learn-as is how spans are learned, and there are none; leave it out"),
-        (("--patience", "2"), "--patience waits for held-out accuracy; set holdout, too"),
-        (("--inputs", "upos"), "--inputs must be other columns than the words, and than the one that is learned"),
+        (("--C", "1", "--rule", "perceptron"), "--C is only for the rule 'mira', not for 'perceptron'; leave it out"),
+        (("--learn-as", "IOB2"), "--learn-as is only for tags of spans, and these tags are not; leave it out"),
+        (("--patience", "2"), "--patience needs held-out sentences to measure accuracy on; set holdout, too"),
+        (("--inputs", "upos"), "--inputs must not contain the column of words or the predicted column"),
         (("--separator", ";"), "--separator must be a tab or a blank, not ';'"),
     ],
 )

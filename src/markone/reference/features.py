@@ -13,7 +13,7 @@ from markone.reference.vectors import Number
 
 
 def one_hot(example: Mapping[str, str | None]) -> dict[str, int]:
-    """Each categorical column becomes an indicator of its value.
+    """An indicator feature for the value of each categorical column.
 
     >>> one_hot({"make": "asia", "origin": None})
     {'make=asia': 1, 'origin is missing': 1}
@@ -22,7 +22,7 @@ def one_hot(example: Mapping[str, str | None]) -> dict[str, int]:
 
 
 def products(x: Mapping[str, Number], degree: int) -> dict[str, Number]:
-    """All products of up to so many features, in which what is curved becomes linear.
+    """All products of up to `degree` features, with which a linear model can learn curved boundaries.
 
     >>> products({"x1": 3, "x2": 5}, 2)
     {'x1': 3, 'x2': 5, 'x1*x1': 9, 'x1*x2': 15, 'x2*x2': 25}
@@ -32,7 +32,7 @@ def products(x: Mapping[str, Number], degree: int) -> dict[str, Number]:
 
 
 def conjunction(*factors: Mapping[str, Number]) -> dict[str, Number]:
-    """Each feature of one column times each of the next.
+    """The products of each feature of one column with each feature of the next.
 
     >>> conjunction(one_hot({"make": "asia"}), {"weight": 2.5})
     {'make=asia*weight': 2.5}
@@ -44,7 +44,7 @@ def conjunction(*factors: Mapping[str, Number]) -> dict[str, Number]:
 
 
 def patches(on: Sequence[Sequence[bool]], size: int) -> dict[str, int]:
-    """The squares of an image in which something is on, each named by its upper left corner and its pixels.
+    """The squares of an image with at least one pixel that is on, named by their upper left corner and their pixels.
 
     >>> patches([[0, 1, 0], [0, 1, 1]], 2)
     {'patch 0,0 01/01': 1, 'patch 0,1 10/11': 1}
@@ -62,7 +62,8 @@ def patches(on: Sequence[Sequence[bool]], size: int) -> dict[str, int]:
 
 
 def tokenize(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
-    """Runs of letters, digits and marks of any script, in folded case; each sign is a token too where asked for.
+    """Split a text into words: sequences of letters, digits and marks of any script, in folded case. With `signs`, each
+    punctuation mark or symbol is a token, too.
 
     >>> tokenize("Don't stop, Émile!", signs=True)
     ['don', "'", 't', 'stop', ',', 'émile', '!']
@@ -87,7 +88,7 @@ ENDS = set('.,;:!?()[]{}"…—–“”«»。，、；：！？।،؛؟')
 
 
 def negated(text: str, *, fold: bool = True) -> list[tuple[str, bool]]:
-    """Words and signs, each with whether it is negated: a word between a negation and the next punctuation.
+    """All tokens, each with whether it is negated, that is between a negation and the next punctuation mark.
 
     >>> [token for token, is_negated in negated("I don't like it. You do!") if is_negated]
     ['like', 'it']
@@ -111,7 +112,7 @@ def ascii_lower(word: str) -> str:
 
 
 def mark_negated(text: str, *, fold: bool = True, signs: bool = False) -> list[str]:
-    """The tokens, with NOT_ before those that are negated.
+    """The tokens, with NOT_ before negated ones.
 
     >>> mark_negated("not very good, but cheap")
     ['not', 'NOT_very', 'NOT_good', 'but', 'cheap']
@@ -121,7 +122,7 @@ def mark_negated(text: str, *, fold: bool = True, signs: bool = False) -> list[s
 
 
 def without_capitals(text: str, *, fold: bool = True) -> list[str]:
-    """The words that have no capital letter.
+    """The words without capital letters.
 
     >>> without_capitals("Free money, FREE Money")
     ['money']
@@ -131,7 +132,7 @@ def without_capitals(text: str, *, fold: bool = True) -> list[str]:
 
 
 def runs(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
-    """All runs of `shortest` to `longest` characters of the tokens, with single spaces around them.
+    """The character n-grams of `shortest` to `longest` characters of the tokens, with single spaces around them.
 
     >>> runs(["a", "bc"], 3, 4)
     [' a ', 'a b', ' bc', 'bc ', ' a b', 'a bc', ' bc ']
@@ -142,7 +143,7 @@ def runs(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
 
 
 def ngrams(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
-    """All runs of `shortest` to `longest` tokens.
+    """The n-grams of `shortest` to `longest` tokens.
 
     >>> ngrams(["not", "very", "good"], 1, 2)
     ['not', 'very', 'good', 'not very', 'very good']

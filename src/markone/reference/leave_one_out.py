@@ -1,4 +1,4 @@
-"""Leave-one-out, the plain way: learn from all examples but one, and ask about that one."""
+"""Leave-one-out in the plain way: train on all examples except one, and predict that one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def leave_one_out(
     rests: bool,
     **settings: Any,
 ) -> list[int]:
-    """What is said of each example. A pass visits all others in its order; where it `rests`, one without a step is the
-    last.
+    """The prediction for each example. A pass visits all others in its order. With `rests`, training stops after a pass
+    without updates.
 
     >>> examples = [({"a": 1}, 1, 1), ({"b": 1}, 0, 1), ({"a": 2}, 1, 1)]
     >>> leave_one_out(examples, [[0, 1, 2]], 2, average=False, rests=True, bias=False)

@@ -1,4 +1,4 @@
-"""Lines of files: what is wrong is a ValueError; names are bytes."""
+"""The line formats. Invalid lines raise ValueError, and names are bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeVar
 
 @dataclass(frozen=True)
 class Example:
-    """A line that is a row."""
+    """The example on a line."""
 
     label: bytes | None
     features: dict[bytes, float]
@@ -22,7 +22,7 @@ Read = TypeVar("Read")
 
 
 def read_lines(chunk: bytes, read: Callable[[bytes], Read | None]) -> tuple[list[Read], list[int]]:
-    """What `read` makes of the lines, and the numbers of those that are bad.
+    """The results of `read` for valid lines, and the numbers of invalid lines.
 
     >>> read_lines(b"ham\\tsee you\\nspam\\nspam\\tfree money", read_tab)
     ([(b'ham', b'see you'), (b'spam', b'free money')], [2])
@@ -40,7 +40,7 @@ def read_lines(chunk: bytes, read: Callable[[bytes], Read | None]) -> tuple[list
 
 
 def read_libsvm(line: bytes) -> Example | None:
-    """A line of LIBSVM or SVMlight; None where there is nothing but a comment.
+    """The example on a line of LIBSVM or SVMlight; None if the line is empty or a comment.
 
     >>> read_libsvm(b"+1 qid:7 3:1 12:-.5 # first")
     Example(label=b'+1', features={b'3': 1.0, b'12': -0.5}, importance=1)
@@ -66,7 +66,7 @@ def read_libsvm(line: bytes) -> Example | None:
 
 
 def read_vw(line: bytes) -> Example | None:
-    """A line of Vowpal Wabbit; None where it is blank.
+    """The example on a line of Vowpal Wabbit; None if the line is blank.
 
     >>> read_vw(b"yes 2 'tag|a:10 b c:.5 |d e | f")
     Example(label=b'yes', features={b'a^b': 10.0, b'a^c': 5.0, b'd^e': 1.0, b'f': 1.0}, importance=2.0)
@@ -117,7 +117,7 @@ def read_fasttext(line: bytes) -> tuple[bytes | None, bytes]:
 
 
 def read_tab(line: bytes) -> tuple[bytes | None, bytes] | None:
-    """The label before the first tab and the text after it; None where the line is empty.
+    """The label before the first tab and the text after it; None if the line is empty.
 
     >>> read_tab(b'spam\\t"free" money')
     (b'spam', b'"free" money')
@@ -131,7 +131,7 @@ def read_tab(line: bytes) -> tuple[bytes | None, bytes] | None:
 
 
 def read_table(chunk: bytes, separator: bytes, quote: bytes | None) -> tuple[list[tuple[int, list[bytes]]], list[int]]:
-    """The rows of a table, each with the number of the line where it starts, and the numbers of those that are bad.
+    """The rows of a table, each with the number of its first line, and the line numbers of invalid rows.
 
     >>> read_table(b"a, 'b, ''c'''\\n\\n'd' ,e", b",", b"'")
     ([(1, [b'a', b"b, 'c'"]), (3, [b'd', b'e'])], [])
@@ -149,9 +149,9 @@ def read_table(chunk: bytes, separator: bytes, quote: bytes | None) -> tuple[lis
 
 
 def read_row(text: bytes, separator: bytes, quote: bytes | None) -> tuple[list[bytes] | None, int]:
-    """The fields of the row at the start of a text, None if it is bad, and its length with the end of its line.
+    """The fields of the first row of a text (None if it is invalid), and the length of the row with its line end.
 
-    A space as the separator stands for runs of white space. A blank line has no fields.
+    A space as the separator stands for any amount of white space. A blank line has no fields.
 
     >>> read_row(b"  3.5   'a  b'\\nnext", b" ", b"'")
     ([b'3.5', b'a  b'], 15)
@@ -221,7 +221,7 @@ def words_of(line: bytes) -> list[bytes]:
 
 
 def read_number(text: bytes) -> float:
-    """A finite number in decimals.
+    """Read a finite decimal number.
 
     >>> read_number(b"-2.5e3"), read_number(b".5")
     (-2500.0, 0.5)
@@ -236,7 +236,7 @@ def read_number(text: bytes) -> float:
 
 
 def read_named(word: bytes, empty: bool = False) -> tuple[bytes, float]:
-    """A name and the number after its colon, 1 if there is none; neither need be there where it may be empty.
+    """A name and the number after its colon, or 1 if there is no colon. With `empty`, both may be missing.
 
     >>> read_named(b"height:1.5"), read_named(b"tall")
     ((b'height', 1.5), (b'tall', 1.0))
@@ -248,7 +248,8 @@ def read_named(word: bytes, empty: bool = False) -> tuple[bytes, float]:
 
 
 def add_up(pieces: Iterable[tuple[bytes, float]]) -> dict[bytes, float]:
-    """The sum of the values of each feature, in the order met. All values together must be a float of 32 bits.
+    """The sum of the values of each feature, in the order of first occurrence. The sum of all absolute values must fit
+    into a 32-bit float.
 
     >>> add_up([(b"free", 1.0), (b"money", 1.0), (b"free", 2.0)])
     {b'free': 3.0, b'money': 1.0}

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from markone.reference.vectors import BIAS, Number, Vector, dot, softmax
 
 Examples = Sequence[tuple[Vector, int, Number]]
-"""Features, class and importance of each."""
+"""Pairs of features and class, each with its importance."""
 Weights = dict[int, dict[Hashable, float]]
 
 
@@ -21,7 +21,7 @@ def probabilities(w: Weights, x: Vector, classes: int) -> list[float]:
 
 
 def mean_scores(w: Weights, examples: Examples) -> dict[int, float]:
-    """The mean of each class's scores, each counted by its importance."""
+    """The mean score of each class, weighted by importance."""
     total = sum(h for _, _, h in examples)
     return {k: sum(h * dot(vector, {**x, BIAS: 1}) for x, _, h in examples) / total for k, vector in w.items()}
 
@@ -34,8 +34,8 @@ def logistic_objective(
     penalty: str = "l2",
     balance: float = 0.0,
 ) -> float:
-    """The mean of -ln P(y | x, w), each counted by its importance, the penalty, of which the bias is free, and what
-    mean scores cost."""
+    """The mean of -ln P(y | x, w), weighted by importance, plus the penalty of all weights except the bias, plus the
+    penalty of mean scores."""
     total = sum(h for _, _, h in examples)
     loss = sum(-h * math.log(probabilities(w, x, classes)[y]) for x, y, h in examples) / total
     weights = [value for vector in w.values() for feature, value in vector.items() if feature != BIAS]
@@ -46,7 +46,7 @@ def logistic_objective(
 def logistic_gradient(
     w: Weights, examples: Examples, classes: int, strength: float = 0.0, balance: float = 0.0
 ) -> Weights:
-    """How the objective with the penalty l2 rises with each weight that is in w."""
+    """The gradient of the objective with the penalty l2, for the weights in w."""
     total = sum(h for _, _, h in examples)
     slope = {k: dict.fromkeys(vector, 0.0) for k, vector in w.items()}
     means = mean_scores(w, examples)
@@ -63,7 +63,7 @@ def logistic_gradient(
 
 
 def start_at_zero(examples: Examples, classes: int, bias: bool = True) -> Weights:
-    """A zero for every feature that there is, of every class that has a vector of its own."""
+    """A zero weight for every feature and every class with its own weight vector."""
     features = sorted({feature for x, _, _ in examples for feature in x}, key=str) + ([BIAS] if bias else [])
     return {k: dict.fromkeys(features, 0.0) for k in ([1] if classes == 2 else range(classes))}
 
@@ -77,7 +77,7 @@ def ascend(
     bias: bool = True,
     balance: float = 0.0,
 ) -> Weights:
-    """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x / Σ h, less what the penalty l2 takes."""
+    """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x / Σ h, minus the gradient of the penalty l2."""
     w = start_at_zero(examples, classes, bias)
     for _ in range(steps):
         slope = logistic_gradient(w, examples, classes, strength, balance)
@@ -90,7 +90,7 @@ def ascend(
 def newton(
     examples: Examples, classes: int, strength: float, steps: int = 20, bias: bool = True, balance: float = 0.0
 ) -> Weights:
-    """Newton's method with the penalty l2: w -= (second derivatives)⁻¹ gradient, half as far until that is a fall."""
+    """Newton's method with the penalty l2: w -= (Hessian)⁻¹ gradient. Steps are halved until the objective falls."""
     w = start_at_zero(examples, classes, bias)
     total = sum(h for _, _, h in examples)
     names = [(k, feature) for k, vector in w.items() for feature in vector]
@@ -107,7 +107,7 @@ def newton(
                     bend = p[k] * ((k == other) - p[other])
                     hessian[i][j] += h / total * bend * full.get(feature, 0) * full.get(by, 0)
         for i in range(len(names)):
-            hessian[i][i] += 1e-12  # softmax is indifferent to what all classes gain alike
+            hessian[i][i] += 1e-12  # adding a number to all classes changes nothing, so the matrix may be singular
         slope = logistic_gradient(w, examples, classes, strength, balance)
         direction = solve(hessian, [slope[k][feature] for k, feature in names])
         before, far = logistic_objective(w, examples, classes, strength, balance=balance), 1.0

@@ -1,4 +1,4 @@
-"""Naive Bayes: probabilities by counting."""
+"""Naive Bayes: probabilities from counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markone.reference.vectors import Number, Vector
 
 Distribution = dict[Hashable, Number]
 
-# ---- estimates, as they stand on the board
+# ---- estimates, as in the lecture
 
 
 def maximum_likelihood(counts: Mapping[Hashable, Number]) -> Distribution:
@@ -24,7 +24,7 @@ def maximum_likelihood(counts: Mapping[Hashable, Number]) -> Distribution:
 
 
 def laplace(counts: Mapping[Hashable, Number], k: Number = 1) -> Distribution:
-    """(c(x) + k) / (N + k |X|): as if every outcome had been seen k times more. Without samples, 0 of each where k is.
+    """(c(x) + k) / (N + k |X|): as if every outcome had been seen k more times. If N and k are 0, all estimates are 0.
 
     >>> [laplace({"r": 2, "b": 1}, k)["r"] for k in (0, 1, 100)]
     [Fraction(2, 3), Fraction(3, 5), Fraction(102, 203)]
@@ -39,7 +39,7 @@ def interpolated(own: Distribution, general: Distribution, alpha: Number) -> Dis
 
 
 def divided(above: Number, below: Number) -> Number:
-    """Exact for whole numbers and fractions."""
+    """The quotient, which is exact for whole numbers and fractions."""
     exact = isinstance(above, int | Fraction) and isinstance(below, int | Fraction)
     return Fraction(above) / Fraction(below) if exact else above / below
 
@@ -49,9 +49,9 @@ def divided(above: Number, below: Number) -> Number:
 
 @dataclass
 class NaiveBayes:
-    """Counts of words in each class: each word of a text is drawn from the same distribution, wherever it stands.
+    """Counts of words in each class. Each word of a text is drawn from the same distribution, at any position.
 
-    `bernoulli` asks of each feature instead whether it is there: one draw for each feature, of there and not there.
+    With `bernoulli`, there is instead one draw for each feature, which is either present or absent.
     """
 
     classes: Sequence[Hashable]
@@ -88,7 +88,7 @@ class NaiveBayes:
         if self.alpha is None:
             return [laplace(table, self.k) for table in own]
         both = zip(map(maximum_likelihood, own), map(maximum_likelihood, general), own, strict=True)
-        # A class without any draw has no estimate of its own.
+        # A class without counts has no estimate of its own.
         return [interpolated(mine if any(table.values()) else all_, all_, self.alpha) for mine, all_, table in both]
 
     def tables(self, counts: Mapping[Hashable, Number], rows: Number) -> list[dict[Hashable, Number]]:
@@ -100,7 +100,7 @@ class NaiveBayes:
         return {x: sum(self.counts[y][x] for y in self.classes) for x in self.features}
 
     def events(self, x: Vector) -> list[tuple[int, Hashable, Number]]:
-        """What a row is made of: from which distribution, what, and how often."""
+        """The events of a row: the number of the distribution, the outcome, and how often it occurs."""
         if not self.bernoulli:
             return [(0, feature, value) for feature, value in x.items() if value]
         return [(i, (feature, x.get(feature, 0) != 0), 1) for i, feature in enumerate(self.features)]
@@ -108,7 +108,7 @@ class NaiveBayes:
     def joint(self, x: Vector) -> dict[Hashable, Number]:
         """P(y) ∏ P(event | y) for each class.
 
-        An event that no class has seen says nothing. If no class is possible, the prior decides.
+        Events that occur in no class are ignored. If no class is possible, the prior decides.
         """
         draws = {y: self.draws(y) for y in self.classes}
         found = {y: self.prior(y) for y in self.classes}
@@ -124,11 +124,11 @@ class NaiveBayes:
         return {y: divided(p, sum(joint.values())) for y, p in joint.items()}
 
     def log_joint(self, x: Vector) -> dict[Hashable, float]:
-        """The logarithms of `joint`; -∞ for what is impossible."""
+        """The logarithms of `joint`; -∞ for impossible classes."""
         return {y: logarithm(p) for y, p in self.joint(x).items()}
 
     def odds(self, feature: Hashable, a: Hashable, b: Hashable) -> Number:
-        """P(feature | a) / P(feature | b), which may be infinite; of what neither has seen, 1."""
+        """P(feature | a) / P(feature | b), which may be infinite; 1 if the feature occurs in neither class."""
         event = (feature, True) if self.bernoulli else feature
         table = self.features.index(feature) if self.bernoulli else 0
         above, below = self.draws(a)[table][event], self.draws(b)[table][event]
@@ -136,7 +136,7 @@ class NaiveBayes:
 
 
 def logarithm(p: Number) -> float:
-    """Of a fraction whose parts may be too large for a float."""
+    """The natural logarithm, also of fractions whose parts are too large for a float."""
     if not p:
         return -math.inf
     return math.log(p.numerator) - math.log(p.denominator) if isinstance(p, Fraction) else math.log(p)

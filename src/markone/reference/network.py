@@ -1,7 +1,7 @@
-"""The multi-layer perceptron, number by number: each operation stands beside its derivative.
+"""The multilayer perceptron, number by number. Each operation computes a value and its derivatives.
 
-A `Node` is a number that remembers what it was computed from, and how fast it changes with each of these. `backward`
-follows the chain rule from the loss to every weight.
+A `Node` is a number that remembers the numbers from which it was computed, and its derivatives with respect to them.
+`backward` applies the chain rule from the loss to every weight.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Node:
-    """A number, what it was made of, and how fast it changes with each of them."""
+    """A number, the numbers from which it was computed, and its derivatives with respect to them."""
 
     value: float
     parents: tuple[tuple[Node, float], ...] = ()
     slope: float = field(default=0.0, init=False)
-    """How fast the loss changes with it, after `backward`."""
+    """The derivative of the loss with respect to this number, after `backward`."""
 
     def __add__(self, other: Node | float) -> Node:
         other = as_node(other)
@@ -47,7 +47,7 @@ class Node:
         return Node(math.log(self.value), ((self, 1 / self.value),))
 
     def backward(self) -> None:
-        """The slope of everything that this number was made of."""
+        """Compute the slopes of all numbers from which this number was computed."""
         order: list[Node] = []
         seen: set[Node] = set()
 
@@ -94,7 +94,7 @@ class Network:
     def loss(
         self, rows: Sequence[Sequence[float]], labels: Sequence[int], importance: Sequence[float], strength: float = 0.0
     ) -> Node:
-        """The mean cross-entropy of the rows by their importance, and strength / 2 times the squared weights."""
+        """The mean cross-entropy of the rows, weighted by importance, plus strength / 2 times the squared weights."""
         share = 1 / sum(importance)
         losses = []
         for x, y, h in zip(rows, labels, importance, strict=True):
@@ -107,7 +107,7 @@ class Network:
     def gradient(
         self, rows: Sequence[Sequence[float]], labels: Sequence[int], importance: Sequence[float], strength: float = 0.0
     ) -> list[tuple[list[list[float]], list[float]]]:
-        """How fast the loss changes with each weight and each bias, layer by layer."""
+        """The gradient of the loss: the derivatives for all weights and biases, layer by layer."""
         self.loss(rows, labels, importance, strength).backward()
         return [
             ([[w.slope for w in row] for row in weights], [b.slope for b in bias])
@@ -115,12 +115,12 @@ class Network:
         ]
 
 
-# ---- optimizers: how a gradient g moves a weight w
+# ---- optimizers: the new value of a weight w with the gradient g
 
 
 @dataclass
 class Memory:
-    """What an optimizer remembers of a weight."""
+    """The state of an optimizer for one weight."""
 
     mean: float = 0.0
     squares: float = 0.0
@@ -132,13 +132,14 @@ def sgd(w: float, g: float, eta: float, memory: Memory) -> float:
 
 
 def adagrad(w: float, g: float, eta: float, memory: Memory) -> float:
-    """The more a weight has been pulled at, the less it moves."""
+    """The step is divided by the root of the sum of all squared gradients of this weight."""
     memory.squares += g * g
     return w - eta * g / math.sqrt(memory.squares) if g else w
 
 
 def adam(w: float, g: float, eta: float, memory: Memory) -> float:
-    """By the mean of the last gradients over the root of the mean of their squares, both freed of their start at 0."""
+    """The step is the mean of recent gradients divided by the root of the mean of their squares. Both means start at 0
+    and are corrected for it."""
     memory.steps += 1
     memory.mean = 0.9 * memory.mean + 0.1 * g
     memory.squares = 0.999 * memory.squares + 0.001 * g * g

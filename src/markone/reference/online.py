@@ -1,4 +1,4 @@
-"""The perceptron, and all rules that learn from one example at a time."""
+"""The perceptron, and all other online rules, which learn from one example at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from markone.reference.vectors import BIAS, Number, Vector, dot, length2, softmax
 
-# ---- the perceptron, as it stands on the board
+# ---- the perceptron, as in the lecture
 
 
 def perceptron(examples: Sequence[tuple[Vector, int]], passes: int) -> tuple[dict[Hashable, Number], int]:
@@ -40,9 +40,9 @@ class Tally:
 
 @dataclass
 class Learner:
-    """One weight vector for each class, all moved by the same steps; see `markone.model.settings` for the settings.
+    """One weight vector for each class. `markone.model.settings` explains the settings.
 
-    Two classes are the case in which the first one's vector is held at zero.
+    With two classes, the vector of the first class is always zero.
     """
 
     classes: int
@@ -125,7 +125,7 @@ class Learner:
     def pulls(
         self, x: Vector, s: list[Number], y: int, rival: int, margin: Number, wrong: bool, h: Number
     ) -> dict[int, Number]:
-        """How hard the example pulls at the vector of each class."""
+        """The factor of the step for the weight vector of each class."""
         if self.rule == "logistic":
             p = softmax(s)
             return {k: h * ((k == y) - p[k]) for k in self.moving}
@@ -157,7 +157,7 @@ class Learner:
         return self.eta / math.sqrt(squares) if squares else 0
 
     def shrink_and_sum(self, rate: Number, h: Number) -> None:
-        """The penalty takes its share of every weight but the bias; then the weights are added to the total."""
+        """Apply the penalty to every weight except the bias, then add the weights to the total."""
         for k in self.moving:
             for feature, v in self.w[k].items():
                 ask = self.strength * (self.own_rate(k, feature) if self.schedule == "adagrad" else rate)
@@ -175,7 +175,7 @@ class Learner:
 
 
 def winner(scores: Sequence[Number], among: Iterable[int], tie: str) -> int:
-    """The class of highest score: of several the last where ties are positive, else the first."""
+    """The class with the highest score. Among equal scores it is the last if ties are positive, otherwise the first."""
     best = max(scores[k] for k in among)
     tied = [k for k in among if scores[k] == best]
     return tied[-1] if tie == "positive" else tied[0]

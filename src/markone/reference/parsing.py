@@ -1,7 +1,7 @@
-"""Parsing by transitions in plain Python: the arc-hybrid system, its oracle by brute force, and learning to parse.
+"""Transition-based parsing in plain Python: the arc-hybrid system, its oracle by brute force, and the training.
 
-Words are numbered from 0 and the root is the number behind the last. Features are tuples of strings, and every step
-of learning adds all weights to the sum that the average is made of.
+Words are numbered from 0, and the root has the number after the last word. Features are tuples of strings. Every
+training step adds all weights to a sum, from which the average is computed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Templates = Sequence[Sequence[str]]
 
 @dataclass
 class Parse:
-    """A sentence of so many words, as far as it has been parsed."""
+    """The state of the parser in a sentence of `size` words."""
 
     size: int
     stack: list[int] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Parse:
     rights: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def allowed(self) -> list[int]:
-        """The root takes one child, which is the last word."""
+        """The moves that are allowed. The root gets only one child, the last word on the stack."""
         waits = self.next < self.size
         can = (waits, bool(self.stack) and (waits or len(self.stack) == 1), len(self.stack) >= 2)
         return [move for move in MOVES if can[move]]
@@ -64,7 +64,7 @@ class Parse:
 
 
 def fewest_mistakes(size: int, moves: Sequence[int], heads: Sequence[int]) -> int:
-    """How many heads are wrong, at least, in whichever tree one comes to from here."""
+    """The smallest number of wrong heads in all trees that can be reached after these moves."""
     parse = Parse.after(size, moves)
     if parse.done():
         return sum(parse.heads[word] != heads[word] for word in range(size))
@@ -72,14 +72,14 @@ def fewest_mistakes(size: int, moves: Sequence[int], heads: Sequence[int]) -> in
 
 
 def trees(size: int) -> Iterator[tuple[int, ...]]:
-    """All trees with one root, which is the number behind the last word."""
+    """All trees in which the root, the number after the last word, has one child."""
     for heads in product(range(size + 1), repeat=size):
         if heads.count(size) == 1 and all(reaches(word, heads) for word in range(size)):
             yield heads
 
 
 def reaches(word: int, heads: Sequence[int]) -> bool:
-    """Whether one comes to the root from a word."""
+    """Whether the path from a word to its head, and so on, ends at the root."""
     for _ in heads:
         word = heads[word] if word < len(heads) else word
     return word == len(heads)
@@ -92,7 +92,7 @@ def below(word: int, head: int, heads: Sequence[int]) -> bool:
 
 
 def crossing(heads: Sequence[int]) -> list[int]:
-    """The words whose arcs lie over words that are not below their heads."""
+    """The words whose arcs span words that are not descendants of their heads."""
     return [
         word
         for word, head in enumerate(heads)
@@ -101,31 +101,31 @@ def crossing(heads: Sequence[int]) -> list[int]:
 
 
 def lifted(heads: Sequence[int]) -> list[int]:
-    """The shortest arc that crosses gets the head of its head, until none does."""
-    made = list(heads)
-    while found := crossing(made):
-        word = min(found, key=lambda one: abs(made[one] - one))
-        made[word] = made[made[word]]
-    return made
+    """Move the shortest crossing arc to the head of its head, until no arcs cross."""
+    result = list(heads)
+    while found := crossing(result):
+        word = min(found, key=lambda one: abs(result[one] - one))
+        result[word] = result[result[word]]
+    return result
 
 
-# ---- what is seen
+# ---- features
 
 
 def shape(word: str) -> str:
-    made, run, last = "", 0, ""
+    result, run, last = "", 0, ""
     for character in word:
         kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
         run = run + 1 if kind == last and kind in "dXx" else 1
         last = kind
         if run <= 3:
-            made += kind
-    return made
+            result += kind
+    return result
 
 
 @dataclass
-class View:
-    """A parse, with its words and their tags, of which templates take features."""
+class ParseView:
+    """A parse with its words and their tags, from which templates make features."""
 
     parse: Parse
     words: Sequence[str]
@@ -152,7 +152,7 @@ class View:
         return self.features(templates, nodes | self.children("h", h) | self.children("c", c))
 
     def beside(self, word: int, far: int) -> int:
-        """The word so far behind another; the root is behind the last."""
+        """The word at a distance `far` from another. The root comes after the last word."""
         return word + far if word != NOBODY and 0 <= word + far <= self.parse.size else NOBODY
 
     def children(self, node: str, word: int) -> dict[str, int]:
@@ -196,8 +196,8 @@ class View:
 # ---- learning
 
 
-class Weights:
-    """Weights of features for answers, and the sum of all weights after every step."""
+class SummedWeights:
+    """The weights of features for answers, and the sum of all weights after every step."""
 
     def __init__(self) -> None:
         self.w: dict[tuple[Feature, int], int] = defaultdict(int)
@@ -220,7 +220,7 @@ class Weights:
 
 @dataclass
 class Sentence:
-    """A sentence with its tree; heads are numbered as in a parse."""
+    """A sentence with its tree. Heads are numbered as in `Parse`."""
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -229,28 +229,28 @@ class Sentence:
 
 
 class GreedyParser:
-    """The averaged perceptron, move by move, with a dynamic oracle that asks what each move leads to."""
+    """The averaged perceptron for greedy parsing, with a dynamic oracle by brute force."""
 
     def __init__(self, move_templates: Templates, label_templates: Templates, labels: Sequence[Sequence[int]]) -> None:
-        """`labels` are those of the root's child, and those of others."""
+        """`labels` are the labels for the root's child, and the labels for other words."""
         self.move_templates = move_templates
         self.label_templates = label_templates
         self.labels = labels
-        self.moves = Weights()
-        self.label_weights = Weights()
+        self.moves = SummedWeights()
+        self.label_weights = SummedWeights()
         self.steps = 0
         self.updates = 0
 
-    def label(self, view: View, move: int) -> tuple[int, list[Feature]]:
+    def label(self, view: ParseView, move: int) -> tuple[int, list[Feature]]:
         features = view.of_labels(self.label_templates, move)
         at_root = view.parse.head_by(move) == view.parse.size
         return self.label_weights.best(features, self.labels[0 if at_root else 1]), features
 
     def learn(self, sentence: Sentence, explores: Callable[[], bool]) -> int:
-        """Visits a sentence; returns how many moves were mistakes."""
+        """Visit a sentence, and return the number of moves that were mistakes."""
         size = len(sentence.words)
         parse, made, mistakes = Parse(size), list[int](), 0
-        view = View(parse, sentence.words, sentence.tags)
+        view = ParseView(parse, sentence.words, sentence.tags)
         while not parse.done():
             self.steps += 1
             features = view.of_moves(self.move_templates)
@@ -281,25 +281,25 @@ class GreedyParser:
 class Item:
     """A parse in a beam, with the moves and labels that made it."""
 
-    view: View
+    view: ParseView
     path: list[tuple[int, int]]
     score: int
     right: bool
-    """Whether no move has cost anything."""
+    """Whether all moves were right."""
 
 
 class BeamParser(GreedyParser):
     """The averaged structured perceptron with a beam and max-violation updates.
 
-    The move that was made goes up by 2 and the others go down by 1, or the other way round, so that the weights of a
-    feature sum to 0.
+    The weight of a right move increases by 2, and those of the other moves decrease by 1; for a wrong move it is the
+    opposite. So the weights of a feature always sum to 0.
     """
 
     def begin(self, sentence: Sentence) -> Item:
-        return Item(View(Parse(len(sentence.words)), sentence.words, sentence.tags), [], 0, True)
+        return Item(ParseView(Parse(len(sentence.words)), sentence.words, sentence.tags), [], 0, True)
 
     def scored(self, item: Item, sentence: Sentence) -> list[tuple[int, int, bool]]:
-        """Moves, the scores after them, and whether all is right after them."""
+        """The allowed moves, the scores after them, and whether all moves are still right after them."""
         parse, size = item.view.parse, len(sentence.words)
         features = item.view.of_moves(self.move_templates)
         made = [move for move, _ in item.path]
@@ -321,7 +321,7 @@ class BeamParser(GreedyParser):
         return Item(again.view, [*item.path, (move, label)], score, right)
 
     def learn_with(self, sentence: Sentence, width: int) -> int:
-        """Visits a sentence; returns 1 if its tree was wrong."""
+        """Visit a sentence, and return 1 if its tree was wrong."""
         self.steps += 1
         beam, alone = [self.begin(sentence)], None
         most, update = -1, None

@@ -1,4 +1,4 @@
-"""Tag sequences: the structured perceptron (Collins 2002), with the best of all sequences found by looking at all."""
+"""Tag sequences: the structured perceptron (Collins 2002), with a search through all sequences."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from itertools import product
 from markone.reference.vectors import Number
 
 Sentence = Mapping[str, Sequence[str]]
-"""Columns, of which `form` has the words; `known` has what is known of them."""
+"""The columns of a sentence. `form` contains the words, and `known` the tags that they had in other sentences."""
 Tags = tuple[str, ...]
 Feature = tuple[str, str]
-"""What is seen, and the tag that it is seen with."""
+"""The values of a template, and the tag of the word."""
 START = "(start)"
 BITS = 2**64 - 1
 
 
-# ---- what is seen
+# ---- features
 
 
 def shape(word: str) -> str:
@@ -43,7 +43,7 @@ def signs(word: str) -> str:
 
 
 def atom(name: str, sentence: Sentence, i: int) -> str:
-    """What of a word; nothing where it is too short."""
+    """A property of a word; empty for affixes that are longer than the word."""
     word = sentence["form"][i]
     affix = re.fullmatch(r"(prefix|suffix)(\d)", name)
     if affix:
@@ -55,7 +55,7 @@ def atom(name: str, sentence: Sentence, i: int) -> str:
 
 
 def feature(template: str, sentence: Sentence, tags: Tags, i: int) -> str | None:
-    """What a template sees at a word after these tags, if anything."""
+    """The feature of a template at a word after these tags; None if one of its values is empty."""
     seen = []
     for place in template.split():
         match = re.fullmatch(r"(.+)\[(-?\d+)\]", place)
@@ -76,7 +76,7 @@ def feature(template: str, sentence: Sentence, tags: Tags, i: int) -> str | None
 
 
 def features(templates: Sequence[str], sentence: Sentence, tags: Tags) -> Counter[Feature]:
-    """The joint features of a sentence and a sequence of tags, which may be that of its first words."""
+    """The joint features of a sentence and the tags of all its words, or of its first words."""
     return Counter(
         (seen, tags[i])
         for i in range(len(tags))
@@ -85,7 +85,7 @@ def features(templates: Sequence[str], sentence: Sentence, tags: Tags) -> Counte
     )
 
 
-# ---- what is known of words
+# ---- known tags of words
 
 
 def mix(z: int) -> int:
@@ -95,7 +95,7 @@ def mix(z: int) -> int:
 
 
 def known_tags(tagged: Sequence[tuple[str, str]], order: Sequence[str]) -> dict[str, str]:
-    """The tags that each word had, but for those that it had less often than one time of twenty."""
+    """The tags of each word, without tags that are less frequent than one in twenty of its occurrences."""
     counts: dict[str, Counter[str]] = {}
     for word, tag in tagged:
         counts.setdefault(word.lower(), Counter())[tag] += 1
@@ -108,7 +108,7 @@ def known_tags(tagged: Sequence[tuple[str, str]], order: Sequence[str]) -> dict[
 def known_of_others(
     sentences: Sequence[tuple[Sequence[str], Tags]], order: Sequence[str], folds: int
 ) -> Iterator[list[str]]:
-    """For each sentence what is known of its words from those of other folds; of the others it is nothing."""
+    """The known tags of each sentence's words, computed from the sentences of the other folds."""
     fold_of = [mix(number + 1) % folds for number in range(len(sentences))]
     for fold, (words, _) in zip(fold_of, sentences, strict=True):
         others = [
@@ -129,7 +129,7 @@ NOTHING = "nothing"
 
 @dataclass
 class TagLearner:
-    """Weights for joint features, moved along the difference between the right sequence and the best one."""
+    """Weights of joint features. A step adds a multiple of the difference between the right and the best sequence."""
 
     tags: Sequence[str]
     templates: Sequence[str]
@@ -138,7 +138,7 @@ class TagLearner:
     decode: str = "viterbi"
     beam: int = 1
     forbidden: frozenset[tuple[str, str]] = frozenset()
-    """Pairs of tags of which the second may not follow the first; START may be the first, and END the second."""
+    """Pairs of tags that may not follow each other. START may be the first of a pair, and END the second."""
 
     w: dict[Feature, Number] = field(default_factory=dict)
     total: dict[Feature, Number] = field(default_factory=dict)
@@ -173,11 +173,11 @@ class TagLearner:
         return not self.forbidden.intersection(pairs)
 
     def order(self, tags: Tags) -> list[int]:
-        """Of equal sequences the first in this order is best: the last tags count most."""
+        """The order among sequences with equal scores. The last tags count most."""
         return [self.tags.index(tag) for tag in reversed(tags)]
 
     def ranked(self, sentence: Sentence, right: Tags | None = None) -> list[tuple[Number, Tags]]:
-        """All sequences, the best first; with the right one, each gains by its wrong tags."""
+        """All sequences, the best first. If the right one is given, the number of wrong tags is added to each score."""
         found = [
             (self.score(sentence, tags) + (0 if right is None else wrong_tags(tags, right)), tags)
             for tags in product(self.tags, repeat=len(sentence["form"]))
@@ -186,7 +186,7 @@ class TagLearner:
         return sorted(found, key=lambda one: (-one[0], self.order(one[1])))
 
     def beams(self, sentence: Sentence, right: Tags | None = None) -> list[list[tuple[Number, Tags]]]:
-        """The beginnings that are kept at each word, the best first."""
+        """The partial sequences in the beam at each word, the best first."""
         length, memory = len(sentence["form"]), memory_of(self.templates)
         kept: list[tuple[Number, Tags]] = [(0, ())]
         steps = []
@@ -230,7 +230,8 @@ class TagLearner:
         self.update(sentence, right, found)
 
     def visit_by_beam(self, sentence: Sentence, right: Tags) -> None:
-        """By the beginning that is farthest ahead of the right one (Huang, Fayong & Guo 2012)."""
+        """Update at the largest violation: where a partial sequence is furthest ahead of the right one (Huang, Fayong &
+        Guo 2012)."""
         if not right:
             return
         wrong = self.predict(sentence) != right
@@ -247,7 +248,7 @@ class TagLearner:
             self.update(sentence, right[: len(worst)], worst)
 
     def visit_greedily(self, sentence: Sentence, right: Tags) -> None:
-        """Each word by itself, after what was said of those before it."""
+        """Update at each word, after the predicted tags of the words before it."""
         said: Tags = ()
         moved = False
         for i, tag in enumerate(right):
@@ -270,7 +271,8 @@ class TagLearner:
         self.mistakes += said != right
 
     def update(self, sentence: Sentence, right: Tags, found: Tags) -> None:
-        """The perceptron adds the difference of the features; MIRA as much of it as wins by the cost, and at most C."""
+        """The perceptron adds the difference of the features. MIRA adds the multiple of it, at most C, with which the
+        right sequence wins by the cost."""
         if found == right:
             return
         difference = features(self.templates, sentence, right)
@@ -298,5 +300,5 @@ def wrong_tags(found: Tags, right: Tags) -> int:
 
 
 def memory_of(templates: Sequence[str]) -> int:
-    """How many tags templates look back."""
+    """The number of previous tags that templates use."""
     return max([1, *(int(back) for template in templates for back in re.findall(r"tag\[-(\d)\]", template))])

@@ -1,4 +1,4 @@
-"""The structured perceptron: answers made of parts, searched for among all, and their rules."""
+"""Structured prediction: the structured perceptron and MIRA, with a search through all answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from markone.reference.vectors import Number, Vector, dot, length2
 Features = Callable[[Any, Any], Vector]
 Answers = Callable[[Any], Sequence[Any]]
 
-# ---- as it stands on the board
+# ---- as in the lecture
 
 
 def structured_perceptron(
     examples: Sequence[tuple[Any, Any]], features: Features, answers: Answers, passes: int
 ) -> tuple[dict[Hashable, Number], int]:
-    """Adds the features of the right answer and takes away those of the guess: the weights, and the mistakes of the
-    last pass."""
+    """After a mistake, add the features of the right answer and subtract those of the guess. Returns the weights, and
+    the mistakes of the last pass."""
     w: dict[Hashable, Number] = {}
     mistakes = 0
     for _ in range(passes):
@@ -45,10 +45,10 @@ def difference(a: Vector, b: Vector) -> dict[Hashable, Number]:
 
 @dataclass
 class StructuredLearner:
-    """The perceptron's and MIRA's steps, the cost of wrong answers, and the mean of the weights after each visit.
+    """The perceptron and MIRA, with costs of wrong answers and averaged weights.
 
-    With a cost, the answer that is searched for is that of which score and cost together are highest; it must lose
-    against the right one by its cost. Without one, a wrong answer costs 1.
+    With a cost, the search finds the answer with the highest sum of score and cost, and the right answer must win by
+    this cost. Without one, every wrong answer has the cost 1.
     """
 
     features: Features

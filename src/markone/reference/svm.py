@@ -1,4 +1,4 @@
-"""The linear support vector machine: the largest margin, and what it costs to violate it."""
+"""The linear support vector machine: the largest margin, with a cost for violations."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ STILL = 1e-13
 
 @dataclass
 class SVM:
-    """Minimises ½‖w‖² + Σ C·h·loss by giving each example in turn the best multipliers, while all others stay.
+    """Minimises ½‖w‖² + Σ C·h·loss. Each visit finds the best multipliers of one example while all others are fixed.
 
     With two classes there is one weight vector, of the second class; its margin is y·w·x. With more there is one for
     each class, and the margin is the score of the right class minus the best of the wrong ones (Crammer and Singer).
-    One-versus-rest is as many machines of two classes: see `one_versus_rest`. The loss is max(0, 1 - margin), or its
-    square; the bias is the weight of a feature that is always 1.
+    One-versus-rest trains a machine with two classes for each class: see `one_versus_rest`. The loss is
+    max(0, 1 - margin), or its square. The bias is the weight of a feature that is always 1.
     """
 
     classes: int
@@ -27,7 +27,7 @@ class SVM:
 
     w: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
     alpha: list[dict[int, Number]] = field(default_factory=list)
-    """For each example the multiplier of each weight vector: w_k = Σ alpha_k·x."""
+    """The multipliers of each example, one for each weight vector: w_k = Σ alpha_k·x."""
 
     def __post_init__(self) -> None:
         self.moving = [1] if self.classes == 2 else list(range(self.classes))
@@ -39,30 +39,30 @@ class SVM:
         return [dot(self.w.get(k, {}), self.extend(x)) if k in self.moving else 0 for k in range(self.classes)]
 
     def learn(self, examples: Sequence[tuple[Vector, int, Number]], passes: int) -> int:
-        """Visits the examples until nothing moves, or so many times; says how many passes that took."""
+        """Make passes until nothing changes, at most `passes`. Returns the number of passes."""
         self.w = {k: {} for k in self.moving}
         self.alpha = [dict.fromkeys(self.moving, 0) for _ in examples]
-        for made in range(1, passes + 1):
-            moves = [self.visit(i, *example) for i, example in enumerate(examples)]
-            if max(moves, default=0) <= STILL:
-                return made
+        for number in range(1, passes + 1):
+            changes = [self.visit(i, *example) for i, example in enumerate(examples)]
+            if max(changes, default=0) <= STILL:
+                return number
         return passes
 
     def visit(self, i: int, x: Vector, y: int, h: Number) -> Number:
-        """Gives an example its best multipliers; says how far they moved."""
+        """Set the multipliers of an example to their optimum, and return their largest change."""
         norm2 = length2(self.extend(x))
         if h == 0:
             return 0
         best = self.best_of_two if self.classes == 2 else self.best_of_many
-        wanted = best(self.alpha[i], self.scores(x), y, norm2, self.C * h)
-        moved: Number = 0
-        for k, alpha in wanted.items():
+        optimum = best(self.alpha[i], self.scores(x), y, norm2, self.C * h)
+        change: Number = 0
+        for k, alpha in optimum.items():
             step = alpha - self.alpha[i][k]
-            moved = max(moved, abs(step))
+            change = max(change, abs(step))
             self.alpha[i][k] = alpha
             for feature, value in self.extend(x).items():
                 self.w[k][feature] = self.w[k].get(feature, 0) + step * value
-        return moved
+        return change
 
     def best_of_two(
         self, alpha: dict[int, Number], s: list[Number], y: int, norm2: Number, cost: Number
@@ -80,7 +80,8 @@ class SVM:
     def best_of_many(
         self, alpha: dict[int, Number], s: list[Number], y: int, norm2: Number, cost: Number
     ) -> dict[int, Number]:
-        """Minimises ½·norm2·Σ(a_k - alpha_k)² + Σ s_k·a_k - a_y [+ a_y²/4C], where all sum to 0, only a_y is positive.
+        """Minimise ½·norm2·Σ(a_k - alpha_k)² + Σ s_k·a_k - a_y [+ a_y²/4C], where all a_k sum to 0 and only a_y may be
+        positive.
 
         At the optimum all a_k that are not at a bound have the same slope, the level. The lower it is, the more wrong
         classes are below their bound of 0: those with the highest scores.
@@ -102,19 +103,19 @@ class SVM:
         return {**found, y: -sum(found.values())}
 
     def lack(self, s: list[Number], y: int) -> Number:
-        """How much the margin falls short of 1."""
+        """The amount by which the margin is below 1."""
         if self.classes == 2:
             return max(0, 1 - (s[1] if y == 1 else -s[1]))
         return max(0, 1 + max(s[k] for k in range(self.classes) if k != y) - s[y])
 
     def primal(self, examples: Sequence[tuple[Vector, int, Number]]) -> Number:
-        """What is minimised, by the weights as they are."""
+        """The objective, which is minimised, with the current weights."""
         power = 2 if self.loss == "squared" else 1
         costs = sum(self.C * h * self.lack(self.scores(x), y) ** power for x, y, h in examples)
         return self.norm2() / 2 + costs
 
     def dual(self, examples: Sequence[tuple[Vector, int, Number]]) -> Number:
-        """What the primal cannot be less than, by the multipliers as they are."""
+        """A lower bound of the objective, from the current multipliers."""
         total: Number = 0
         for alpha, (_, y, h) in zip(self.alpha, examples, strict=True):
             a = abs(alpha[1]) if self.classes == 2 else alpha[y]
@@ -128,7 +129,7 @@ class SVM:
 def one_versus_rest(
     examples: Sequence[tuple[Vector, int, Number]], classes: int, passes: int, C: Number = 1, loss: str = "hinge"
 ) -> list[SVM]:
-    """For each class a machine that tells it from all others."""
+    """Train a machine for each class, which separates it from all others."""
     machines = [SVM(2, C=C, loss=loss) for _ in range(classes)]
     for k, machine in enumerate(machines):
         machine.learn([(x, int(y == k), h) for x, y, h in examples], passes)

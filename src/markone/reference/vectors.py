@@ -13,7 +13,7 @@ BIAS = "BIAS"
 
 
 def dot(w: Vector, x: Vector) -> Number:
-    """The activation: the sum over features of weight times value."""
+    """The activation: the sum of weight times value over all features."""
     return sum(w.get(feature, 0) * value for feature, value in x.items())
 
 
@@ -36,5 +36,5 @@ def softmax(scores: Sequence[float]) -> list[float]:
 
 
 def cross_entropy(z: float, y: int) -> float:
-    """The loss of the probability σ(z) of a yes, when the truth y is 1 or 0."""
+    """The loss of the predicted probability σ(z) of class 1, if the right class y is 1 or 0."""
     return -math.log(sigmoid(z) if y == 1 else 1 - sigmoid(z))

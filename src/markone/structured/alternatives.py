@@ -1,4 +1,4 @@
-"""Choosing: an answer and the next best one, and what each feature said to both."""
+"""A choice: the predicted answer, the second-best answer, and the weights of each feature for both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOBODY = "-"
 
 
 class Term(NamedTuple):
-    """What a feature says to two answers."""
+    """The weights of one feature for two answers."""
 
     feature: str
     chosen: float
@@ -32,15 +32,18 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Choice(Brief):
-    """An answer, the next best one, and what each feature says to them: the differences add up to the margin."""
+    """A predicted answer, the second-best answer, and the weights of each feature for both.
+
+    The differences of the weights add up to the margin.
+    """
 
     chosen: str
     against: str | None
-    """None where there was nothing to choose."""
+    """None if no other answer was possible."""
     terms: list[Term]
-    """Those with the largest differences first."""
+    """Sorted by the size of their differences, the largest first."""
     top: int = field(default=ROWS_SHOWN, kw_only=True)
-    """How many of them a table shows."""
+    """How many terms a table shows."""
 
     @property
     def margin(self) -> float:
@@ -68,7 +71,7 @@ class Choice(Brief):
 def choice(
     names: Sequence[str], weights: NDArray[Any], chosen: int, answers: Sequence[str], possible: Sequence[int]
 ) -> Choice:
-    """What spoke for one of the answers, of which only some were possible."""
+    """Compare the chosen answer with the best other possible answer. `weights` has a row for each feature."""
     others = [answer for answer in possible if answer != chosen]
     if not others:
         return Choice(answers[chosen], None, [])

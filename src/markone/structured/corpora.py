@@ -1,4 +1,4 @@
-"""Corpora: files of sentences, a batch at a time or whole, and CoNLL-U written back as it was."""
+"""Corpora: reads files of sentences, all at once or batch by batch."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ COLUMNS_OF_CONLLU = {
 }
 USUAL = (FORM, "lemma", "upos", "xpos", "feats", "deprel")
 FIELDS_OF_JSON = {"tokens": FORM, "words": FORM, "tags": TAG, "heads": HEAD}
-"""What people call the columns in JSON; other names are their own."""
+"""Usual names of columns in JSON, and our names for them. Other names stay the same."""
 WORD = re.compile(rb"^[^#\s]", re.MULTILINE)
-"""A line that is neither blank nor a comment. In files of columns a word may begin with #; others will follow."""
+"""A line that is neither blank nor a comment. In a file of columns a word may begin with #, but not all words do."""
 LINES_LOOKED_AT = 50
 LONGEST_PARAGRAPH = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus(Brief):
-    """Files of sentences, which can be read again and again, a batch at a time: `for batch in corpus`."""
+    """Files of sentences that can be read several times, batch by batch: `for batch in corpus`."""
 
     files: Sequence[File]
     name: str
     format: str
     columns: Sequence[str] | None = None
-    """The names of all columns of a file of columns; of CoNLL-U, those that are wanted."""
+    """For a file of columns, the names of all columns. For CoNLL-U, the names of the columns to read."""
     tabs: bool = False
-    """Whether columns are separated by tabs, and may have blanks in them."""
+    """Whether columns are separated by tabs, so that they may contain blanks."""
     heads: bool = True
-    """Whether the heads of CoNLL-U are read; else nobody minds what they are."""
+    """Whether the heads in CoNLL-U are read and checked. Otherwise they are ignored."""
     options: Options = field(default_factory=Options)
     usual: Sequence[str] | None = None
-    """The names of the columns of other files of this make, where a file of columns has none."""
+    """The names for the columns of a file of columns if `columns` is None, for example those of a model's file."""
 
     def __iter__(self) -> Iterator[Sentences]:
         read = self.reader()
@@ -83,7 +83,7 @@ class Corpus(Brief):
                 yield batch
 
     def batches(self) -> Iterator[Sentences]:
-        """The same, where there must be sentences."""
+        """The batches of the corpus. It is an error if there are no sentences."""
         empty = True
         for batch in self:
             empty = False
@@ -117,7 +117,7 @@ class Corpus(Brief):
 def sentences_of(
     chunk: Chunk, names: Sequence[str] | None, read: Callable[[], _core.SentencesRead], format: str
 ) -> Sentences:
-    """What the core has read of a chunk."""
+    """The sentences that the core reads from a chunk."""
     try:
         found = read()
     except _core.BadLine as error:
@@ -132,9 +132,9 @@ def sentences_of(
 
 
 def check_text(chunk: Chunk) -> None:
-    """That all bytes are UTF-8, and none is 0."""
+    """Check that the text is valid UTF-8 and contains no byte 0."""
     data = chunk.data
-    problem: Words = "there is a byte 0, which no text has; is it a text at all, or has it another encoding?"
+    problem: Words = "there is a byte 0, which text never contains; is this a text file in another encoding?"
     place = data.find(b"\0")
     if place < 0:
         if data.isascii():
@@ -145,8 +145,8 @@ def check_text(chunk: Chunk) -> None:
         except UnicodeDecodeError as error:
             place = error.start
             problem = (
-                f"{data[error.start : error.end]!r} is not UTF-8; if the file has another encoding, say so, for "
-                "instance ",
+                f"{data[error.start : error.end]!r} is not UTF-8; if the file has another encoding, name it, for "
+                "example ",
                 Setting("encoding", "latin-1"),
             )
     line = 1 + data.count(b"\n", 0, place)
@@ -155,9 +155,9 @@ def check_text(chunk: Chunk) -> None:
 
 
 class ColumnReader:
-    """Reads columns, of which there are as many in all chunks as in the first, and on its first line.
+    """Reads files of columns. Every line must have as many columns as the first one.
 
-    Where they are not named they have as many of the usual names as there are columns, and numbers behind these.
+    If the columns have no names, they get the usual names, and numbers if there are more columns than usual names.
     """
 
     def __init__(self, names: Sequence[str] | None, tabs: bool, usual: Sequence[str] | None = None) -> None:
@@ -174,7 +174,7 @@ class ColumnReader:
         except DataError as error:
             if self.names is None:
                 raise
-            words = str(error.words).replace("as on the lines before", "as are named")
+            words = str(error.words).replace(" as on the lines before", ", which is the number of names")
             raise DataError(words, file=error.file, line=error.line) from None
         self.width = self.width or len(batch.columns)
         return batch if self.names is not None or self.usual is None else self.renamed(batch, self.usual)
@@ -184,15 +184,15 @@ class ColumnReader:
         if FORM not in names:
             example = Setting("columns", ["form", "pos"])
             raise DataError(
-                f"there are {self.width} columns, and in the files of this model the words were in column "
+                f"there are {self.width} columns, but in the training file of this model the words were in column "
                 f"{list(usual).index(FORM) + 1}",
-                advice=("say the names of the columns, for instance ", example),
+                advice=("name the columns, for example ", example),
             )
         return replace(batch, columns=dict(zip(names, batch.columns.values(), strict=True)))
 
 
 class JsonReader:
-    """Reads objects with a list of tokens, and lists of what is known of each."""
+    """Reads JSON objects with a list of tokens, and other lists with one entry for each token."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -231,11 +231,11 @@ class JsonReader:
         )
 
     def fields(self, line: bytes) -> dict[str, list[Any]]:
-        """The columns of a line, by our names for them."""
+        """The columns of a line, under our names for them."""
         try:
             found: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"this is no JSON: {error}") from None
+            raise DataError(f"this is not valid JSON: {error}") from None
         if not isinstance(found, dict):
             raise DataError('a line must be an object, as in {"tokens": ["a", "dog"], "tags": ["DET", "NOUN"]}')
         row: dict[str, list[Any]] = {
@@ -250,7 +250,8 @@ class JsonReader:
 
 
 def is_column(name: str, row: Mapping[str, list[Any]]) -> bool:
-    """Whether a list has something to say of each word. Those of well-known names must, and are checked."""
+    """Whether a list is a column of strings, one for each word. Lists with well-known names must be, and are checked
+    later."""
     fits = len(row[name]) == len(row[FORM]) and all(isinstance(one, str) for one in row[name])
     return name in FIELDS_OF_JSON.values() or fits
 
@@ -259,8 +260,10 @@ def is_column(name: str, row: Mapping[str, list[Any]]) -> bool:
 
 
 def with_words(found: Iterable[Chunk], options: Options) -> Iterator[Chunk]:
-    """The chunks, of which those without words, as of blank lines and comments, have become part of one that has some:
-    of the next, or of the last where it is not in a hurry."""
+    """Join chunks that contain only blank lines and comments with a neighbour that contains words.
+
+    That is the next chunk, or the previous one unless the input is a pipe, whose sentences should not wait.
+    """
     before: Chunk | None = None
     for chunk in found:
         if before is None:
@@ -286,13 +289,13 @@ def is_short(chunk: Chunk, options: Options) -> bool:
 
 
 def last_sentence_end(data: bytes) -> int:
-    """Behind the last blank line."""
+    """The position after the last blank line."""
     plain, dos = data.rfind(b"\n\n"), data.rfind(b"\n\r\n")
     return max(plain + 2 if plain >= 0 else 0, dos + 3 if dos >= 0 else 0)
 
 
 def last_paragraph_end(data: bytes) -> int:
-    """The same, but a text that has no blank lines is cut at a line's end when it is long."""
+    """The position after the last blank line. A long text without blank lines is cut at the end of a line."""
     end = last_sentence_end(data)
     return last_line_end(data) if end == 0 and len(data) > LONGEST_PARAGRAPH else end
 
@@ -318,27 +321,27 @@ def open_corpus(
     heads: bool = True,
     once: bool = False,
 ) -> Corpus:
-    """Files of sentences, to be read a batch at a time.
+    """Open files of sentences, which are then read batch by batch.
 
     Parameters
     ----------
     what
         The name of a file or a pattern, `-` for standard input, or a list of paths. Files may be compressed.
     format
-        `conllu`; `columns`, separated by blanks or tabs, as in the shared tasks of 2000 and 2003; `jsonl`, with lists
-        of `tokens`, `tags` and the like; `text`, which is cut into sentences and words; `lines`, the same with a
-        sentence on each line. By default what the file's name or, where that says nothing, its first lines tell.
+        `conllu`; `columns`, separated by blanks or tabs, as in the CoNLL shared tasks of 2000 and 2003; `jsonl`, with
+        lists such as `tokens` and `tags`; `text`, which is split into sentences and words; or `lines`, which is text
+        with one sentence on each line. By default the format is guessed from the file's name or its first lines.
     columns
-        The names of the columns of a file of columns, of which one is `form`, the words; by default `form`, `1`, `2`
-        ... Of CoNLL-U, those that are wanted.
+        For a file of columns, the names of all its columns. One of them must be `form`, the words. The default is
+        `form`, `1`, `2`, and so on. For CoNLL-U, the names of the columns to read.
     separator
-        What separates columns: `"\\t"`, or `" "` for any blanks. By default tabs, where the first line has any.
+        The separator of columns: `"\\t"`, or `" "` for any blanks. The default is tabs if the first line has any.
     encoding
-        Of the files.
+        The encoding of the files.
     heads
-        Read the heads of CoNLL-U, which must then be numbers of words; else nobody minds what they are.
+        Read the heads in CoNLL-U, which must then be valid. Otherwise they are ignored.
     once
-        They will be read only once, so that of a pipe nothing need be kept.
+        The files will be read only once, so that the content of a pipe need not be kept.
     """
     options = Options(encoding=encoding, once=once)
     if format is not None:
@@ -353,7 +356,7 @@ def open_corpus(
     if format is None:
         format = named_format(files[0].name) or guess_format(start.data)
     if separator is not None and format != "columns":
-        raise SettingsError("separator", f"means nothing for the format {format!r}; leave it out")
+        raise SettingsError("separator", f"has no meaning for the format {format!r}; leave it out")
     if columns is not None:
         columns = checked_columns(columns, format)
     tabs = separator == "\t" if separator is not None else b"\t" in start.data.lstrip().split(b"\n", 1)[0]
@@ -369,7 +372,7 @@ def read_sentences(
     encoding: str = "utf-8",
     heads: bool = True,
 ) -> Sentences:
-    """All sentences of files, as `open_corpus` has them, or of lists in Python, as `Sentences.of` has them."""
+    """Read all sentences of files (see `open_corpus`) or of Python lists (see `Sentences.of`)."""
     if isinstance(what, Sentences):
         return what
     if isinstance(what, Corpus):
@@ -395,7 +398,7 @@ def files_of(what: Any, once: bool) -> list[File]:
     found = [path for one in paths for path in find(one)]
     for path in found:
         if os.path.isdir(path):
-            raise DataError(f"{path} is a folder; name the files in it, for instance {os.path.join(path, '*.conllu')}")
+            raise DataError(f"{path} is a folder; name the files in it, for example {os.path.join(path, '*.conllu')}")
     return [file_at(path, once) for path in found]
 
 
@@ -405,15 +408,15 @@ def named_format(path: str) -> str | None:
 
 
 def guess_format(start: bytes) -> str:
-    """What the first lines look like."""
+    """Guess the format from the first lines of a file."""
     lines = [line.rstrip(b"\r") for line in islice(start.split(b"\n"), LINES_LOOKED_AT)]
-    told = [line for line in lines if line.strip() and not line.startswith(b"#")]
-    if told and told[0].count(b"\t") == 9:
+    content = [line for line in lines if line.strip() and not line.startswith(b"#")]
+    if content and content[0].count(b"\t") == 9:
         return "conllu"
-    if told and told[0].lstrip().startswith(b"{"):
+    if content and content[0].lstrip().startswith(b"{"):
         return "jsonl"
     widths = {len(line.split()) for line in lines if line.strip() and not line.startswith(b"-DOCSTART-")}
-    return "columns" if len(widths) == 1 and widths.pop() > 1 and len(told) > 1 else "text"
+    return "columns" if len(widths) == 1 and widths.pop() > 1 and len(content) > 1 else "text"
 
 
 def checked_columns(columns: Sequence[str], format: str) -> list[str]:
@@ -423,12 +426,12 @@ def checked_columns(columns: Sequence[str], format: str) -> list[str]:
             if name not in COLUMNS_OF_CONLLU:
                 known = ", ".join(map(repr, COLUMNS_OF_CONLLU))
                 guess = did_you_mean(name, COLUMNS_OF_CONLLU)
-                raise SettingsError("columns", f"must be some of {known}, not {name!r}.{guess}")
+                raise SettingsError("columns", f"must be among {known}, not {name!r}.{guess}")
         return list(dict.fromkeys([FORM, *names]))
     if format != "columns":
-        raise SettingsError("columns", f"means nothing for the format {format!r}; leave it out")
+        raise SettingsError("columns", f"has no meaning for the format {format!r}; leave it out")
     if FORM not in names:
-        raise SettingsError("columns", f"must have {FORM!r} for the words, but are {names!r}")
+        raise SettingsError("columns", f"must contain {FORM!r}, the column of words, but are {names!r}")
     return names
 
 
@@ -436,7 +439,7 @@ def checked_columns(columns: Sequence[str], format: str) -> list[str]:
 
 
 def check_trees(sentences: Sentences) -> None:
-    """That the heads of each sentence are a tree with one root; else an error says where they are not."""
+    """Check that the heads of each sentence form a tree with one root. The error names the first wrong place."""
     if sentences.heads is None:
         raise DataError("the sentences have no heads, so there are no trees")
     found = _core.find_bad_tree(sentences.starts, np.ascontiguousarray(sentences.heads, np.int32))

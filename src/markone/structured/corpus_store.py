@@ -1,4 +1,4 @@
-"""Sentences to learn from, pass after pass, which need not fit into memory."""
+"""Training sentences that are visited in every pass and need not fit into memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from markone.structured.sentences import Sentences
 
 
 def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True) -> tuple[Sentences, Spill]:
-    """All sentences of a source, with heads where they are wanted, and the memory left for what is made of them.
+    """All sentences of a source, and the memory that is left for data made from them.
 
-    Those of files are in memory only as far as `memory` goes. Of their places only the lines are kept.
+    Sentences of files are kept in memory up to the limit `memory`, and otherwise in a temporary file. Only the line
+    numbers of their words are kept, not the text of the file.
     """
     spill = Spill(memory_budget(memory))
     if isinstance(source, Sentences):
@@ -31,7 +32,7 @@ def held_sentences(source: Any, memory: int | str | None, *, heads: bool = True)
 
 
 def hold(batches: Iterable[Sentences], spill: Spill) -> Sentences:
-    """The sentences of all batches, of which there is one at least, and each comes from one piece of a file."""
+    """Join the sentences of one or more batches. Each batch comes from one piece of a file."""
     columns: defaultdict[str, GrowingStrings] = defaultdict(lambda: GrowingStrings(spill))
     starts, which, lines, heads = (GrowingArray(spill, kind) for kind in (np.int64, np.uint32, np.uint32, np.int32))
     starts.append(np.zeros(1))

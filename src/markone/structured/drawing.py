@@ -1,4 +1,4 @@
-"""Drawing: the tree of a sentence, in a terminal and as SVG."""
+"""Draws the tree of a sentence, in a terminal and as SVG."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from markone.reporting.html import escaped
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 BOXES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
-"""A sign for each set of directions in which lines go from it."""
+"""A character for each set of directions in which lines leave it."""
 PLAIN_BOXES = " |||-+++-+++-+++"
 ARROW, PLAIN_ARROW = "►", ">"
 
-# Of the picture, in pixels.
+# Sizes in the SVG picture, in pixels.
 CHARACTER = 8.5
 GAP = 22.0
 LEAST_WIDTH = 30.0
@@ -24,12 +24,12 @@ SIDE = 16.0
 TEXT_HEIGHT = 20.0
 ROUND = 8.0
 STEP = 5.0
-"""Between two arcs that end at the same word."""
+"""The distance between two arcs that leave the same word."""
 
 
 @dataclass(frozen=True)
 class Comb:
-    """A word and those that depend on it, as a line along which they hang."""
+    """A vertical line that connects a head with its dependents. It goes from the first to the last of these words."""
 
     head: int
     first: int
@@ -44,16 +44,16 @@ def tree_text(
     *,
     ascii: bool = False,
 ) -> str:
-    """A tree for a terminal: a word on each line, and on the left lines from heads to what depends on them.
+    """Draw a tree for a terminal: one word on each line, with lines on the left from heads to their dependents.
 
     Parameters
     ----------
     words, labels, tags
-        Of the sentence; labels and tags may be left out.
+        The columns of the sentence. Labels and tags are optional.
     heads
-        The number of each word's head, from 1; 0 for a root, -1 where it is unknown.
+        The number of each word's head, counted from 1; 0 for a root, -1 if it is unknown.
     ascii
-        Use signs of ASCII only.
+        Use only ASCII characters.
 
     >>> print(tree_text(["the", "dog", "barks"], [2, 3, 0], ["det", "nsubj", "root"]))
       ┌─► the    det
@@ -72,7 +72,7 @@ def tree_text(
 
 
 def line_art(heads: Sequence[int], levels: dict[int, tuple[Comb, int]], ascii: bool) -> Iterator[str]:
-    """What is on the left of each word. The combs' columns are counted from the words leftwards, from 1."""
+    """The drawing on the left of each word. Columns are counted from the words to the left, from 1."""
     boxes, arrow = (PLAIN_BOXES, PLAIN_ARROW) if ascii else (BOXES, ARROW)
     wide = max((level for _, level in levels.values()), default=0)
     for i, head in enumerate(heads, 1):
@@ -91,8 +91,7 @@ def line_art(heads: Sequence[int], levels: dict[int, tuple[Comb, int]], ascii: b
 
 
 def levels_of(heads: Sequence[int]) -> dict[int, tuple[Comb, int]]:
-    """The comb of each word on which others depend, and its column: further left than those of its words, and where no
-    other is on the same line."""
+    """The comb of each head, and its column: left of the combs of its dependents, and not on top of another comb."""
     hanging: dict[int, list[int]] = {}
     for i, head in enumerate(heads, 1):
         if head > 0:
@@ -110,7 +109,7 @@ def levels_of(heads: Sequence[int]) -> dict[int, tuple[Comb, int]]:
 
 
 def height(word: int, hanging: dict[int, list[int]]) -> int:
-    """The longest way down from a word."""
+    """The length of the longest path from a word down to a word without dependents."""
     level, here = 0, hanging.get(word, [])
     while here:
         level, here = level + 1, [i for above in here for i in hanging.get(above, [])]
@@ -126,7 +125,7 @@ def check_tree(
     for i, head in enumerate(heads, 1):
         if not -1 <= head <= len(words):
             raise DataError(f"the head of word {i} is {head}, but the sentence has {len(words)} words")
-    free: set[int] = set()  # of circles
+    free: set[int] = set()  # words from which no cycle can be reached
     for i in range(1, len(words) + 1):
         path: list[int] = []
         at = i
@@ -134,7 +133,7 @@ def check_tree(
             path.append(at)
             at = heads[at - 1]
         if at in path:
-            raise DataError(f"the heads go in a circle: from word {at} upwards one comes to word {at} again")
+            raise DataError(f"the heads form a cycle: the path from word {at} to its head, and so on, returns to it")
         free.update(path)
 
 
@@ -143,7 +142,7 @@ def check_tree(
 
 @dataclass(frozen=True)
 class Arc:
-    """From a head to a word, or from above to a root, whose head is 0."""
+    """An arc from a head to a word."""
 
     head: int
     word: int
@@ -159,9 +158,9 @@ def tree_svg(
     labels: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
 ) -> str:
-    """The same as a picture in SVG: words from left to right, with arcs above them from heads to what depends on them.
+    """Draw a tree as SVG: words from left to right, with arcs above them from heads to their dependents.
 
-    It has no colours of its own but takes those of the page in which it stands.
+    The drawing uses the text colour of the page that contains it.
     """
     check_tree(words, heads, labels, tags)
     names = labels if labels is not None else [""] * len(words)
@@ -207,7 +206,7 @@ def places(words: Sequence[str], labels: Sequence[str], tags: Sequence[str] | No
 
 
 def arcs_of(heads: Sequence[int]) -> dict[Arc, int]:
-    """Each arc, and how high it is drawn: above those that it spans."""
+    """Each arc and the level at which it is drawn, which is above all arcs that it spans."""
     arcs = sorted(
         (Arc(head, word) for word, head in enumerate(heads, 1) if head > 0),
         key=lambda arc: (arc.ends[1] - arc.ends[0], arc.ends),
@@ -221,7 +220,7 @@ def arcs_of(heads: Sequence[int]) -> dict[Arc, int]:
 
 
 def drawn(arc: Arc, level: int, top: float, middles: Sequence[float], heads: Sequence[int], label: str) -> list[str]:
-    """The line, arrow and label of an arc. Where it leaves its head depends on how many others do so on that side."""
+    """The line, arrow and label of an arc. Arcs that leave a head on the same side start at different points."""
     to_right = arc.word > arc.head
     siblings = [word for word, head in enumerate(heads, 1) if head == arc.head and (word > arc.head) == to_right]
     siblings.sort(key=lambda word: -abs(word - arc.head))  # the longest leaves nearest to the middle
@@ -239,7 +238,7 @@ def drawn(arc: Arc, level: int, top: float, middles: Sequence[float], heads: Seq
 
 
 def arrow_at(x: float, y: float, above: float) -> str:
-    """A line down to a word, with a head."""
+    """A vertical line down to a word, with an arrowhead."""
     line = f'<path d="M{x:g} {above:g}V{y - 5:g}" stroke="currentColor"/>'
     return f'{line}<path d="M{x - 3.5:g} {y - 7:g}H{x + 3.5:g}L{x:g} {y:g}Z"/>'
 

@@ -1,4 +1,4 @@
-"""Why taggers and parsers decide as they do: of all words of a sentence, and of a tagger without any."""
+"""Explanations of taggers and parsers: for all words of a sentence, or for a whole tagger."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from markone.structured.parser_explanation import ParseExplanation
 from markone.structured.tagger import TagExplanation, TagFeature, Tagger
 
 SPARE = (5, 4)
-"""Features have long names, and are left out where a screen is narrow: first those that speak against."""
+"""Columns to leave out on a narrow screen, because feature names are long: first the evidence against an answer."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SentenceExplanation(Shown):
-    """Why each word of a sentence is what it is. Printed, each decision is a line."""
+    """The reasons for each decision about the words of a sentence. It is printed with one line per decision."""
 
     words: list[TagExplanation | ParseExplanation]
 
@@ -43,7 +43,7 @@ class SentenceExplanation(Shown):
 
 
 def decisions(word: TagExplanation | ParseExplanation) -> Iterator[tuple[str, Choice]]:
-    """What was decided of a word, in words, and between what."""
+    """The decisions about a word: the answer in words, and the choice."""
     if isinstance(word, TagExplanation):
         yield word.chosen, word
     else:
@@ -53,19 +53,19 @@ def decisions(word: TagExplanation | ParseExplanation) -> Iterator[tuple[str, Ch
 
 
 def in_words(choice: Choice) -> list[str]:
-    """The other answer, by how much it loses, and what says most for and against that."""
+    """The other answer, the margin, and the features that support the choice most and oppose it most."""
     if choice.against is None:
         return [NOBODY] * 4
     strongest = [max(choice.terms, key=lambda term: term.difference * side, default=None) for side in (1, -1)]
-    said = [
+    evidence = [
         NOBODY if term is None or term.difference * side <= 0 else f"{term.feature} {signed_number(term.difference)}"
         for side, term in zip((1, -1), strongest, strict=True)
     ]
-    return [choice.against, plain_number(choice.margin), *said]
+    return [choice.against, plain_number(choice.margin), *evidence]
 
 
 def explain_sentence(model: Tagger | Parser, words: Any) -> SentenceExplanation:
-    """Why a tagger or a parser says what it says of each word of one sentence.
+    """Explain the decisions of a tagger or a parser for each word of one sentence.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def explain_sentence(model: Tagger | Parser, words: Any) -> SentenceExplanation:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TaggerExplanation(Shown):
-    """What a tagger goes by: the strongest features for and against each tag."""
+    """The features with the largest weights for and against each tag."""
 
     strongest: dict[str, list[TagFeature]]
 
@@ -92,11 +92,11 @@ class TaggerExplanation(Shown):
         for tag, found in self.strongest.items():
             weights = signed_numbers([one.weight for one in found])
             rows = [[one.feature, weight] for one, weight in zip(found, weights, strict=True)]
-            yield Grid([[f"what speaks for {tag}", "weight"]], rows)
+            yield Grid([[f"evidence for {tag}", "weight"]], rows)
             yield ""
 
 
 def explain_tagger(tagger: Tagger, top: int = 20) -> TaggerExplanation:
-    """What a tagger goes by."""
+    """Return the `top` strongest features for and against each tag."""
     top = check_top(top)
     return TaggerExplanation({tag: tagger.strongest(tag, top) for tag in tagger.tags})

@@ -1,7 +1,8 @@
-"""The jackknife: tags for sentences by taggers that have not learned from them.
+"""The jackknife: tags each training sentence with a tagger that was not trained on it.
 
-A parser that is to parse with a tagger's tags must learn from tags as good as those will be. Its own sentences a tagger
-has seen, and tags better than others. So they are divided into parts, and each part is tagged by a tagger of the rest.
+A parser that will use predicted tags should be trained with tags of the same quality. But a tagger is more accurate on
+its own training sentences than on new ones. So the sentences are divided into parts, and each part is tagged by a
+tagger that was trained on the other parts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PASSES = 5
 def learn_to_tag(
     sentences: Sentences, column: str, epochs: int, *, seed: int, spill: Spill, progress: Progress
 ) -> Tagger:
-    """A tagger for a parser. Interrupted, it is of no use."""
+    """Train a tagger for a parser. A parser cannot use a half-trained tagger, so an interruption is passed on."""
     tagger = Tagger.train(sentences, column=column, epochs=epochs, seed=seed, memory=spill.left, progress=progress)
     if tagger.history.stopped == "interrupted":
         raise KeyboardInterrupt
@@ -31,9 +32,9 @@ def learn_to_tag(
 
 
 def jackknifed(sentences: Sentences, column: str, *, seed: int, spill: Spill, progress: Progress) -> Strings:
-    """The column as taggers give it that have learned from the other parts of the sentences."""
+    """The predicted tags of all words, each part by a tagger that was trained on the other parts."""
     if len(sentences) < FOLDS:
-        raise DataError(f"there are {len(sentences)} sentences, which cannot be divided into {FOLDS} parts")
+        raise DataError(f"there are only {len(sentences)} sentences, which cannot be divided into {FOLDS} parts")
     order = shuffled(np.arange(len(sentences), dtype=np.int64), seed, 0)
     names = (FORM, column)
     number_of: dict[str, int] = {}

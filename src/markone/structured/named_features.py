@@ -1,4 +1,4 @@
-"""Weights and features by name, as Python has them: for answers of any making, of which the core knows nothing."""
+"""Weights and features by name, in Python dictionaries: for structures that the core does not know."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from markone.storage.saved import Contents, blob, check_finite
 
 LARGEST = sys.float_info.max
 Example = tuple[Any, Any]
-"""x, and the right answer y."""
+"""An input x and its right answer y."""
 
 
 class Weights(dict[str, float]):
-    """The weights of features by name. What has none weighs 0.
+    """The weights of features by name. Features without an entry have the weight 0.
 
     >>> w = Weights({"a": 2.0})
     >>> w["a"], w["b"], w.score({"a": 3, "b": 1}), len(w)
@@ -41,19 +41,19 @@ class Weights(dict[str, float]):
         products = [self[name] * value for name, value in named(features).items()]
         try:
             score = math.fsum(products)
-        except (OverflowError, ValueError):  # what is too large for a float on the way, or an infinity less another
+        except (OverflowError, ValueError):  # a partial sum overflows, or infinities are subtracted
             score = math.nan
         if not math.isfinite(score):
-            raise DataError("the score of an answer overflows: weights, or values of features, are too large")
+            raise DataError("the score of an answer overflows: weights or feature values are too large")
         return score
 
 
 def named(features: Any) -> Mapping[str, float]:
-    """Features as values by name: a list of names counts how often each is there."""
+    """Features as a mapping from names to values. In a list of names, the value is the number of occurrences."""
     if isinstance(features, Mapping):
         return features
     if isinstance(features, str) or not isinstance(features, Iterable):
-        raise DataError(f"features must be values by name, or a list of names, not {features!r:.80}")
+        raise DataError(f"features must be a dict of values by name, or a list of names, not {features!r:.80}")
     return Counter(features)
 
 
@@ -67,7 +67,7 @@ def checked(features: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def difference(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """What the one has more of, or less, than the other."""
+    """The features of `one` minus the features of `other`, without zeros."""
     found = dict(checked(one))
     for name, value in checked(other).items():
         found[name] = found.get(name, 0) - value
@@ -97,20 +97,20 @@ def list_of(examples: Iterable[Any]) -> list[Example]:
 
 
 def save_numbers(names: list[str], **columns: Mapping[str, float]) -> dict[str, NDArray[Any]]:
-    """Numbers by names as arrays."""
+    """The arrays of a file with these names, and a column of numbers for each mapping."""
     numbers = {key: np.array([by[name] for name in names], np.float64) for key, by in columns.items()}
     return {**blob("names", Strings.of(names)), **numbers}
 
 
 def numbers_of(contents: Contents, key: str, names: list[str]) -> dict[str, float]:
-    """One of the columns that `save_numbers` gave."""
+    """One of the columns that `save_numbers` has written, by name."""
     numbers = contents.array(key, np.float64, len(names))
     check_finite(key, numbers)
     return dict(zip(names, numbers.tolist(), strict=True))
 
 
 def weights_in(contents: Contents) -> Weights:
-    """The weights, which are all that is left."""
+    """The weights, which must be the last part of the contents."""
     weights = Weights(numbers_of(contents, "weights", contents.names("names")))
     contents.close()
     return weights

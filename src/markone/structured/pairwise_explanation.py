@@ -1,4 +1,4 @@
-"""Deciding: what speaks for one answer and against another, and how clearly right answers win."""
+"""Compares answers in pairs: which features decide between two answers, and by which margins right answers win."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from markone.reporting.grids import Grid, label_in_words, plain_number, signed_n
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Decision(Shown):
-    """Which features decided between two answers. Printed, it is a table that adds up to the difference."""
+    """The features that decided between two answers. It is printed as a table that adds up to the difference."""
 
     answer: Any
     other: Any
     score: float
-    """Of the answer."""
+    """The score of the answer."""
     other_score: float
     rows: list[Row]
-    """Features in which the two differ, what decided most first: how much more the answer has of each, its weight, and
-    the product."""
+    """The features in which the two differ, with the difference of their values, the weight, and the product. Rows are
+    sorted by the size of the product, the largest first."""
     top: int
-    """So many rows are shown."""
+    """How many rows are printed."""
 
     def in_brief(self) -> str:
         return f"{self.answer!r:.60} and not {self.other!r:.60}, by {plain_number(self.difference)}"
 
     @property
     def difference(self) -> float:
-        """By how much the answer is better than the other: the sum of the products."""
+        """The score of the answer minus the score of the other one: the sum of the products."""
         return math.fsum(row.product for row in self.rows)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has; answers as they are printed."""
+        """The explanation as JSON values. Answers are given as text."""
         return {
             "answer": str(self.answer),
             "other": str(self.other),
@@ -49,7 +49,7 @@ class Decision(Shown):
     def parts(self) -> Iterator[str | Grid]:
         first, second = label_in_words(str(self.answer)), label_in_words(str(self.other))
         yield f"{first} scores {plain_number(self.score)}, {second} {plain_number(self.other_score)}"
-        yield f"What is positive speaks for {first}, what is negative for {second}."
+        yield f"Positive numbers support {first}, negative numbers support {second}."
         shown = self.rows if len(self.rows) <= self.top + 1 else self.rows[: self.top]
         rest = math.fsum(row.product for row in self.rows[len(shown) :])
         *products, others, total = signed_numbers([*(row.product for row in shown), rest, self.difference])
@@ -66,23 +66,24 @@ class Decision(Shown):
 
 @dataclass(frozen=True, repr=False)
 class StructuredMargins(Brief):
-    """By how much right answers win over the best of the others, and what the theory says of it."""
+    """The margins by which right answers win against the best other answers, and the mistake bound of the theory."""
 
     functional: Sequence[float]
-    """Of each example: the score of the right answer less that of the best other one; infinite where there is none."""
+    """For each example, the score of the right answer minus that of the best other one; infinite if there is none."""
     norm: float
     """|w|."""
     radius: float | None = None
-    """R, the longest difference between the features of a right answer and of another one, where all can be seen."""
+    """R, the length of the longest difference between the features of a right and of another answer; None if not all
+    answers are known."""
     mistakes: int | None = None
-    """How many were made in training."""
+    """The number of mistakes in training; None if the bound does not apply to them."""
 
     def in_brief(self) -> str:
         return str(self).split("\n")[0]
 
     @property
     def separates(self) -> bool:
-        """Whether every right answer wins."""
+        """Whether every right answer wins against all others."""
         return all(margin > 0 for margin in self.functional)
 
     @property
@@ -92,8 +93,8 @@ class StructuredMargins(Brief):
 
     @property
     def bound(self) -> float | None:
-        """R²/γ², which a perceptron's mistakes cannot exceed, in whatever order it meets the examples (Collins 2002);
-        None where the weights do not separate, where R is not known, or where no float is as large."""
+        """R²/γ², an upper bound of a perceptron's mistakes with any order of the examples (Collins 2002). None if the
+        weights do not separate, if R is unknown, or if the bound is too large for a float."""
         if self.radius is None or not self.separates or not self.smallest > 0:
             return None
         ratio = self.radius / self.smallest
@@ -102,7 +103,7 @@ class StructuredMargins(Brief):
     def __str__(self) -> str:
         wrong = sum(margin <= 0 for margin in self.functional)
         lines = [f"smallest margin {plain_number(self.smallest)}; {wrong:,} of {len(self.functional):,} not above 0"]
-        made = "" if self.mistakes is None else f"{self.mistakes:,} mistakes were made; "
+        made = "" if self.mistakes is None else f"{self.mistakes:,} mistakes in training; "
         if self.bound is not None and self.radius is not None:
             allowed, radius = math.floor(self.bound), plain_number(self.radius)
             lines.append(f"{made}the theory allows at most {allowed:,}: R²/γ², with R = {radius}")

@@ -1,4 +1,4 @@
-"""The parser: a tree over the words of each sentence."""
+"""The dependency parser: finds a tree over the words of each sentence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Tree(NamedTuple):
     """The head and the label of each word of a sentence."""
 
     heads: list[int]
-    """The number of the word on which each depends, from 1; 0 for the root."""
+    """The number of each word's head, counted from 1; 0 for the root."""
     labels: list[str]
 
     def __repr__(self) -> str:
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
 
 class Parser(SentenceModel):
-    """A tree over each sentence: on which word each depends, and how.
+    """A dependency parser: finds the head of each word, and the label of the relation between them.
 
     Examples
     --------
@@ -66,18 +66,18 @@ class Parser(SentenceModel):
         resume: Saved | None = None,
     ) -> None:
         self.labels = labels
-        """Of arcs."""
+        """The labels of arcs."""
         self.settings = settings
-        """How it was trained."""
+        """The settings of its training."""
         self.weights = weights
         self.history = history
         """The passes of its training."""
         self.crossing = crossing
-        """How many sentences it was trained on had arcs that cross, which were lifted, or were skipped for it."""
+        """The number of training sentences with crossing arcs. These arcs were lifted, or the sentences skipped."""
         self.tagger = tagger
-        """What tags the words before they are parsed, if it was learned with the parser."""
+        """The tagger that was trained with the parser, if any. It tags words before they are parsed."""
         self.resume = resume
-        """What is needed to go on with the training, in a file of checkpoints."""
+        """The state from which training can be resumed. Only checkpoints have it."""
         self._core = weights.parser(settings.width, settings.mode == "exact")
         self._names = Strings.of(labels)
 
@@ -109,60 +109,61 @@ class Parser(SentenceModel):
         callback: Callback | None = None,
         progress: Progress | bool | None = None,
     ) -> Parser:
-        """Learns from sentences that have trees.
+        """Train a parser on sentences that have trees.
 
         Parameters
         ----------
         source
-            `Sentences`, the path of a file of them in CoNLL-U, or lists in Python: a dict of columns for each sentence,
-            with `form`, `head`, `deprel` and a column of tags.
+            `Sentences`, the path of a CoNLL-U file, or a Python list with a dict of columns for each sentence: `form`,
+            `head`, `deprel` and a column of tags.
         mode
-            `fast`: move by move, learned with a dynamic oracle that knows what is best after mistakes, too. `accurate`:
-            with a beam of states, learned where the best of them is furthest above the right one. `exact`: the best
-            tree of all whose score is the sum of its arcs' scores, by Eisner's algorithm and learned with MIRA, in time
-            that grows with the third power of a sentence's length.
+            `fast`: greedy transition-based parsing, trained with a dynamic oracle, which knows the best moves after
+            mistakes, too. `accurate`: transition-based parsing with a beam, trained with updates at the largest
+            violation. `exact`: the tree with the highest sum of arc scores, found with Eisner's algorithm and trained
+            with MIRA. Its time grows with the third power of the sentence length.
         tags
-            The column of parts of speech that is looked at.
+            The column of part-of-speech tags that the parser uses.
         tag
-            Learn a tagger of that column as well, which is part of the parser and tags whatever it parses. The parser
-            then learns from tags as good as those will be: each of five parts of the sentences is tagged by a tagger
-            that has learned from the others.
+            Also train a tagger for this column. It becomes part of the parser and tags all sentences before they are
+            parsed. The parser is then trained with predicted tags: the sentences are divided into five parts, and each
+            part is tagged by a tagger that was trained on the others.
         epochs
-            How many passes are made; 32 if it is to be accurate, and else 10.
+            The number of passes. The default is 32 in the mode `accurate`, and 10 in the other modes.
         round
-            After so many passes the weights start from 0 again, and sentences come in other orders: the weights are
-            the mean of all rounds, which is better than each. 8 by default if it is to be accurate; else one round is
-            all.
+            After this number of passes the weights start from 0 again, with other orders of the sentences. The final
+            weights are the mean of all rounds, which is better than each of them. The default is 8 in the mode
+            `accurate`, and a single round in the other modes.
         beam
-            How many states are kept, if it is to be accurate; 8 by default.
+            The number of states in the beam in the mode `accurate`. The default is 8.
         C
-            The longest step of MIRA, if the search is exact; 0.01 by default.
+            The longest step of MIRA in the mode `exact`. The default is 0.01.
         features
-            How many features of moves, or of arcs, are kept: those with the largest weights.
+            The number of features of moves, or of arcs, to keep: those with the largest weights.
         crossing
-            What becomes of trees whose arcs cross, which it cannot make: `lift` gives the shortest such arc the next
-            higher head until none cross, `skip` leaves the sentence out. How many there were is `Parser.crossing`.
+            How to handle trees with crossing arcs, which the parser cannot produce. `lift` moves the shortest crossing
+            arc to the head of its head until no arcs cross. `skip` ignores the sentence. `Parser.crossing` is the
+            number of such sentences.
         seed
-            Of the order of sentences, which is another in each pass, of how it explores, and of what is held out.
+            The seed for the orders of the sentences, the exploration, and the choice of held-out sentences.
         holdout
             The share of sentences that are held out.
         patience
-            Stop when the share of held-out words with the right head and label has not got better for so many passes,
-            and take the best weights.
+            Stop after this number of passes without improvement of the held-out accuracy (the share of words with the
+            right head and label), and use the best weights.
         memory
-            How much of it the sentences of files and what is made of them may take, as in `"500 MB"`; half of the
-            machine's by default. What does not fit goes through a temporary file; the parser is the same.
+            The memory limit for the sentences of files and data made from them, for example `"500 MB"`. The default is
+            half of the machine's memory. Beyond the limit a temporary file is used; the result is the same.
         checkpoint
-            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
-            or a `Checkpoints` that says how often.
+            The path of a checkpoint file, which is written after every pass and when Ctrl-C or SIGTERM interrupts the
+            training; or a `Checkpoints`, which says how often to write it.
         resume
-            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
-            parser will be, to the bit, what it would have been without the interruption. Source and settings must be
-            the same; `epochs` may be more.
+            Resume the training from the checkpoint file, if it exists, or from another file. The parser will have the
+            same bits as without the interruption. Source and settings must be the same; only `epochs` may be larger.
         callback
-            Called with each pass; training ends when it returns True.
+            A function that is called after each pass. Training ends when it returns True.
         progress
-            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
+            progress.
         """
         given = {
             "mode": mode,
@@ -192,7 +193,7 @@ class Parser(SentenceModel):
     # ---- parsing
 
     def parse(self, sentences: Any) -> list[Tree]:
-        """The tree of each sentence.
+        """Return the tree of each sentence.
 
         Parameters
         ----------
@@ -206,31 +207,31 @@ class Parser(SentenceModel):
         return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
-        """The heads and the labels of all words, as columns."""
+        """Return the heads and the labels of all words, as columns."""
         parsed = self.parsed(sentences)
         assert parsed.heads is not None
         return parsed.heads, parsed.column(DEPREL)
 
     def parsed(self, sentences: Sentences) -> Sentences:
-        """The sentences with the heads and labels that it finds and, if it has a tagger, with that one's tags."""
+        """Return the sentences with predicted heads and labels and, if the parser has a tagger, predicted tags."""
         batch = self._tagged(with_tags(sentences, self.settings.tags))
         heads, numbers = self._parse(batch)
         return batch.with_columns({DEPREL: self._names.take(numbers)}, heads)
 
     def evaluate(self, sentences: Any) -> TreeScore:
-        """How many heads and labels are right; the sentences have the right ones."""
+        """Measure how many predicted heads and labels are right. The sentences contain the right ones."""
         batch = self._read(sentences)
         return score_trees(batch, *self.parse_columns(batch))
 
     def explain(self, words: Any, i: int) -> ParseExplanation:
-        """What spoke for the head of word `i`, when it got one, and not for another move; and for its label.
+        """Explain the head of word `i`, at the move that chose it, and its label.
 
         Parameters
         ----------
         words
             One sentence.
         i
-            The number of the word, from 0.
+            The number of the word, counted from 0.
         """
         batch = self._one(words)
         check_word(i, batch)
@@ -243,15 +244,15 @@ class Parser(SentenceModel):
             state.make(int(moves[step]), int(labels[step]))
             step += 1
         before = np.ascontiguousarray(moves[:step]), np.ascontiguousarray(labels[:step])
-        how, label, root = int(moves[step]), int(labels[step]), batch.words
-        head = state.next if how == LEFT else state.stack[-2]
+        move, label, root = int(moves[step]), int(labels[step]), batch.words
+        head = state.next if move == LEFT else state.stack[-2]
         if self.settings.mode == "exact":
             arc = self._why_head(bank, state, head, i)
         else:
             weights, nodes = self._core.look_at_moves(bank, 0, *before)
             names = [state.name(template, nodes) for template in _core.move_templates()]
-            arc = choice(names, weights.reshape(-1, 3) * self.weights.move_unit, how, MOVES, state.allowed())
-        weights, nodes = self._core.look_at_labels(bank, 0, *before, how)
+            arc = choice(names, weights.reshape(-1, 3) * self.weights.move_unit, move, MOVES, state.allowed())
+        weights, nodes = self._core.look_at_labels(bank, 0, *before, move)
         names = [state.name(template, nodes) for template in _core.label_templates()]
         possible = np.flatnonzero(self.weights.label_uses & (OF_ROOT if head == root else OF_OTHERS)).tolist()
         rows = weights.reshape(-1, len(self.labels)) * self.weights.label_unit
@@ -263,7 +264,7 @@ class Parser(SentenceModel):
         )
 
     def _path(self, bank: _core.TreeBank) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The moves that make the tree of the only sentence, and the labels of its arcs."""
+        """The moves that build the tree of the only sentence, and the labels of its arcs."""
         if self.settings.mode != "exact":
             return self._core.path(bank, 0)
         heads, numbers = self._core.parse(bank)
@@ -280,18 +281,18 @@ class Parser(SentenceModel):
         return np.array(moves, np.int32), np.array(labels, np.int32)
 
     def _why_head(self, bank: _core.TreeBank, state: Replay, head: int, word: int) -> Choice:
-        """What spoke for the arc from its head, and not for that from the next best one."""
+        """Compare the arc from the predicted head with the arc from the second-best head."""
         scores = self._core.arc_scores(bank, 0)[:, word].copy()
         scores[[head, word]] = -np.inf
         other = int(np.argmax(scores))
         if not np.isfinite(scores[other]):
             return Choice(state.forms[head], None, [])
-        said: dict[str, list[float]] = {}
+        weights_of: dict[str, list[float]] = {}
         for side, one in enumerate((head, other)):
             weights = self._core.look_at_arc(bank, 0, one, word).tolist()
             for name, weight in zip(state.arc_names(one, word), weights, strict=True):
-                said.setdefault(name, [0.0, 0.0])[side] = weight
-        terms = [Term(name, *both) for name, both in said.items() if both[0] != both[1]]
+                weights_of.setdefault(name, [0.0, 0.0])[side] = weight
+        terms = [Term(name, *both) for name, both in weights_of.items() if both[0] != both[1]]
         terms.sort(key=lambda term: -abs(term.difference))
         return Choice(state.forms[head], state.forms[other], terms)
 

@@ -1,4 +1,4 @@
-"""Why a parser has made an arc, and what it saw when it did."""
+"""Explanations of a parser: why it chose an arc and a label, with the names of the features it used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ROOT = "ROOT"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ParseExplanation(Shown):
-    """Why a word has its head and its label."""
+    """The reasons for the head and the label of a word."""
 
     word: str
     head: str
     arc: Choice
-    """The move that made the arc against the next best one of that moment; of an exact search, the head against the
-    one that would be the next best for this word."""
+    """The move that made the arc, compared with the second-best move at that time. In the mode `exact`, the head
+    compared with the second-best head of this word."""
     label: Choice
 
     def in_brief(self) -> str:
@@ -47,14 +47,14 @@ class ParseExplanation(Shown):
         yield f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
         for one in (self.arc, self.label):
             if one.against is None:
-                yield f"{one.chosen!r}, because nothing else could be"
+                yield f"{one.chosen!r}, because nothing else was possible"
                 continue
             yield f"{one.chosen!r} and not {one.against!r}, by {plain_number(one.margin)}"
             yield one.grid()
 
 
 class Replay:
-    """A sentence as a parser has left it after some moves, to name what it saw."""
+    """The state of a parser after some moves, from which the names of its features are made."""
 
     def __init__(self, forms: Sequence[str], tags: Sequence[str], labels: Sequence[str]) -> None:
         self.forms = [*forms, ROOT]
@@ -81,12 +81,12 @@ class Replay:
         self.children["left" if move == LEFT else "right"][head].append(child)
 
     def name(self, template: Sequence[str], nodes: NDArray[np.int32]) -> str:
-        """A feature: each atom with what it is here."""
+        """The name of a feature: each atom with its value in this state."""
         at = dict(zip(_core.tree_nodes(), nodes.tolist(), strict=True))
         return ", ".join(f"{atom}={self._value(atom, at)}" for atom in template)
 
     def arc_names(self, head: int, child: int) -> list[str]:
-        """The features of an arc, in the order in which the core has them."""
+        """The names of the features of an arc, in the order of the core."""
         size = len(self.forms) - 1
         at = dict.fromkeys(_core.tree_nodes(), -1)
         at |= {"h": head, "c": child, "c-1": child - 1, "c+1": child + 1, "h-1": head - 1}

@@ -1,4 +1,4 @@
-"""The file of a parser: what of it is written, and how it is made again of what somebody wrote."""
+"""The file of a parser: what it contains, and how it is checked when it is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KIND = "parser"
 
 
 def saved_parser(model: Parser, *, final: bool = False) -> Saved:
-    """What a file keeps."""
+    """The content of a parser's file."""
     parts = {"weights": model.weights.save()}
     if model.resume is not None and not final:
         parts["resume"] = model.resume
@@ -38,11 +38,11 @@ def parser_parts(saved: Saved) -> dict[str, Any]:
     labels = tags_of(contents.fact("labels", list))
     history = history_in(contents)
     crossing = contents.fact("crossing", int)
-    need(0 <= crossing <= LARGEST, f"it says that {crossing!r:.50} sentences have arcs that cross")
+    need(0 <= crossing <= LARGEST, f"it says that {crossing!r:.50} sentences have crossing arcs")
     weights = ParserWeights.load(contents.saved("weights"), len(labels))
     tagger = Tagger.from_saved(contents.saved("tagger")) if "tagger" in saved.facts else None
     if tagger is not None and tagger.settings.column != settings.tags:
-        raise DataError(f"its tagger is one of {tagger.settings.column!r:.50}, not of {settings.tags!r:.50}")
+        raise DataError(f"its tagger predicts {tagger.settings.column!r:.50}, not {settings.tags!r:.50}")
     resume = contents.saved("resume") if "resume" in saved.facts else None
     contents.close()
     return {

@@ -1,4 +1,4 @@
-"""Settings of a parser: what it looks at, how it searches and how it learns."""
+"""Settings of a parser: its input, its search and its training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mode = Literal["fast", "accurate", "exact"]
 Crossing = Literal["lift", "skip"]
 USUAL_EPOCHS: dict[Mode, int] = {"fast": 10, "accurate": 32, "exact": 10}
 USUAL_ROUND = 8
-"""Passes, where it is accurate."""
+"""The number of passes in a round in the mode `accurate`."""
 USUAL_BEAM = 8
 USUAL_C = 0.01
 USUAL_FEATURES = 1_000_000
@@ -25,7 +25,7 @@ WIDEST_BEAM = 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ParserSettings(Brief):
-    """Settings of a parser, spelled out: see `Parser.train`."""
+    """The complete settings of a parser, without defaults: see `Parser.train`."""
 
     mode: Mode = required(one_of(*get_args(Mode)))
     tags: str = required(text("the name of a column of tags"))
@@ -45,17 +45,17 @@ class ParserSettings(Brief):
             raise SettingsError("tags", f"must be the name of a column of tags, not {self.tags!r}")
         check_patience(self.holdout, self.patience)
         if self.mode != "exact" and self.C is not None:
-            only = ("belongs to ", Setting("mode", "exact"), f", not to {self.mode!r}")
+            only = ("is only for ", Setting("mode", "exact"), f", not for {self.mode!r}")
             raise SettingsError("C", only, value=self.C, advice="leave it out")
         if self.mode == "exact" and self.C is None:
             raise SettingsError("C", ("must be a number greater than 0 for ", Setting("mode", "exact"), ", not None"))
         if self.mode == "accurate" and self.beam is None:
             raise SettingsError("beam", ("must be a whole number for ", Setting("mode", "accurate"), ", not None"))
         if self.mode != "accurate" and self.beam is not None:
-            only = ("is the width of ", Setting("mode", "accurate"), f", not of {self.mode!r}")
+            only = ("is only for ", Setting("mode", "accurate"), f", not for {self.mode!r}")
             raise SettingsError("beam", only, value=self.beam, advice="leave it out")
 
     @property
     def width(self) -> int:
-        """How many states the search keeps."""
+        """The number of states that the search keeps."""
         return 1 if self.beam is None else self.beam

@@ -1,4 +1,4 @@
-"""How a parser is trained."""
+"""The training of a parser."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
     from markone.structured.parser import Parser
 
 SMALLEST = 0.5
-"""Averaged weights for labels that are not as large are left out. A mistake moves a weight by 1; what has moved once,
-late, is hardly worth its place."""
+"""Smaller averaged weights for labels are dropped. A mistake changes a weight by 1, so a weight that has changed only
+once, late in training, is hardly worth its memory."""
 MOST_LABELS = 4096
 MOVES_FOR_A_WORD = 2
 PASSES_OF_TAGGER = 10
-"""Of the one that becomes part of the parser."""
+"""The passes of the tagger that becomes part of the parser."""
 
 
 def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options: RunOptions, *, tag: bool) -> Parser:
-    """See `Parser.train`."""
+    """Train a parser: see `Parser.train`."""
     settings = settings_for(given)
     sentences, spill = held_sentences(source, options.memory)
     check_trees(sentences)
-    advice = ("say with ", Setting("tags", ...), " which column has them")
+    advice = ("name the column of tags with ", Setting("tags", ...))
     check_tags(with_tags(sentences, settings.tags), settings.tags, advice)
     kept = kept_model(make.load, settings, options)
     tagger = None
@@ -69,7 +69,7 @@ def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options
 
 
 def settings_for(given: dict[str, Any]) -> ParserSettings:
-    """What is given, and else what is usual."""
+    """The given settings, with defaults for those that are None."""
     usual = {
         "epochs": USUAL_EPOCHS.get(given["mode"], 1) if given["epochs"] is None else given["epochs"],
         "round": USUAL_ROUND if given["mode"] == "accurate" and given["round"] is None else given["round"],
@@ -103,7 +103,7 @@ class ParserTraining(SentenceTraining["Parser"]):
         self.learned = sentences.chosen(learned, columns, spill)
         self.held_out = sentences.chosen(held_out, columns, spill)
         if self.learned.words == 0:
-            raise DataError("there is nothing to learn from: the sentences have no words")
+            raise DataError("there is no training data: the sentences have no words")
         self.heads = heads if len(learned) == len(sentences) else heads[sentences.words_of(learned)]
         self.labels, self.numbers = numbered_labels(self.learned, spill)
         self.uses = np.zeros(len(self.labels), np.uint8)
@@ -128,7 +128,7 @@ class ParserTraining(SentenceTraining["Parser"]):
         if len(self.held_out) == 0:
             return None, None
         parser = self.model(self.weights(), self.new_history(), None)
-        parser.tagger = None  # which has learned from what is held out; the sentences have other taggers' tags
+        parser.tagger = None  # it was trained on the held-out sentences; these already have tags of other taggers
         return None, score_trees(self.held_out, *parser.parse_columns(self.held_out)).las
 
     def norm2(self) -> float:
@@ -153,8 +153,8 @@ class ParserTraining(SentenceTraining["Parser"]):
         return {**state, "steps": np.array([state["steps"]], np.int64)}
 
     def steps_of(self, passes: int, visits: int) -> int:
-        """How many steps so many passes take, and some visits of the next: a step is a move or, with a wider search, a
-        sentence."""
+        """The number of steps after some passes and some visits of the next one. In the mode `fast` a step is a move,
+        in the other modes it is a sentence."""
         if self.settings.mode != "fast":
             return passes * self.rows + visits
         lengths = np.diff(self.learned.starts)
@@ -163,15 +163,15 @@ class ParserTraining(SentenceTraining["Parser"]):
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
         if state.keys() != STATE.keys():
-            raise damaged("it has other arrays than it should")
+            raise damaged("its arrays are not those of a parser's training")
         for name, dtype in STATE.items():
             if state[name].dtype != dtype or state[name].ndim != 1:
-                raise damaged(f"the array {name} has another form than it should")
+                raise damaged(f"the array {name} has a wrong type or shape")
         try:
             arrays: dict[str, Any] = {**state}
             steps = arrays.pop("steps").tolist()
             if len(steps) != 1:
-                raise damaged("the array steps has another form than it should")
+                raise damaged("the array steps has a wrong type or shape")
             if steps[0] != self.steps_of(passes, visits):
                 raise damaged(f"it has made {steps[0]} steps, not {self.steps_of(passes, visits)}")
             self.learner.set_state(*steps, **arrays)
@@ -188,19 +188,22 @@ class ParserTraining(SentenceTraining["Parser"]):
 
 
 def numbered_labels(sentences: Sentences, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:
-    """The labels, in the order in which they are numbered, and that of each word."""
+    """The labels in the order of their numbers, and the number of each word's label."""
     parts = (part.column(DEPREL).tolist() for part in sentences.parts())
     labels, numbers = numbered(parts, sentences.words, spill)
     if len(labels) > MOST_LABELS:
-        raise DataError(f"there are {len(labels):,} labels, and there may be {MOST_LABELS:,}; is this deprel?")
+        raise DataError(
+            f"there are {len(labels):,} labels, but at most {MOST_LABELS:,} are allowed; does the column {DEPREL!r} "
+            "contain labels?"
+        )
     return labels, numbers
 
 
 def gold_heads(sentences: Sentences) -> NDArray[np.int32]:
-    assert sentences.heads is not None  # it was checked
+    assert sentences.heads is not None  # `check_trees` has checked it
     return np.ascontiguousarray(sentences.heads, np.int32)
 
 
 def projective(sentences: Sentences) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Heads of trees whose arcs do not cross, and how many arcs were lifted in each sentence."""
+    """The heads of trees without crossing arcs, and the number of arcs that were lifted in each sentence."""
     return _core.projective(sentences.starts, gold_heads(sentences))

@@ -1,4 +1,4 @@
-"""Weights of a parser, as models keep them: whole numbers of some unit, found by keys."""
+"""The weights of a parser as a model stores them: integer multiples of a unit, sorted by keys."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FIRST_PARTS = 2**16
 
 
 def packed_keys(name: str, keys: NDArray[np.uint64]) -> dict[str, NDArray[Any]]:
-    """Ascending keys in five bytes each: how many there are with each value of the first two bytes, and the next five.
+    """Pack ascending keys into five bytes each. The first two bytes are stored as counts of their values.
 
-    The last byte is of no account, and 0.
+    The last byte is not used, and is 0.
     """
     first = (keys >> np.uint64(48)).astype(np.int64)
     return {
@@ -35,7 +35,7 @@ def unpacked_keys(contents: Contents, name: str) -> NDArray[np.uint64]:
     rest = contents.array(f"{name}_rest", np.uint32, None).astype(np.uint64)
     middle = contents.array(f"{name}_middle", np.uint8, len(rest)).astype(np.uint64)
     if int(counts.sum()) != len(rest):
-        raise damaged(f"there are other {name} than it says")
+        raise damaged(f"the number of its {name} does not match its counts")
     first = np.repeat(np.arange(FIRST_PARTS, dtype=np.uint64), counts)
     keys: NDArray[np.uint64] = first << np.uint64(48) | middle << np.uint64(40) | rest << np.uint64(8)
     if (keys[1:] < keys[:-1]).any():
@@ -45,28 +45,29 @@ def unpacked_keys(contents: Contents, name: str) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ParserWeights(Brief):
-    """What a parser predicts with. Of moves and of labels there are features, each with a key in ascending order."""
+    """The weights that a parser predicts with. Features of moves and of labels have keys, in ascending order."""
 
     label_uses: NDArray[np.uint8]
-    """Whether a label may be that of the root's child (1), of others (2), or of both (3)."""
+    """Whether a label is for the child of the root (1), for other words (2), or for both (3)."""
     move_unit: float
-    """The weight that 1 stands for."""
+    """The weight that the integer 1 stands for."""
     move_keys: NDArray[np.uint64]
     move_weights: NDArray[np.uint32]
-    """The weight of `shift` in the lower half and that of `left` in the upper one; all three sum to 0."""
+    """The weight of `shift` in the lower half, and that of `left` in the upper half. The weights of the three moves sum
+    to 0, so that of `right` is not stored."""
     label_unit: float
     label_keys: NDArray[np.uint64]
     label_starts: NDArray[np.uint32]
     """Where each feature's weights start."""
     label_weights: NDArray[np.uint32]
-    """A weight in the lower half, and its label in the upper one."""
+    """A weight in the lower half, and its label in the upper half."""
     arc_keys: NDArray[np.uint64]
-    """Features of arcs and their weights, if the search is exact; then there are none of moves."""
+    """The features of arcs in the mode `exact`, which has no features of moves."""
     arc_weights: NDArray[np.float32]
 
     @classmethod
     def of(cls, learner: _core.TreeLearner, label_uses: NDArray[np.uint8], most: int, smallest: float) -> ParserWeights:
-        """The averaged weights of so many features, the largest, and for labels none smaller than `smallest`."""
+        """The averaged weights of the `most` features with the largest weights; for labels none below `smallest`."""
         return cls(label_uses=label_uses, **learner.average(most, smallest))
 
     def __len__(self) -> int:
@@ -106,7 +107,7 @@ class ParserWeights(Brief):
         contents = Contents(saved)
         units = [contents.fact(name, float) for name in ("move_unit", "label_unit")]
         if not all(math.isfinite(unit) and unit > 0 for unit in units):
-            raise damaged("a unit of its weights is no positive number")
+            raise damaged("a unit of its weights is not a positive number")
         keys = unpacked_keys(contents, "move_keys")
         label_keys = unpacked_keys(contents, "label_keys")
         arc_keys = contents.array("arc_keys", np.uint64, None)
@@ -130,11 +131,11 @@ class ParserWeights(Brief):
         if (arc_keys[1:] <= arc_keys[:-1]).any():
             raise damaged("its arc_keys are not in order")
         if (found.label_uses > OF_ROOT | OF_OTHERS).any() or (found.label_weights >> 16 >= labels).any():
-            raise damaged("it has a weight of a label that is not there")
+            raise damaged("it has a weight for a label that does not exist")
         return found
 
 
-# ---- what learning goes on from
+# ---- the state from which training is resumed
 
 STATE: dict[str, np.dtype[Any]] = {
     "steps": np.dtype(np.int64),

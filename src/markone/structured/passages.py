@@ -1,4 +1,4 @@
-"""Passages: where sentences stand in files."""
+"""Passages: the positions of sentences in files."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from markone.data.chunks import Chunk
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Passage(Brief):
-    """Pieces of files, to write sentences back with all that stands between their words."""
+    """Pieces of files that contain sentences, so that these can be written back with everything between their words."""
 
     format: str
     chunks: tuple[Chunk, ...]
-    """They end where sentences end."""
+    """Each chunk ends at the end of a sentence."""
     which: NDArray[np.int64]
-    """The chunk of each sentence."""
+    """The number of each sentence's chunk."""
     begins: NDArray[np.int64]
-    """Where in its chunk a sentence begins, with the comments before it ..."""
+    """The position in its chunk where each sentence begins, including the comments before it."""
     ends: NDArray[np.int64]
-    """... and where it ends."""
+    """The position in its chunk where each sentence ends."""
     places: NDArray[np.int64]
-    """Where in its chunk the line of each word begins."""
+    """The position in its chunk where the line of each word begins."""
 
     @classmethod
     def joined(cls, parts: Sequence[Passage]) -> Passage:
@@ -48,7 +48,7 @@ class Passage(Brief):
         return chunk.place(1 + chunk.data.count(b"\n", 0, int(self.places[word])))
 
     def lines(self) -> NDArray[np.uint32]:
-        """The line of each word in its file. There is one chunk."""
+        """The line number of each word in its file. The passage must have exactly one chunk."""
         (chunk,) = self.chunks
         ends = np.flatnonzero(np.frombuffer(chunk.data, np.uint8) == ord("\n"))
         return (chunk.lines_before + 1 + np.searchsorted(ends, self.places)).astype(np.uint32)
@@ -56,14 +56,14 @@ class Passage(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CorpusLines(Brief):
-    """CorpusLines of files, which are enough to say where something is wrong."""
+    """The files and line numbers of sentences, which error messages need."""
 
     format: str
     files: tuple[str, ...]
     which: NDArray[np.uint32]
-    """The file of each sentence."""
+    """The number of each sentence's file."""
     lines: NDArray[np.uint32]
-    """The line of each word."""
+    """The line number of each word."""
 
     def some(self, sentences: slice, words: slice) -> CorpusLines:
         return replace(self, which=self.which[sentences], lines=self.lines[words])

@@ -1,5 +1,5 @@
-"""The structured perceptron: learns to choose among answers of any making, of which the user says what their features
-are and how the best is found."""
+"""The structured perceptron: learns to choose among answers of any kind. The user provides functions that compute the
+features of an answer and find the best answer."""
 
 from __future__ import annotations
 
@@ -38,53 +38,57 @@ from markone.structured.sentence_model import contents_of
 KIND = "structured"
 RULES: tuple[Rule, ...] = ("perceptron", "mira")
 SETTINGS = ("rule", "C", "epochs", "average", "order", "seed", "holdout", "patience")
-"""Those of `markone.Settings` that mean something here."""
+"""The settings of `markone.Settings` that apply here."""
 
 
 class StructuredPerceptron(Brief):
-    """Learns to choose among answers of any making: tag sequences, trees, matchings, cuts of a text.
+    """Learns to choose among structured answers of any kind, for example tag sequences, trees, matchings or
+    segmentations.
 
-    The score of an answer y for x is the sum of the weights of its features. The best answer is predicted; where it is
-    wrong in training, the features of the right answer gain weight and those of the wrong one lose as much.
+    The score of an answer y for an input x is the sum of the weights of its features. The answer with the highest score
+    is predicted. If it is wrong in training, the weights of the right answer's features increase, and those of the
+    wrong answer's features decrease by the same amount.
 
     Parameters
     ----------
     features
-        `features(x, y)` gives the features of an answer: values by name, or a list of names, of which each counts as
-        often as it is there.
+        `features(x, y)` returns the features of an answer: a dict of values by name, or a list of names. In a list, the
+        value of a feature is the number of its occurrences.
     argmax
-        `argmax(x, w)` gives the best answer. The weights `w` are a dict by names of features, in which what has no
-        weight weighs 0, so that a search can score an answer part by part. With a `cost` it takes a third argument,
-        `argmax(x, w, y=None)`: in training that is the right answer, and the answer z is asked for of which score and
-        `cost(y, z)` together are highest.
+        `argmax(x, w)` returns the best answer. The weights `w` are a dict by feature names, in which missing features
+        have the weight 0, so that a search can score an answer part by part. With a `cost` it takes a third argument,
+        `argmax(x, w, y=None)`. In training, y is the right answer, and the function must return the answer z for which
+        the sum of its score and `cost(y, z)` is highest.
     answers
-        Instead of `argmax`, where there are not too many: `answers(x)` gives all that there are. Of equally good ones
-        the first is taken. `margins` needs them, or `best_other`.
+        An alternative to `argmax` if there are not too many answers: `answers(x)` returns all of them. Among equally
+        good answers the first is predicted. `margins` needs `answers` or `best_other`.
     cost
-        `cost(y, z)`, at least 0, is how bad it is to answer z where y is right. The right answer must then win by as
-        much as the other costs.
+        `cost(y, z)` is the cost, at least 0, of the answer z if y is right. The right answer must then win against
+        each other answer by at least its cost.
     best_other
-        `best_other(x, w, y)` gives the best answer that is not y, or None if there is none.
+        `best_other(x, w, y)` returns the best answer that is not y, or None if there is none.
     rule
-        `perceptron`, or `mira`, whose step is just as long as is needed to win by the cost, which is 1 by default.
+        `perceptron`; or `mira`, which takes the shortest step with which the right answer wins by the cost, which is 1
+        by default.
     C
-        The longest step of `mira`; 0.3 by default.
+        The longest step of `mira`. The default is 0.3.
     epochs
-        Passes over the examples, at most; 10 by default. A pass that changes nothing is the last.
+        The largest number of passes over the examples. The default is 10. Training stops after a pass without changes.
     average
-        Use the average of the weights after each visit instead of the last ones.
+        Use the average of the weights after all visits, instead of the last weights.
     order
-        Visit the examples as given, shuffled `once`, or shuffled anew for `each` pass.
+        Visit the examples as `given`, shuffled `once`, or shuffled again for `each` pass.
     seed
-        Makes the order repeatable.
+        The seed of the order.
     holdout
-        The share of examples kept apart to measure accuracy after each pass: the share of answers that are all right.
+        The share of examples that are held out. After each pass they measure the accuracy, which is the share of
+        completely right answers.
     patience
-        Stop after so many passes in which that has not got better, and take the best weights.
+        Stop after this number of passes without improvement of the held-out accuracy, and use the best weights.
 
     Examples
     --------
-    Cutting a text without blanks into words: an answer is a list of words, its features are the words.
+    Splitting a text without blanks into words: an answer is a list of words, and its features are the words.
 
     >>> def answers(text):
     ...     yield [text]
@@ -118,7 +122,7 @@ class StructuredPerceptron(Brief):
     ) -> None:
         if rule not in RULES:
             known = " or ".join(map(repr, RULES))
-            raise SettingsError("rule", f"must be {known} for answers made of parts, not {rule!r}")
+            raise SettingsError("rule", f"must be {known} for structured prediction, not {rule!r}")
         self.settings = Settings(
             rule=rule,
             C=C,
@@ -129,7 +133,7 @@ class StructuredPerceptron(Brief):
             holdout=holdout,
             patience=patience,
         )
-        """How it learns."""
+        """The settings of the training."""
         check_functions(features, argmax, answers, cost)
         self.features = features
         self.argmax = argmax
@@ -137,39 +141,39 @@ class StructuredPerceptron(Brief):
         self.cost = cost
         self.best_other = best_other
         self.weights = Weights()
-        """By names of features, once it has learned."""
+        """The weights by feature names, after training."""
         self.history = History()
-        """How the training went, pass by pass."""
+        """The passes of the training."""
         self.resume: Saved | None = None
-        """What is needed to go on with the training, in what is loaded from a file of checkpoints."""
+        """The state from which training can be resumed. Only checkpoints have it."""
 
     def in_brief(self) -> str:
         return f"{self.settings.rule}, {len(self.weights):,} features, {len(self.history)} passes"
 
-    # ---- using it
+    # ---- prediction
 
     def predict(self, x: Any) -> Any:
-        """The best answer."""
+        """Return the best answer."""
         return self.search(x, self.weights)
 
     def score(self, x: Any, y: Any) -> float:
-        """The score of an answer."""
+        """Return the score of an answer."""
         return self.weights.score(self.features(x, y))
 
     def accuracy(self, examples: Iterable[Example]) -> float:
-        """The share of examples whose answer is all right."""
+        """Return the share of examples with a completely right answer."""
         return share_right(self.search, self.weights, list_of(examples))
 
     def strongest(self, few: int = 20) -> list[tuple[str, float]]:
-        """The features of largest weight, be it positive or negative."""
+        """Return the features with the largest weights, positive or negative."""
         return sorted(self.weights.items(), key=lambda one: (-abs(one[1]), one[0]))[:few]
 
     def explain(self, x: Any, y: Any = None, other: Any = None, *, top: int = 20) -> Decision:
-        """Which features decided between two answers: by default the best one and the next best."""
+        """Explain which features decide between two answers. By default these are the best and the second best."""
         y = self.predict(x) if y is None else y
         other = self._best_other(x, y) if other is None else other
         if other is None:
-            raise DataError(f"there is no other answer than {y!r:.80}")
+            raise DataError(f"{y!r:.80} is the only answer")
         one, two = named(self.features(x, y)), named(self.features(x, other))
         rows = [
             Row(name, value, self.weights[name], value * self.weights[name])
@@ -179,7 +183,7 @@ class StructuredPerceptron(Brief):
         return Decision(y, other, self.weights.score(one), self.weights.score(two), rows, top)
 
     def margins(self, examples: Iterable[Example]) -> StructuredMargins:
-        """By how much the right answers win over the best of the others. Needs `answers` or `best_other`."""
+        """Return the margins by which right answers win against the best others. Needs `answers` or `best_other`."""
         pairs = list_of(examples)
         found: list[float] = []
         radius = 0.0
@@ -201,13 +205,13 @@ class StructuredPerceptron(Brief):
     # ---- searching
 
     def search(self, x: Any, w: Weights) -> Any:
-        """The best answer by these weights."""
+        """Return the best answer with these weights."""
         if self.argmax is not None:
             return self.argmax(x, w)
         return best_of(self._all(x), lambda z: w.score(self.features(x, z)))
 
     def rival(self, x: Any, w: Weights, y: Any) -> Any:
-        """The answer that the right one must win against: with a cost, the best after it is added."""
+        """Return the answer that the right one must win against: the best one, with costs added to scores."""
         cost = self.cost
         if cost is None:
             return self.search(x, w)
@@ -226,7 +230,7 @@ class StructuredPerceptron(Brief):
         if self.best_other is not None:
             return self.best_other(x, self.weights, y)
         if self.answers is None:
-            raise SettingsError("answers", "or best_other must be given, to find the best of the other answers")
+            raise SettingsError("answers", "or best_other must be given, to find the best other answer")
         others = [z for z in self._all(x) if z != y]
         return best_of(others, lambda z: self.score(x, z)) if others else None
 
@@ -242,26 +246,27 @@ class StructuredPerceptron(Brief):
         callback: Callback | None = None,
         progress: Progress | bool | None = None,
     ) -> Self:
-        """Learns from pairs of x and the right answer y, from the start or from where it was interrupted.
+        """Train on pairs of x and the right answer y, from the start or from a checkpoint.
 
         Parameters
         ----------
         examples
             The pairs.
         held_out
-            Pairs to measure accuracy on after each pass, instead of a share of the examples.
+            Pairs on which accuracy is measured after each pass, instead of a share of the examples.
         checkpoint
-            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
-            or a `Checkpoints` that says how often.
+            The path of a checkpoint file, which is written after every pass and when Ctrl-C or SIGTERM interrupts the
+            training; or a `Checkpoints`, which says how often to write it.
         resume
-            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
-            weights will be, to the bit, what they would have been without the interruption. Examples and settings must
-            be the same; `epochs` may be more. Examples are taken for the same if their right answers have the same
-            features, in the same order. That the functions are the same cannot be checked.
+            Resume the training from the checkpoint file, if it exists, or from another file. The weights will have the
+            same bits as without the interruption. Examples and settings must be the same; only `epochs` may be larger.
+            Examples count as the same if their right answers have the same features, in the same order. Markone cannot
+            check that the functions are the same.
         callback
-            Called with each pass; training ends when it returns True.
+            A function that is called after each pass. Training ends when it returns True.
         progress
-            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
+            progress.
         """
         options = RunOptions.of(checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
         train_perceptron(self, examples, held_out, options)
@@ -270,14 +275,14 @@ class StructuredPerceptron(Brief):
     # ---- files
 
     def save(self, path: Path, *, final: bool = False) -> None:
-        """Writes weights, settings and history into a file. The functions are code, and no file has them.
+        """Write weights, settings and history into a file. The functions are code and are not saved.
 
         Parameters
         ----------
         path
             The name of the file.
         final
-            Leave out what is needed only to go on with the training.
+            Leave out the state from which training can be resumed.
         """
         facts = {
             "kind": KIND,
@@ -299,7 +304,7 @@ class StructuredPerceptron(Brief):
         cost: Callable[[Any, Any], float] | None = None,
         best_other: Callable[[Any, Weights, Any], Any] | None = None,
     ) -> Self:
-        """What `save` has written, with the functions that it learned with."""
+        """Load a file that `save` has written. The functions must be those of the training."""
         saved = read_file(path)
         with making("model", path):
             settings, history, weights, resume = parts_of(saved)
@@ -311,11 +316,11 @@ class StructuredPerceptron(Brief):
 
 def parts_of(saved: Saved) -> tuple[Settings, History, Weights, Saved | None]:
     contents = contents_of(saved, KIND, "structured perceptron")
-    told = contents.fact("settings", dict)
-    check_keys(told, set(SETTINGS), "its settings")
-    settings = settings_of(told)
+    stored = contents.fact("settings", dict)
+    check_keys(stored, set(SETTINGS), "its settings")
+    settings = settings_of(stored)
     if settings.rule not in RULES:
-        raise DataError(f"its rule is {settings.rule!r:.50}, which is none for answers made of parts")
+        raise DataError(f"its rule is {settings.rule!r:.50}, which is not a rule for structured prediction")
     history = history_in(contents)
     resume = contents.saved("resume") if "resume" in saved.facts else None
     return settings, history, weights_in(contents), resume
@@ -325,20 +330,20 @@ def check_functions(features: Any, argmax: Any, answers: Any, cost: Any) -> None
     if not callable(features):
         raise SettingsError("features", f"must be a function of x and an answer, not {features!r:.80}")
     if argmax is None and answers is None:
-        raise SettingsError("argmax", "must be given, or answers instead, among which the best is looked for")
+        raise SettingsError("argmax", "must be given, or answers, from which the best one is chosen")
     for name, function in (("argmax", argmax), ("answers", answers), ("cost", cost)):
         if function is not None and not callable(function):
             raise SettingsError(name, f"must be a function, not {function!r:.80}")
     if argmax is not None and not takes(argmax, 2):
-        raise SettingsError("argmax", "must take x and the weights, and need no more to predict")
+        raise SettingsError("argmax", "must take x and the weights, and must not need other arguments to predict")
     if argmax is not None and cost is not None and not takes(argmax, 3):
         raise SettingsError(
-            "argmax", "must take the right answer as a third argument where there is a cost, and add the cost to scores"
+            "argmax", "must take the right answer as a third argument if there is a cost, and add the cost to scores"
         )
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether it can be called with so many arguments. What is not written in Python may not tell."""
+    """Whether a function can be called with `count` arguments. Functions that do not tell are accepted."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:
@@ -349,5 +354,5 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def best_of(answers: Sequence[Any], score: Callable[[Any], float]) -> Any:
-    """The first of the best."""
+    """The first answer with the highest score."""
     return max(answers, key=score)

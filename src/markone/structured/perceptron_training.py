@@ -1,4 +1,4 @@
-"""How a structured perceptron is trained."""
+"""The training of a structured perceptron."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def train_perceptron(
     held_out: Iterable[Example] | None,
     options: RunOptions,
 ) -> None:
-    """See `StructuredPerceptron.train`."""
+    """Train a structured perceptron: see `StructuredPerceptron.train`."""
     kept = None
     if options.resume_from is not None:
         kept = type(learner).load(
@@ -69,12 +69,12 @@ def train_perceptron(
 def divide(
     learner: StructuredPerceptron, pairs: list[Example], held_out: Iterable[Example] | None
 ) -> tuple[list[Example], list[Example]]:
-    """Examples to learn from, and those that are held out."""
+    """The training examples and the held-out examples."""
     share = learner.settings.holdout
     if held_out is not None and share:
-        raise SettingsError("holdout", "must be 0 where the held-out examples are given")
+        raise SettingsError("holdout", "must be 0 if held-out examples are given")
     if not pairs:
-        raise DataError("there are no examples to learn from")
+        raise DataError("there are no training examples")
     if share == 0:
         return pairs, list_of(held_out or [])
     learned, apart = split(np.zeros(len(pairs), np.int32), share, learner.settings.seed)
@@ -83,10 +83,10 @@ def divide(
 
 @dataclass
 class GrowingWeights:
-    """Weights while they are learned.
+    """Weights during training.
 
-    The average of the weights after each of t visits is w - late / t: a step at visit i is missing from the i - 1
-    vectors before it, and `late` is the sum of the steps, each as often as it is missing.
+    The average of the weights after each of t visits is w - late / t. A step at visit i is missing in the i - 1 vectors
+    before it, and `late` is the sum of all steps, each multiplied by the number of vectors in which it is missing.
     """
 
     w: Weights = field(default_factory=Weights)
@@ -94,7 +94,7 @@ class GrowingWeights:
     visits: int = 0
 
     def step(self, by: Mapping[str, float], tau: float) -> None:
-        """Takes a step at the visit that is being made."""
+        """Take a step at the current visit."""
         for name, value in by.items():
             self.w[name] = self.w[name] + tau * value
             self.late[name] = self.late.get(name, 0.0) + (self.visits - 1) * tau * value
@@ -109,10 +109,10 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
     visited = "examples"
 
     def __init__(self, learner: StructuredPerceptron, learned: list[Example], held_out: list[Example]) -> None:
-        how = OnlineSettings.of(learner.settings)
-        super().__init__(len(learned), len(held_out), how)
+        settings = OnlineSettings.of(learner.settings)
+        super().__init__(len(learned), len(held_out), settings)
         self.learner = learner
-        self.settings = how
+        self.settings = settings
         self.learned = learned
         self.held_out = held_out
         self.now = GrowingWeights()
@@ -124,16 +124,16 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
         return super().order(1 + epoch_of_order(self.settings, epoch))
 
     def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
-        """One visit: a search may take long, and after each there is a look."""
+        """Visit only one example, because a search may take long and training can only stop between two calls."""
         return self.visit(*self.learned[some[0]])
 
     def visit(self, x: Any, y: Any) -> PassTotals:
-        """THE step: search, compare, move the weights."""
+        """The learning step: search, compare, change the weights."""
         learner, state = self.learner, self.now
         mira, cost = self.settings.rule == "mira", learner.cost
         state.visits += 1
         guess = learner.rival(x, state.w, y)
-        if guess == y:  # with a cost too: then nothing scores more than it
+        if guess == y:  # also with a cost: then no other answer scores higher, even with its cost
             return PassTotals(visits=1, weight=1)
         mistakes = int(cost is None or learner.search(x, state.w) != y)
         right, wrong = named(learner.features(x, y)), named(learner.features(x, guess))
@@ -147,7 +147,7 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
         return PassTotals(1, mistakes, updates, loss, weight=1)
 
     def accuracies(self) -> tuple[float | None, float | None]:
-        """The shares of held-out examples whose answer is all right."""
+        """The shares of held-out examples with a completely right answer, by the last and the averaged weights."""
         if not self.held_out:
             return None, None
         averaged = (
@@ -178,16 +178,16 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
             contents = Contents(Saved({}, state))
             names = contents.names("names")
             w, late = (numbers_of(contents, name, names) for name in ("w", "late"))
-            [made] = contents.array("visits", np.int64, 1).tolist()
+            [stored] = contents.array("visits", np.int64, 1).tolist()
             contents.close()
         except DataError as error:
             raise damaged(str(error)) from None
-        if made != passes * self.rows + visits:
-            raise damaged(f"it has made {made} visits, not {passes * self.rows + visits}")
-        self.now = GrowingWeights(Weights(w), late, made)
+        if stored != passes * self.rows + visits:
+            raise damaged(f"it has made {stored} visits, not {passes * self.rows + visits}")
+        self.now = GrowingWeights(Weights(w), late, stored)
 
     def digest(self) -> str:
-        """Of the features of all right answers. An example may be anything, but that is what of it is learned."""
+        """A digest of the features of all right answers. Examples can be any objects, so they have no digest."""
         if self._digest is None:
             hashed = xxh3_64()
             for pairs in (self.learned, self.held_out):
@@ -200,8 +200,11 @@ class StructuredPerceptronTraining(SentenceTraining["StructuredPerceptron"]):
 
 
 def excess(owed: float, wrong: float, right: float) -> float:
-    """By how much the wrong answer scores too high; 0 where that is below what rounding does to the numbers, lest a
-    step that made it just right be followed by others that change nothing."""
+    """The amount by which the score of the wrong answer is too high.
+
+    It is 0 if it is within rounding errors. Otherwise a step of exactly the needed length would be followed by
+    further steps that change nothing.
+    """
     found = owed + wrong - right
     return found if found > ROUNDING * (owed + abs(wrong) + abs(right)) else 0.0
 

@@ -1,11 +1,10 @@
-"""Scores: how many tags, spans and trees are right. Counts can be added, so that a corpus is scored batch by batch."""
+"""Scores of tags, spans and trees. Scores can be added, so that a corpus is evaluated batch by batch."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ Tags = Sequence[Sequence[str]]
 
 
 def share(part: int, whole: int) -> float:
-    """0 of nothing, as conlleval has it."""
+    """The quotient, or 0 if `whole` is 0, as in conlleval."""
     return part / whole if whole else 0.0
 
 
@@ -34,18 +33,18 @@ def percent(number: float) -> str:
 
 @dataclass(frozen=True, repr=False)
 class TagScore(Brief):
-    """How many words have the right tag, and how many sentences all of them."""
+    """The number of words with the right tag, and of sentences in which all tags are right."""
 
     words: int = 0
     right: int = 0
     sentences: int = 0
     right_sentences: int = 0
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often a tag, the first, was taken for another."""
+    """How often each pair of a right tag and a wrong prediction occurs."""
     known: int | None = None
-    """How many words the model has learned from; None where that is not told."""
+    """The number of words that occur in the training data; None if this is unknown."""
     right_known: int = 0
-    """How many of these have the right tag."""
+    """The number of these words with the right tag."""
 
     def in_brief(self) -> str:
         return str(self).split("\n")[0]
@@ -56,12 +55,12 @@ class TagScore(Brief):
 
     @property
     def known_accuracy(self) -> float | None:
-        """Of words that the model has learned from."""
+        """The accuracy for words that occur in the training data."""
         return None if self.known is None else share(self.right_known, self.known)
 
     @property
     def unknown_accuracy(self) -> float | None:
-        """Of words that it has not learned from."""
+        """The accuracy for words that do not occur in the training data."""
         return None if self.known is None else share(self.right - self.right_known, self.words - self.known)
 
     @property
@@ -80,7 +79,7 @@ class TagScore(Brief):
         )
 
     def commonest(self, few: int = 5) -> list[tuple[tuple[str, str], int]]:
-        """The pairs of tags, the right one first, that were confused most often."""
+        """The most frequent pairs of a right tag and a wrong prediction."""
         return sorted(self.confusions.items(), key=lambda pair: (-pair[1], pair[0]))[:few]
 
     def __str__(self) -> str:
@@ -97,11 +96,11 @@ class TagScore(Brief):
             ]
         if self.confusions:
             pairs = ", ".join(f"{gold} as {found} ({count:,})" for (gold, found), count in self.commonest())
-            lines.append(f"most often taken wrongly: {pairs}")
+            lines.append(f"most frequent errors: {pairs}")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         return {
             "words": self.words,
             "right": self.right,
@@ -121,13 +120,12 @@ class TagScore(Brief):
 
 
 def score_tags(gold: Tags, found: Tags, known: Sequence[Sequence[bool]] | None = None) -> TagScore:
-    """How right the tags that were found are, sentence by sentence; and those of known words, where it is said which
-    are.
+    """Compare predicted tags with the right ones. `known` says which words occur in the training data.
 
     >>> print(score_tags([["DET", "NOUN"], ["VERB"]], [["DET", "VERB"], ["VERB"]]))
     accuracy 66.67 % (2 of 3 words)
     sentences all right 50.00 % (1 of 2 sentences)
-    most often taken wrongly: NOUN as VERB (1)
+    most frequent errors: NOUN as VERB (1)
     """
     check_sizes(gold, found)
     confusions: Counter[tuple[str, str]] = Counter()
@@ -153,16 +151,10 @@ def score_tags(gold: Tags, found: Tags, known: Sequence[Sequence[bool]] | None =
 
 def check_sizes(gold: Sequence[Sequence[Any]], found: Sequence[Sequence[Any]]) -> None:
     if len(gold) != len(found):
-        raise DataError(f"there are {len(gold)} sentences, but {len(found)} were found")
+        raise DataError(f"there are {len(gold)} sentences, but predictions for {len(found)}")
     for number, (one, other) in enumerate(zip(gold, found, strict=True), 1):
         if len(one) != len(other):
-            raise DataError(f"sentence {number} has {len(one)} words, but {len(other)} were found")
-
-
-def lists_of(sentences: Sentences, strings: Strings) -> list[list[str]]:
-    """A column of these sentences, as a list for each."""
-    flat = strings.tolist()
-    return [flat[begin:end] for begin, end in pairwise(sentences.starts.tolist())]
+            raise DataError(f"sentence {number} has {len(one)} words, but predictions for {len(other)}")
 
 
 # ---- spans
@@ -170,7 +162,7 @@ def lists_of(sentences: Sentences, strings: Strings) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Hits:
-    """Of one kind of spans or of all: how many there are, how many were found, and how many of these are right."""
+    """The numbers of right spans (`gold`), of predicted spans (`found`), and of predicted spans that are right."""
 
     gold: int = 0
     found: int = 0
@@ -205,7 +197,7 @@ class Hits:
 
 @dataclass(frozen=True, repr=False)
 class SpanScore(Brief):
-    """How many spans were found, whole and with the right kind, as conlleval counts."""
+    """Scores of spans. A predicted span is right if its words and its kind are right, as in conlleval."""
 
     tags: TagScore = field(default_factory=TagScore)
     kinds: dict[str, Hits] = field(default_factory=dict)
@@ -215,7 +207,7 @@ class SpanScore(Brief):
 
     @property
     def all(self) -> Hits:
-        """Those of all kinds together."""
+        """The numbers of all kinds together."""
         return sum(self.kinds.values(), Hits())
 
     @property
@@ -251,13 +243,13 @@ class SpanScore(Brief):
             yield f"{name:<{wide}}  {numbers}  {one.gold:>6,}"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         kinds = {name: hits.as_dict() for name, hits in self.kinds.items()}
         return {**self.all.as_dict(), "accuracy": self.tags.accuracy, "words": self.tags.words, "kinds": kinds}
 
 
 def score_spans(gold: Tags, found: Tags) -> SpanScore:
-    """How right the spans are that tags of IOB1, IOB2 or IOBES stand for.
+    """Compare the spans of predicted tags with the right spans. Tags are in IOB1, IOB2 or IOBES.
 
     >>> print(score_spans([["B-NP", "I-NP", "B-VP"]], [["B-NP", "I-NP", "B-NP"]]))
     F1 50.00 % (1 of 2 spans, 2 found)
@@ -283,10 +275,10 @@ def score_spans(gold: Tags, found: Tags) -> SpanScore:
 
 @dataclass(frozen=True)
 class TreeScore:
-    """How many words have the right head (UAS), and the right head and label (LAS).
+    """The number of words with the right head (UAS), and with the right head and label (LAS).
 
-    As in the shared task of 2018: every word counts, punctuation too, and of a label such as `nmod:poss` only what is
-    before the colon.
+    As in the CoNLL shared task of 2018, every word counts, including punctuation. Only the part of a label before the
+    colon counts, as in `nmod:poss`.
     """
 
     words: int = 0
@@ -294,7 +286,7 @@ class TreeScore:
     labelled: int = 0
     sentences: int = 0
     whole: int = 0
-    """Sentences in which all heads and labels are right."""
+    """The number of sentences in which all heads and labels are right."""
 
     @property
     def uas(self) -> float:
@@ -322,7 +314,7 @@ class TreeScore:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         return {
             "words": self.words,
             "heads": self.heads,
@@ -335,7 +327,7 @@ class TreeScore:
 
 
 def score_trees(gold: Sentences, heads: NDArray[np.int32], labels: Strings) -> TreeScore:
-    """How right heads and labels are for sentences that have heads and the column `deprel`.
+    """Compare predicted heads and labels with those of the sentences, which have heads and the column `deprel`.
 
     >>> gold = Sentences.of([{"form": ["my", "dog"], "head": [2, 0], "deprel": ["nmod:poss", "root"]}])
     >>> print(score_trees(gold, np.array([2, 1], np.int32), Strings.of(["nmod", "root"])))
@@ -356,5 +348,5 @@ def score_trees(gold: Sentences, heads: NDArray[np.int32], labels: Strings) -> T
 
 
 def universal(label: str) -> str:
-    """Without the part that is a language's own."""
+    """The label without its language-specific part."""
     return label.partition(":")[0]

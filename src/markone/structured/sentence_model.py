@@ -1,4 +1,4 @@
-"""What taggers and parsers share: their file, how it is checked, and how sentences are asked for."""
+"""The base class of taggers and parsers: files, their checks, and the input of sentences."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ SomeSettings = TypeVar("SomeSettings")
 
 
 class SentenceModel(Brief, ABC):
-    """A model of sentences, which one file holds."""
+    """A model for sentences that can be saved in a file."""
 
     kind: ClassVar[str]
-    """What its file says that it holds."""
+    """The kind of model, as its file names it."""
     settings: Any
     history: History
     resume: Saved | None
 
     @abstractmethod
     def to_saved(self, *, final: bool = False) -> Saved:
-        """What the file holds."""
+        """The content of the file."""
 
     @classmethod
     @abstractmethod
     def parts_of(cls, saved: Saved) -> dict[str, Any]:
-        """The arguments that it is made of, from what a file holds, which may come from anywhere."""
+        """The arguments of the constructor, from the content of a file. The file is not trusted, so all is checked."""
 
     @classmethod
     def from_saved(cls, saved: Saved) -> Self:
         parts = cls.parts_of(saved)
         try:
             return cls(**parts)
-        except (ValueError, IndexError) as error:  # what the core refuses
+        except (ValueError, IndexError) as error:  # an error in the core
             raise DataError(f"it is damaged: {error}") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The content of its file, which is checked when it is read."""
+        """Pickle the content of the model's file, which is checked when it is read."""
         return unpickled, (to_bytes(self.to_saved()), type(self))
 
     def save(self, path: Path, *, final: bool = False) -> None:
-        """Writes the model into a file, which is replaced when the new one is whole.
+        """Write the model into a file. An existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
         path
             The name of the file.
         final
-            Leave out what is needed only to go on with the training. Of parsers, only checkpoints have that.
+            Leave out the state from which training can be resumed. Parsers have it only in checkpoints.
         """
         saved = self.to_saved(final=final)
         write_file(path, saved.facts, saved.arrays)
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The model in a file that `save` has written. The file may come from anywhere: nothing in it is run."""
+        """Load the model in a file that `save` has written. Files from any source are safe: no code in them is run."""
         saved = read_file(path)
         with making(cls.kind, path):
             return cls.from_saved(saved)
@@ -72,15 +72,15 @@ class SentenceModel(Brief, ABC):
         raise NotImplementedError
 
     def _one(self, words: Any) -> Sentences:
-        """One sentence, and no more."""
+        """Read exactly one sentence."""
         batch = self._read([words] if isinstance(words, dict) else words)
         if len(batch) != 1:
-            raise DataError(f"one sentence is wanted, not {len(batch)}")
+            raise DataError(f"exactly one sentence is needed, not {len(batch)}")
         return batch
 
 
 def unpickled(content: bytes, kind: type[SentenceModel]) -> SentenceModel:
-    """The model whose file has this content, which is checked like a file."""
+    """The model with this content of a file, which is checked like a file."""
     saved = from_bytes(content)
     with making(kind.kind, PICKLED):
         return kind.from_saved(saved)
@@ -88,10 +88,10 @@ def unpickled(content: bytes, kind: type[SentenceModel]) -> SentenceModel:
 
 def check_word(i: Any, batch: Sentences) -> None:
     if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < batch.words:
-        raise SettingsError("i", f"must be the number of one of {batch.words} words, from 0, not {i!r}")
+        raise SettingsError("i", f"must be the number of a word, from 0 to {batch.words - 1}, not {i!r}")
 
 
-# ---- facts of files
+# ---- facts in files
 
 
 def facts_of(kind: str, settings: Any, history: History, **named: Any) -> dict[str, Any]:
@@ -99,20 +99,20 @@ def facts_of(kind: str, settings: Any, history: History, **named: Any) -> dict[s
 
 
 def contents_of(saved: Saved, kind: str, called: str | None = None) -> Contents:
-    """What a file holds, of which the kind is checked and taken out."""
+    """The content of a file, after a check of its kind."""
     if saved.facts.get("kind") != kind:
-        raise DataError(f"it holds no {called or kind} but {saved.facts.get('kind')!r:.50}")
+        raise DataError(f"it contains {saved.facts.get('kind')!r:.50}, not a {called or kind}")
     contents = Contents(saved)
     contents.fact("kind", str)
     return contents
 
 
 def settings_in(found: Mapping[str, Any], make: type[SomeSettings]) -> SomeSettings:
-    """Settings of this class, which has a field for each."""
+    """Settings of the class `make`, from a mapping with an entry for each field."""
     check_keys(found, {field.name for field in fields(make)}, "its settings")  # type: ignore[arg-type]
     try:
         return make(**found)
     except SettingsError as error:
         raise DataError(f"in its settings, {error}") from None
-    except TypeError as error:  # what a choice cannot be compared with
+    except TypeError as error:  # an unhashable value where one of several choices is needed
         raise DataError(f"its settings are damaged: {error}") from None

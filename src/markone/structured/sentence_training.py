@@ -1,4 +1,4 @@
-"""What the trainings of taggers, parsers and structured perceptrons share."""
+"""The base class for the training of taggers, parsers and structured perceptrons."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from markone.structured.sentences import Sentences
 SomeModel = TypeVar("SomeModel", bound=SentenceModel)
 
 BETWEEN_LOOKS = 1000
-"""Sentences."""
+"""The number of sentences after which training may stop or save a checkpoint."""
 PIECE = 2**10
-"""Sentences that stand together ..."""
+"""The number of adjacent sentences in a piece of a large corpus."""
 WINDOW = 2**16
-"""... and those that are visited at random: of several pieces, if there are more than these."""
+"""The number of sentences that are shuffled together. Larger corpora are divided into windows of random pieces."""
 
 
 class PassSettings(Protocol):
-    """The settings that say how passes are made."""
+    """The settings of passes."""
 
     @property
     def epochs(self) -> int | None: ...
@@ -52,7 +52,7 @@ class SentenceTraining(Trainable[AnyModel]):
     stays_resumable = False
 
     def __init__(self, sentences: int, held_out: int, settings: PassSettings) -> None:
-        assert settings.epochs is not None  # it is spelled out
+        assert settings.epochs is not None  # defaults are already filled in
         self.stopping = Stopping(epochs=settings.epochs, patience=settings.patience)
         self.seed = settings.seed
         self.rows = sentences
@@ -60,21 +60,21 @@ class SentenceTraining(Trainable[AnyModel]):
 
     @abstractmethod
     def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
-        """Visits these sentences in turn, or only the first of them, and says how many.
+        """Visit these sentences in order, or only the first of them. The result says how many were visited.
 
-        In this pass, `first` sentences were visited before.
+        `first` sentences were visited before in this pass.
         """
 
     @abstractmethod
     def weights(self) -> Saved:
-        """The weights that predict, as they are now."""
+        """The current weights for prediction."""
 
     @abstractmethod
     def model(self, weights: Saved, history: History, resume: Saved | None) -> AnyModel:
         """A model with these weights."""
 
     def order(self, epoch: int) -> NDArray[np.int64]:
-        """The order in which a pass visits the sentences: another in each, unless a training has reasons."""
+        """The order in which a pass visits the sentences. By default each pass has a different order."""
         return visiting_order(self.rows, self.seed, epoch)
 
     def new_history(self) -> History:
@@ -83,7 +83,7 @@ class SentenceTraining(Trainable[AnyModel]):
     def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
         order, at = self.order(epoch), skip
         while at < len(order):
-            # What is drawn at random depends only on the place in the pass, so that one can go on from any look.
+            # The seed depends only on the position in the pass, so that training can be resumed at any position.
             seed = int(np.random.SeedSequence([self.seed, epoch, at]).generate_state(1, np.uint64)[0])
             piece = self.learn(order[at : at + BETWEEN_LOOKS], epoch, at, seed)
             at += piece.visits
@@ -106,7 +106,7 @@ class SentenceTraining(Trainable[AnyModel]):
 
 
 def kept_model(load: Callable[[Path], SomeModel], settings: Any, options: RunOptions) -> SomeModel | None:
-    """The model whose training goes on, if there is one. It must have the same settings; there may be more passes."""
+    """The model whose training is resumed, if any. Its settings must be the same, except for the number of passes."""
     if options.resume_from is None:
         return None
     kept = load(options.resume_from)
@@ -119,7 +119,7 @@ def check_all_settings(before: Any, now: Any) -> None:
 
 
 def run_of(training: Trainable[AnyModel], kept: AnyModel | None) -> Run[AnyModel]:
-    """A run from the start, or from where a training was left."""
+    """A run from the start, or from the state of a model."""
     run = Run(training)
     if kept is not None:
         run.go_on(kept)
@@ -127,7 +127,7 @@ def run_of(training: Trainable[AnyModel], kept: AnyModel | None) -> Run[AnyModel
 
 
 def digest_of(labels: Sequence[str], arrays: Iterable[NDArray[Any]]) -> str:
-    """What differs, as good as surely, where labels or arrays do."""
+    """A hash of labels and arrays, which is different, almost certainly, for different ones."""
     hashed = xxh3_64("\0".join(labels).encode("utf-8", "surrogatepass"))
     for array in arrays:
         hashed.update(array.data)
@@ -141,8 +141,10 @@ def arrays_of(sentences: Sentences, columns: Sequence[str]) -> Iterator[NDArray[
 
 
 def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
-    """All sentences at random, but many in windows: of some random pieces of the corpus, so that a pass over a corpus
-    that does not fit into memory reads it in long runs."""
+    """A random order of all sentences. A large corpus is divided into windows, which consist of random pieces.
+
+    So a pass over a corpus that does not fit into memory reads long pieces of it.
+    """
     order = np.arange(sentences, dtype=np.int64)
     if sentences <= WINDOW:
         return shuffled(order, seed, epoch - 1)
@@ -154,11 +156,14 @@ def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
 
 
 def split_sentences(sentences: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sentences to learn from and to hold out, at random, each set in the order of the corpus."""
+    """Random sets of training and held-out sentences, each in the order of the corpus."""
     if share == 0:
         return np.arange(sentences), np.zeros(0, np.int64)
     apart = np.zeros(sentences, bool)
     apart[np.random.default_rng([seed, 1]).permutation(sentences)[: round(share * sentences)]] = True
     if not apart.any() or apart.all():
-        raise DataError(f"{sentences} sentences are too few to hold out a share of {share:g}; hold out more, or none")
+        raise DataError(
+            f"a share of {share:g} cannot be held out of {sentences} sentences: at least one must be held out, "
+            "and at least one must remain for training"
+        )
     return np.flatnonzero(~apart), np.flatnonzero(apart)

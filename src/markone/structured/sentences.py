@@ -1,4 +1,4 @@
-"""Sentences: words and what is known of each, as columns that the core reads, and the places that they come from."""
+"""Sentences: words and their annotations, in columns that the core can read, with their positions in files."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TAG = "tag"
 HEAD = "head"
 UNKNOWN_HEAD = -1
 AT_A_TIME = 2**14
-"""So many strings or sentences are looked at at a time, where all at once would take too much memory."""
+"""The number of strings or sentences that are processed together, to limit memory use."""
 
 
 def numbered(parts: Iterable[Sequence[str]], size: int, spill: Spill) -> tuple[list[str], NDArray[np.int32]]:
-    """The strings of all parts, which are so many, each once and sorted; and which of these each is.
+    """Number the strings of all parts. Returns the different strings, sorted, and the number of each of `size` strings.
 
     >>> numbered([["b", "a"], ["b"]], 3, Spill(2**20))
     (['a', 'b'], array([1, 0, 1], dtype=int32))
@@ -57,21 +57,21 @@ class Sentences(Brief):
     """
 
     starts: NDArray[np.int64]
-    """Sentence s has the words `starts[s]` to before `starts[s + 1]`."""
+    """Sentence s has the words from `starts[s]` up to, but not including, `starts[s + 1]`."""
     columns: dict[str, Strings]
-    """`form` always, and what else is known of each word."""
+    """The column `form`, and the other columns that are known."""
     heads: NDArray[np.int32] | None = None
-    """The number of the word on which each depends, from 1 in its sentence; 0 for the root, -1 where it is unknown."""
+    """The number of each word's head, counted from 1 in its sentence; 0 for the root, -1 if it is unknown."""
     source: Passage | CorpusLines | None = None
-    """Where they come from."""
+    """The positions of the sentences in files."""
 
     @classmethod
     def of(cls, sentences: Any, columns: Sequence[str] | None = None) -> Self:
-        """Sentences from lists in Python.
+        """Make sentences from Python lists.
 
-        A sentence is a list of words; or of tuples, of a word and its tag or, with `columns`, of as many things as that
-        names; or a dict of lists by the names of columns, of which `head` has numbers. A list of words alone is one
-        sentence.
+        A sentence is a list of words; a list of tuples; or a dict of lists by column names, in which `head` contains
+        numbers. The tuples consist of a word and its tag or, with `columns`, of a value for each column. A plain list
+        of words is one sentence.
         """
         given = list_of(sentences)
         if given and all(isinstance(one, str) for one in given):
@@ -97,7 +97,7 @@ class Sentences(Brief):
 
     @classmethod
     def joined(cls, parts: Sequence[Sentences]) -> Sentences:
-        """The sentences of all parts, which have the same columns, one after the other."""
+        """Join the sentences of several parts, which must have the same columns."""
         if len(parts) == 1:
             return parts[0]
         counts = [np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)]
@@ -115,7 +115,7 @@ class Sentences(Brief):
 
     @property
     def words(self) -> int:
-        """How many there are in all sentences."""
+        """The number of words in all sentences."""
         return int(self.starts[-1])
 
     @property
@@ -141,7 +141,7 @@ class Sentences(Brief):
         return [heads[begin:end] for begin, end in pairwise(self.starts.tolist())]
 
     def some(self, begin: int, end: int) -> Sentences:
-        """The sentences from `begin` to before `end`."""
+        """The sentences from `begin` up to, but not including, `end`."""
         starts = self.starts[begin : end + 1]
         first, last = int(starts[0]), int(starts[-1])
         return Sentences(
@@ -152,18 +152,18 @@ class Sentences(Brief):
         )
 
     def parts(self) -> Iterator[Sentences]:
-        """All of them, some at a time."""
+        """All sentences, in parts of limited size."""
         for begin in range(0, len(self), AT_A_TIME):
             yield self.some(begin, min(begin + AT_A_TIME, len(self)))
 
     def words_of(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The words of some of the sentences."""
+        """The numbers of the words of some sentences."""
         sizes = np.diff(self.starts)[which]
         starts = starts_of(sizes)
         return np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
 
     def chosen(self, which: NDArray[np.int64], columns: Sequence[str], spill: Spill | None = None) -> Sentences:
-        """Some of the sentences, which go up, with some of their columns."""
+        """Some sentences, whose numbers must be ascending, with some of their columns."""
         if len(which) == len(self):
             return Sentences(self.starts, {name: self.column(name) for name in columns}, self.heads)
         words = self.words_of(which)
@@ -174,12 +174,12 @@ class Sentences(Brief):
         )
 
     def arrays(self, columns: Sequence[str]) -> list[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-        """Columns as the core takes them."""
+        """Columns as arrays for the core."""
         found = [self.column(name) for name in columns]
         return [(np.ascontiguousarray(one.data), np.ascontiguousarray(one.offsets)) for one in found]
 
     def with_columns(self, columns: Mapping[str, Strings], heads: NDArray[np.int32] | None = None) -> Sentences:
-        """The same, with new columns or such as take the place of old ones, and with new heads if there are any."""
+        """The same sentences with additional or replaced columns, and with new heads if they are given."""
         for name, strings in columns.items():
             if len(strings) != self.words:
                 raise DataError(f"the column {name!r} has {len(strings)} strings for {self.words} words")
@@ -188,7 +188,7 @@ class Sentences(Brief):
         return replace(self, columns={**self.columns, **columns}, heads=self.heads if heads is None else heads)
 
     def place_of(self, word: int) -> str:
-        """Where a word is, counted in the whole batch, for a sentence to the user."""
+        """The position of a word, for messages. Words are numbered in the whole batch."""
         sentence = int(np.searchsorted(self.starts, word, "right")) - 1
         if self.source is None:
             return f"sentence {sentence + 1}, word {word - int(self.starts[sentence]) + 1}"
@@ -207,7 +207,10 @@ def list_of(sentences: Any) -> list[Any]:
 
 
 def columns_at_once(sentences: list[Any], columns: Sequence[str] | None) -> dict[str, list[Any]] | None:
-    """The columns of all sentences, where all words are strings, or all are tuples of as many; else it takes longer."""
+    """The columns of all sentences, if all words are strings, or all are tuples of strings of the same length.
+
+    Otherwise the result is None, and a slower function is needed.
+    """
     if not set(map(type, sentences)) <= {list, tuple}:
         return None
     words = list(chain.from_iterable(sentences))
@@ -223,7 +226,7 @@ def columns_at_once(sentences: list[Any], columns: Sequence[str] | None) -> dict
 
 
 def names_for(width: int, columns: Sequence[str] | None) -> list[str]:
-    """The names of the columns of words with so many fields."""
+    """The names of the columns of words with `width` fields."""
     return list(columns) if columns is not None else [FORM, TAG] if width == 2 else names_of(width)
 
 
@@ -239,7 +242,7 @@ def fields_of(sentence: Any, columns: Sequence[str] | None, number: int) -> dict
     kinds = set(map(type, words))
     widths = set(map(len, words)) if kinds <= {tuple, list} else {width_of(word) for word in words}
     if len(widths) > 1:
-        raise DataError(f"sentence {number} has words with {min(widths)} and with {max(widths)} fields")
+        raise DataError(f"sentence {number} has words with {min(widths)} and words with {max(widths)} fields")
     width = widths.pop()
     names = names_for(width, columns)
     if len(names) != width:
@@ -252,21 +255,21 @@ def width_of(word: Any) -> int:
 
 
 def names_of(width: int) -> list[str]:
-    """The names of columns that nobody has named."""
+    """Default names for columns without names."""
     return [FORM, *map(str, range(1, width))][:width]
 
 
 def check_row(row: dict[str, list[Any]], names: Sequence[str]) -> None:
-    """That a sentence has these columns, a field of each for each word. One without words lacks none."""
+    """Check that a sentence has these columns, with a field for each word. Empty sentences may lack columns."""
     if FORM not in row:
-        raise DataError(f"there is no {FORM!r}, which is the words")
+        raise DataError(f"the column of words, {FORM!r}, is missing")
     size = len(row[FORM])
     for name in names:
         fields = row.setdefault(name, []) if size == 0 else row.get(name)
         if fields is None:
-            raise DataError(f"there is no {name!r}, which other sentences have")
+            raise DataError(f"the column {name!r} is missing, which other sentences have")
         if len(fields) != size:
-            raise DataError(f"there are {size} words, but {len(fields)} of {name!r}")
+            raise DataError(f"there are {size} words, but {len(fields)} values of {name!r}")
         kind, called = (int, "a number") if name == HEAD else (str, "a string")
         if set(map(type, fields)) <= {kind}:
             continue
@@ -281,5 +284,5 @@ def heads_of(numbers: Sequence[int]) -> NDArray[np.int32]:
     limit = np.iinfo(np.int32).max
     for number in numbers:
         if not UNKNOWN_HEAD <= number <= limit:
-            raise DataError(f"{number} is no head: a head is the number of a word, or 0 for the root")
+            raise DataError(f"{number} is not a valid head: a head is the number of a word, or 0 for the root")
     return np.array(numbers, np.int32)

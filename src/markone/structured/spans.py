@@ -1,8 +1,8 @@
-"""Spans: phrases and names as tags of their words, in the schemes IOB1, IOB2 and IOBES.
+"""Spans: phrases and names, represented by tags of their words in the schemes IOB1, IOB2 and IOBES.
 
-`B-NP` begins a span of the kind NP, `I-NP` is inside, `E-NP` ends one and `S-NP` is one of a single word; `O` is
-outside. IOB1 has B only between two spans of the same kind that touch; IOB2 begins each span with B; IOBES says where
-spans end as well.
+`B-NP` begins a span of the kind NP, `I-NP` is inside a span, `E-NP` ends a span, and `S-NP` is a span of a single word.
+`O` is outside of all spans. IOB1 uses B only if a span directly follows another span of the same kind. IOB2 begins each
+span with B. IOBES also marks the ends of spans.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from markone.structured.sentences import Sentences
 Scheme = Literal["IOB1", "IOB2", "IOBES"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 GUESSES: tuple[Scheme, ...] = ("IOB2", "IOBES", "IOB1")
-"""In the order in which they are preferred."""
+"""The schemes in order of preference."""
 MOST_FOREIGN = 0.01
-"""The share of words whose tags may be mistakes that are no tags of spans."""
+"""The largest share of words with tags that are not tags of spans, which then count as mistakes in the data."""
 OUTSIDE = "O"
 SIGNS: dict[Scheme, str] = {"IOB1": "IB", "IOB2": "BI", "IOBES": "BIES"}
 
 
 class Span(NamedTuple):
-    """The words from `begin` to before `end`."""
+    """The words from `begin` up to, but not including, `end`."""
 
     begin: int
     end: int
@@ -43,7 +43,7 @@ class Span(NamedTuple):
 
 
 class TagPart(NamedTuple):
-    """What a tag says."""
+    """The two parts of a tag."""
 
     sign: str
     kind: str
@@ -51,7 +51,7 @@ class TagPart(NamedTuple):
 
 @lru_cache(4096)
 def part_of(tag: str) -> TagPart | None:
-    """None for a tag of another making.
+    """The parts of a tag; None if it is not a tag of spans.
 
     >>> part_of("B-NP"), part_of("O"), part_of("NOUN")
     (TagPart(sign='B', kind='NP'), TagPart(sign='O', kind=''), None)
@@ -66,8 +66,7 @@ def part_of(tag: str) -> TagPart | None:
 
 
 def spans_of(tags: Sequence[str]) -> list[Span]:
-    """The spans in the tags of a sentence, of whatever scheme, as conlleval finds them: what is not valid is taken for
-    the nearest that is.
+    """The spans of a sentence with tags in any scheme. Invalid tags are read like conlleval reads them.
 
     >>> spans_of(["B-NP", "I-NP", "O", "I-NP", "B-NP", "S-VP"])
     [Span(begin=0, end=2, kind='NP'), Span(begin=3, end=4, kind='NP'), Span(begin=4, end=5, kind='NP'), \
@@ -95,7 +94,7 @@ Span(begin=5, end=6, kind='VP')]
 
 
 def tags_of(spans: Iterable[Span], words: int, scheme: Scheme) -> list[str]:
-    """The tags of so many words with these spans, which do not overlap.
+    """The tags of a sentence with `words` words and these spans, which must not overlap.
 
     >>> tags_of([Span(0, 2, "NP"), Span(2, 3, "NP")], 4, "IOB1")
     ['I-NP', 'I-NP', 'B-NP', 'O']
@@ -105,7 +104,7 @@ def tags_of(spans: Iterable[Span], words: int, scheme: Scheme) -> list[str]:
     before: Span | None = None
     for span in sorted(spans):
         if not 0 <= span.begin < span.end <= words or (before is not None and span.begin < before.end):
-            raise DataError(f"{span} is not within {words} words, or overlaps another")
+            raise DataError(f"{span} is not within the {words} words, or overlaps another span")
         touches = before is not None and before.end == span.begin and before.kind == span.kind
         for i in range(span.begin, span.end):
             tags[i] = with_kind(sign_in(scheme, i == span.begin, i + 1 == span.end, touches), span.kind)
@@ -114,7 +113,7 @@ def tags_of(spans: Iterable[Span], words: int, scheme: Scheme) -> list[str]:
 
 
 def sign_in(scheme: Scheme, first: bool, last: bool, touches: bool) -> str:
-    """Of a word that is the first or last of its span, which may touch one of its kind."""
+    """The sign of a word in a span. `touches` says whether the span directly follows another one of its kind."""
     if scheme == "IOBES" and last:
         return "S" if first else "E"
     return "B" if first and (scheme != "IOB1" or touches) else "I"
@@ -125,7 +124,7 @@ def with_kind(sign: str, kind: str) -> str:
 
 
 def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
-    """The same spans in another scheme.
+    """Convert tags into another scheme.
 
     >>> convert(["B-NP", "I-NP", "O", "B-NP"], "IOBES")
     ['B-NP', 'E-NP', 'O', 'S-NP']
@@ -137,7 +136,7 @@ def convert(tags: Sequence[str], scheme: Scheme) -> list[str]:
 
 
 def may_follow(before: TagPart | None, after: TagPart | None, scheme: Scheme) -> bool:
-    """Whether one tag may follow the other in a sentence, of which None is the start or the end."""
+    """Whether one tag may follow another. None is the start or the end of the sentence."""
     goes_on = before is not None and after is not None and before.kind == after.kind
     if scheme == "IOB2":
         return after is None or after.sign != "I" or (goes_on and before is not None and before.sign in "BI")
@@ -150,10 +149,10 @@ def may_follow(before: TagPart | None, after: TagPart | None, scheme: Scheme) ->
 
 
 def transition_mask(tags: Sequence[str], scheme: Scheme) -> NDArray[np.bool_]:
-    """Which tag may follow which: `mask[i, j]` says whether `tags[j]` may follow `tags[i]`. The last row is the start
-    of a sentence, the last column its end.
+    """The allowed transitions: `mask[i, j]` says whether `tags[j]` may follow `tags[i]`. The last row is the start of a
+    sentence, and the last column its end.
 
-    A tag from which the end cannot be reached, because the tags that it needs are not among these, may follow none.
+    A tag from which the end cannot be reached, because the tags that must follow are missing, may follow no tag.
 
     >>> transition_mask(["O", "B-NP", "I-NP"], "IOB2").astype(int)
     array([[1, 1, 0, 1],
@@ -178,7 +177,7 @@ def transition_mask(tags: Sequence[str], scheme: Scheme) -> NDArray[np.bool_]:
 def checked_part(tag: str, scheme: Scheme) -> TagPart:
     part = part_of(tag)
     if part is None or part.sign not in (OUTSIDE, *SIGNS[scheme]):
-        raise DataError(f"{tag!r} is no tag of the scheme {scheme}")
+        raise DataError(f"{tag!r} is not a tag of the scheme {scheme}")
     return part
 
 
@@ -188,11 +187,11 @@ def check_scheme(scheme: str) -> None:
         raise SettingsError("scheme", f"must be one of {known}, not {scheme!r}.{did_you_mean(str(scheme), SCHEMES)}")
 
 
-# ---- looking at data
+# ---- checking and repairing tags
 
 
 def first_break(tags: Sequence[str], scheme: Scheme) -> int | None:
-    """The first word whose tag may not stand where it does, or which is the last where the sentence may not end."""
+    """The first word whose tag is not valid at its place; or the last word, if the sentence may not end there."""
     before: TagPart | None = None
     for i, tag in enumerate(tags):
         part = part_of(tag)
@@ -203,7 +202,7 @@ def first_break(tags: Sequence[str], scheme: Scheme) -> int | None:
 
 
 def count_breaks(sentences: Iterable[Sequence[str]]) -> tuple[Counter[str], dict[Scheme, int]]:
-    """The tags of some sentences and, for each scheme, how many of them may not stand where they do."""
+    """The tags of some sentences and, for each scheme, the number of invalid transitions."""
     tags: Counter[str] = Counter()
     pairs: Counter[tuple[str | None, str | None]] = Counter()
     for sentence in sentences:
@@ -214,7 +213,7 @@ def count_breaks(sentences: Iterable[Sequence[str]]) -> tuple[Counter[str], dict
 
 
 def is_break(before: str | None, after: str | None, scheme: Scheme) -> bool:
-    """Whether one tag may not follow another, None being the start or the end of a sentence."""
+    """Whether a transition is invalid. None is the start or the end of a sentence."""
     if after is not None and not is_of(after, scheme):
         return True
     one = part_of(before) if before is not None and is_of(before, scheme) else None
@@ -227,10 +226,10 @@ def is_of(tag: str, scheme: Scheme) -> bool:
 
 
 def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
-    """The scheme in which most of the sentences' tags are valid; None where they are no tags of spans.
+    """The scheme in which most of the sentences' tags are valid; None if they are not tags of spans.
 
-    Where they are valid in several, as tags without any I, it is the first of IOB2, IOBES, IOB1. Files have mistakes:
-    if tags name kinds, as in `B-NP`, some may be wrong, and one in a hundred may be no tag of a span at all.
+    If tags are equally valid in several schemes, the result is the first of IOB2, IOBES, IOB1. Files contain mistakes:
+    if tags have kinds, as in `B-NP`, some may be invalid, and one in a hundred need not be a tag of a span.
 
     >>> guess_scheme([["B-NP", "I-NP", "O"]]), guess_scheme([["I-NP", "B-NP"]]), guess_scheme([["DET", "NOUN"]])
     ('IOB2', 'IOB1', None)
@@ -246,26 +245,28 @@ def guess_scheme(sentences: Iterable[Sequence[str]]) -> Scheme | None:
 
 
 def are_spans(tags: Counter[str]) -> bool:
-    """Whether all tags are such as spans have, but for a few mistakes."""
+    """Whether all tags are tags of spans, except for a few mistakes."""
     foreign = sum(count for tag, count in tags.items() if part_of(tag) is None)
     return foreign <= MOST_FOREIGN * tags.total()
 
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """Tags that are not valid in their scheme. They are taken for the nearest that are, as conlleval does; what is no
-    tag of a span is taken for `O`."""
+    """Tags that are not valid in their scheme. They are replaced by the nearest valid tags, as in conlleval. Tags that
+    are not tags of spans are replaced by `O`."""
 
     scheme: Scheme
     count: int
-    """How many tags become others."""
+    """The number of replaced tags."""
     first: str
-    """Where the first is, and what is wrong with it."""
+    """The position of the first invalid tag, and what is wrong with it."""
 
     def __str__(self) -> str:
-        are = "1 tag is" if self.count == 1 else f"{self.count:,} tags are"
-        taken = "taken for the nearest that is" if self.count == 1 else "taken for the nearest that are"
-        return f"{are} not valid in the scheme {self.scheme}, and {taken}; the first: {self.first}"
+        tags = "1 tag is" if self.count == 1 else f"{self.count:,} tags are"
+        replaced = (
+            "was replaced by the nearest valid tag" if self.count == 1 else "were replaced by the nearest valid tags"
+        )
+        return f"{tags} not valid in the scheme {self.scheme}, and {replaced}; the first: {self.first}"
 
 
 def repaired(tags: Sequence[str], scheme: Scheme) -> list[str]:
@@ -278,7 +279,7 @@ def repaired(tags: Sequence[str], scheme: Scheme) -> list[str]:
 
 
 def find_repairs(sentences: Sentences, column: str, scheme: Scheme) -> Repairs | None:
-    """What must be repaired for a column's tags to be valid in the scheme."""
+    """The repairs that make a column's tags valid in the scheme; None if all are valid."""
     tags, wrong = count_breaks(tags for part in sentences.parts() for tags in part.lists(column))
     if not wrong[scheme]:
         return None
@@ -298,7 +299,7 @@ def find_repairs(sentences: Sentences, column: str, scheme: Scheme) -> Repairs |
 
 
 def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
-    """That a column's tags are valid in the scheme; else an error says where they are not."""
+    """Check that a column's tags are valid in the scheme. The error names the first invalid tag."""
     check_scheme(scheme)
     lists = (tags for part in sentences.parts() for tags in part.lists(column))
     for sentence, tags in enumerate(lists):
@@ -307,13 +308,13 @@ def check_spans(sentences: Sentences, column: str, scheme: Scheme) -> None:
             place = sentences.place_of(int(sentences.starts[sentence]) + wrong)
             checked_at(place, tags[wrong], scheme)
             at_end = first_break([*tags, OUTSIDE], scheme) == len(tags)
-            behind = f"behind {tags[wrong - 1]!r}" if wrong else "at the start of a sentence"
-            where = "at the end of a sentence" if at_end else behind
-            raise DataError(f"{place}: {tags[wrong]!r} cannot stand {where} in the scheme {scheme}")
+            after = f"after {tags[wrong - 1]!r}" if wrong else "at the start of a sentence"
+            where = "at the end of a sentence" if at_end else after
+            raise DataError(f"{place}: {tags[wrong]!r} is not allowed {where} in the scheme {scheme}")
 
 
 def check_parts(sentences: Sentences, column: str) -> None:
-    """That all tags are such as spans have, valid or not; else an error says where one is not."""
+    """Check that all tags are tags of spans, in valid order or not. The error names the first other tag."""
     tags = sentences.column(column).tolist()
     foreign = {tag for tag in set(tags) if part_of(tag) is None}
     if foreign:
@@ -322,7 +323,7 @@ def check_parts(sentences: Sentences, column: str) -> None:
 
 
 def no_part(tag: str) -> str:
-    return f"{tag!r} is no tag of a span, such as 'B-NP', 'I-NP' or 'O'"
+    return f"{tag!r} is not a tag of a span, such as 'B-NP', 'I-NP' or 'O'"
 
 
 def checked_at(place: str, tag: str, scheme: Scheme) -> None:

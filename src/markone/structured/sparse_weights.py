@@ -1,4 +1,4 @@
-"""Weights that are found by keys, as models keep them: few numbers of each row are not 0, and each row has a name."""
+"""The sparse weights of a tagger as a model stores them: rows with keys and names, each with few non-zero weights."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from markone.storage.saved import Contents, Saved, check_finite, damaged
 
 Arrays = dict[str, NDArray[Any]]
 ORIGIN = ("sentence", "token", "template", "tag1", "tag2")
-"""Where a row came up first, from which its name is read."""
+"""The place where a row first occurred, from which its name can be computed."""
 
 LARGEST = 1e30
-"""No weight comes near to it, and a mean of such is still a number."""
+"""A limit for weights that is far above all real weights, and whose sums do not overflow."""
 MOST_STEPS = 2**53
 
 
 def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in as few bytes as a file has for them."""
+    """Integers in one byte if they fit, otherwise in four bytes."""
     return numbers.astype(np.uint8 if numbers.max(initial=0) < 256 else np.uint32)
 
 
 def wide(contents: Contents, name: str, size: int | None = None) -> NDArray[np.uint32]:
-    """What `narrow` made."""
+    """The integers that `narrow` has packed."""
     found = contents.peek(name)
     kind = np.uint8 if found is not None and found.dtype == np.uint8 else np.uint32
     return contents.array(name, kind, size).astype(np.uint32)
 
 
 def pack(name: str, strings: Strings) -> Arrays:
-    """Any bytes, which need not be text."""
+    """Arrays for a file with these strings, which may contain any bytes."""
     return {name: strings.data, f"{name}_sizes": narrow(np.diff(strings.offsets))}
 
 
@@ -48,16 +48,16 @@ def unpack(contents: Contents, name: str, size: int | None = None) -> Strings:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class KeyedWeights(Brief):
-    """Rows of weights, one for each feature that has any, in the order in which learning met them."""
+    """Rows of weights, one for each feature with non-zero weights, in the order of their first occurrence."""
 
     keys: NDArray[np.uint64]
     indptr: NDArray[np.int64]
     columns: NDArray[np.uint32]
     weights: NDArray[np.float32]
     templates: NDArray[np.uint32]
-    """Which template made each feature ..."""
+    """The template of each feature."""
     names: Strings
-    """... and of which values."""
+    """The values in each feature."""
 
     @classmethod
     def of(cls, learner: _core.TaggerLearner, averaged: bool) -> KeyedWeights:
@@ -70,12 +70,12 @@ class KeyedWeights(Brief):
 
     @property
     def rows(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
-        """As the core takes them."""
+        """The arrays for the core."""
         return self.keys, self.indptr, self.columns, self.weights
 
     @classmethod
     def of_state(cls, state: Arrays, averaged: bool, names: Strings) -> KeyedWeights:
-        """The weights that a learner in this state has, to the bit."""
+        """The weights of a learner in this state, with the same bits."""
         steps, weights = float(state["steps"][0]), state["weights"]
         if averaged and steps > 0:
             weights = (weights.astype(np.float64) - state["sums"] / steps).astype(np.float32)
@@ -92,7 +92,7 @@ class KeyedWeights(Brief):
         )
 
     def save(self, resume: Saved | None = None, averaged: bool = True) -> Saved:
-        """What a file keeps: only names, if all else can be found in the state that it has to go on from."""
+        """The content of a file: only the names, if all weights can be computed from the state for resuming."""
         names = pack("names", self.names)
         if resume is not None:
             state = unpack_state(without_prefix("state.", resume.arrays))
@@ -135,11 +135,11 @@ class KeyedWeights(Brief):
         if (np.diff(indptr) == 0).any():
             raise damaged("a feature has no weights")
         if found.columns.max(initial=0) >= columns or found.templates.max(initial=0) >= templates:
-            raise damaged("a weight is of a tag or a template that is not there")
+            raise damaged("a weight has a tag or a template that does not exist")
         return found
 
 
-# ---- what learning goes on from
+# ---- the state from which training is resumed
 
 
 def pack_state(state: Arrays) -> Arrays:
@@ -173,16 +173,16 @@ def unpack_state(packed: Arrays) -> Arrays:
         raise damaged(f"it has made {steps} steps")
     largest = LARGEST * max(1.0, steps)
     if np.abs(state["weights"]).max(initial=0) > LARGEST or np.abs(state["sums"]).max(initial=0) > largest:
-        raise damaged("its weights are larger than any that are learned")
+        raise damaged("its weights are impossibly large")
     return state
 
 
 def set_state(learner: _core.TaggerLearner, packed: Arrays, steps: int) -> None:
-    """Takes up a state after so many steps."""
+    """Restore a learner's state, which must be after `steps` steps."""
     try:
         state = unpack_state(packed)
         if state["steps"][0] != steps:
             raise ValueError(f"it has made {state['steps'][0]:.0f} steps, not {steps}")
         learner.set_state(state)
     except (ValueError, IndexError) as error:
-        raise DataError(f"what the file has to go on from is damaged: {error}; start anew") from None
+        raise DataError(f"the state from which to resume is damaged: {error}; start the training again") from None

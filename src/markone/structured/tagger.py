@@ -1,4 +1,4 @@
-"""The tagger: a tag for each word of a sentence."""
+"""The tagger: predicts a tag for each word of a sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ AFTER_NEXT = " of the word after the next"
 
 
 class Tagger(SentenceModel):
-    """A tag for each word: parts of speech, or the parts of phrases and names.
+    """A sequence tagger: predicts a tag for each word, for example parts of speech, or spans such as phrases and names.
 
     Examples
     --------
@@ -63,22 +63,22 @@ class Tagger(SentenceModel):
         resume: Saved | None = None,
     ) -> None:
         self.tags = tags
-        """In the order in which scores have them. Those of spans are of the scheme in which they were learned."""
+        """The tags in the order of scores. Tags of spans are in the scheme of the training (`learn_as`)."""
         self.settings = settings
-        """How it was trained, and what it looks at."""
+        """The settings of its features and its training."""
         self.weights = weights
         self.words = words
-        """Which tags words had in training."""
+        """The tags that each word had in training."""
         self.forms = forms
-        """Hashes of the words that it has learned from, in ascending order; None in files of older versions."""
+        """The hashes of all training words, in ascending order; None in files of older versions."""
         self.columns = columns
-        """The names of the columns of the file that it has learned from, where somebody gave them names."""
+        """The names of the columns of the training file, if the user has named them."""
         self.repairs: Repairs | None = None
-        """What was wrong with the tags of spans that it has just learned from; a file does not keep it."""
+        """The invalid tags of spans in the training data. Files do not contain this."""
         self.history = history
         """The passes of its training."""
         self.resume = resume
-        """What is needed to go on with the training; None in a final model."""
+        """The state from which training can be resumed; None in a final model."""
         self._in_scheme = tags_in_scheme(tags, settings)
         self._templates = settings.seen()
         self._tagging = _core.Tagging(self._templates.for_core(), settings.for_core(tags), words, weights.rows)
@@ -114,64 +114,64 @@ class Tagger(SentenceModel):
         callback: Callback | None = None,
         progress: Progress | bool | None = None,
     ) -> Tagger:
-        """Learns from sentences whose words have tags.
+        """Train a tagger on sentences whose words have tags.
 
         Parameters
         ----------
         source
-            `Sentences`, the path of a file of them, or lists in Python: of pairs of a word and its tag, or a dict of
-            columns for each sentence.
+            `Sentences`, the path of a file, or Python lists: pairs of a word and its tag, or a dict of columns for each
+            sentence.
         column
-            The column that is learned. By default the tags of pairs, `upos`, or the last column.
+            The column to predict. The default is the tags of pairs, `upos`, or the last column.
         inputs
-            Other columns that are looked at, which must be known when words are tagged; by default none or, of a file
-            whose columns have no names, those before the one that is learned.
+            Other columns that features may use. They must be known when words are tagged. The default is none or, for
+            a file whose columns have no names, the columns before the predicted one.
         rule
-            `mira`, the shortest step by which the right sequence wins by as much as the other has wrong tags; or
-            `perceptron`, which adds the difference of both sequences' features.
+            `mira`, which takes the shortest step with which the right sequence wins by the number of wrong tags in the
+            other sequence; or `perceptron`, which adds the difference of the features of both sequences.
         epochs
-            How many passes are made.
+            The number of passes.
         C
-            The longest step of `mira`; 0.02 by default.
+            The longest step of `mira`. The default is 0.02.
         average
-            Whether the weights are the mean of those after each sentence, or the last.
+            Use the average of the weights after each sentence, instead of the last weights.
         decode
-            How the best sequence is searched for: `viterbi`, which is exact; `greedy`, word by word; or by a `beam`.
-            The latter two may look back at two tags, and do.
+            The search for the best sequence: `viterbi`, which is exact; `greedy`, which decides word by word; or
+            `beam`. The latter two also use features of the two previous tags.
         beam
-            How many beginnings a beam keeps; 4 by default.
+            The number of partial sequences in a beam. The default is 4.
         templates
-            What is looked at, as texts such as `lower[-1] lower[0]`, among which `usual` stands for those that are
-            taken by default: see `markone.structured.templates`.
+            The feature templates, for example `lower[-1] lower[0]`. `usual` stands for the default templates. See
+            `markone.structured.templates`.
         scheme
-            The scheme of spans that the tags are of, `IOB1`, `IOB2` or `IOBES`, so that none but valid sequences are
-            found. By default it is guessed; `none` for none. Tags that are not valid in it are taken for the nearest
-            that are, as conlleval does; `Tagger.repairs` says how many there were.
+            The scheme of tags of spans: `IOB1`, `IOB2` or `IOBES`. Only valid sequences are then predicted. By default
+            the scheme is guessed; `none` means that tags are not tags of spans. Invalid tags are replaced by the
+            nearest valid ones, as in conlleval; `Tagger.repairs` says how many there were.
         learn_as
-            The scheme in which spans are learned: `IOBES` by default, which tells where they end, whatever the scheme
-            of the tags is.
+            The scheme in which spans are learned. The default is `IOBES` for all schemes, because it also marks the
+            ends of spans.
         strict
-            Refuse tags of spans that are not valid in their scheme.
+            Raise an error if tags of spans are not valid in their scheme.
         seed
-            Of the order of sentences, which is another in each pass, and of which ones are held out.
+            The seed for the orders of the sentences and the choice of held-out sentences.
         holdout
             The share of sentences that are held out.
         patience
-            Stop when held-out accuracy has not got better for so many passes, and take the best weights.
+            Stop after this number of passes without improvement of the held-out accuracy, and use the best weights.
         memory
-            How much of it the sentences of files and what is made of them may take, as in `"500 MB"`; half of the
-            machine's by default. What does not fit goes through a temporary file; the tagger is the same.
+            The memory limit for the sentences of files and data made from them, for example `"500 MB"`. The default is
+            half of the machine's memory. Beyond the limit a temporary file is used; the result is the same.
         checkpoint
-            The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it;
-            or a `Checkpoints` that says how often.
+            The path of a checkpoint file, which is written after every pass and when Ctrl-C or SIGTERM interrupts the
+            training; or a `Checkpoints`, which says how often to write it.
         resume
-            Take up the training that is kept in the file of checkpoints, if there is one, or in another file: the
-            tagger will be, to the bit, what it would have been without the interruption. Source and settings must be
-            the same; `epochs` may be more.
+            Resume the training from the checkpoint file, if it exists, or from another file. The tagger will have the
+            same bits as without the interruption. Source and settings must be the same; only `epochs` may be larger.
         callback
-            Called with each pass; training ends when it returns True.
+            A function that is called after each pass. Training ends when it returns True.
         progress
-            True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
+            progress.
         """
         given = {
             "column": column,
@@ -204,7 +204,7 @@ class Tagger(SentenceModel):
     # ---- tagging
 
     def tag(self, sentences: Any) -> list[list[str]]:
-        """The tags of each sentence.
+        """Return the tags of each sentence.
 
         Parameters
         ----------
@@ -214,27 +214,28 @@ class Tagger(SentenceModel):
         batch = self._read(sentences)
         numbers, ends = self._numbers(batch).tolist(), batch.starts.tolist()
         if self._in_scheme is None:
-            return [self._said(numbers[begin:end]) for begin, end in pairwise(ends)]
+            return [self._names_of(numbers[begin:end]) for begin, end in pairwise(ends)]
         tags = [self._in_scheme[number] for number in numbers]
         return [tags[begin:end] for begin, end in pairwise(ends)]
 
     def tag_columns(self, sentences: Sentences) -> Strings:
-        """The tags of all words as a column."""
+        """Return the tags of all words as a column."""
         if self._in_scheme is None:
             return Strings.of([tag for tags in self.tag(sentences) for tag in tags])
         return Strings.of(self._in_scheme).take(self._numbers(sentences))
 
     def scores(self, sentences: Any) -> list[NDArray[np.float32]]:
-        """For each sentence a row for each word: the scores of `tags`, each that of the best sequence with this tag.
+        """Return for each sentence a matrix with a row for each word and a column for each of `tags`.
 
-        If the search is not exact, that of the tag after those that were found before. Impossible tags have -inf.
+        With exact search, the score of a tag is that of the best sequence in which the word has this tag. With other
+        searches, it is the score of the tag after the predicted tags before it. Impossible tags have the score -inf.
         """
         batch = self._read(sentences)
         scores = self._tagging.scores(batch.starts, self._texts(batch))
         return [scores[begin:end] for begin, end in pairwise(batch.starts.tolist())]
 
     def margins(self, sentences: Any) -> list[NDArray[np.float32]]:
-        """For each word of each sentence, by how much its best tag wins over the next: how sure it is."""
+        """Return the margin of each word: the score of its best tag minus that of the second best."""
         found = []
         for scores in self.scores(sentences):
             if len(self.tags) == 1:
@@ -245,14 +246,14 @@ class Tagger(SentenceModel):
         return found
 
     def best(self, words: Any, k: int = 5) -> list[tuple[list[str], float]]:
-        """The best sequences of tags for one sentence and their scores, so many at most, the best first."""
+        """Return at most `k` sequences of tags for one sentence, with their scores, the best first."""
         check_named("k", whole(1, 10_000), k)
         batch = self._one(words)
         found = self._tagging.best(batch.starts, self._texts(batch), k)
-        return [(self._said(numbers.tolist()), score) for score, numbers in found]
+        return [(self._names_of(numbers.tolist()), score) for score, numbers in found]
 
     def evaluate(self, sentences: Any) -> TaggerEvaluation:
-        """How many tags are right, and spans where tags are parts of them; the sentences have the right ones."""
+        """Measure how many predicted tags, and spans, are right. The sentences contain the right ones."""
         batch = self._read(sentences)
         right, found = batch.lists(self.settings.column), self.tag(batch)
         if self.settings.scheme is None:
@@ -262,19 +263,19 @@ class Tagger(SentenceModel):
             spans = score_spans(right, found)
         return TaggerEvaluation(score_tags(right, found, self._known(batch)), spans)
 
-    # ---- why
+    # ---- explanations
 
     def explain(self, words: Any, i: int, against: str | None = None) -> TagExplanation:
-        """What speaks for the tag of word `i`, and not for another while the other words keep theirs.
+        """Compare the features for the tag of word `i` with those for another tag, while all other words keep theirs.
 
         Parameters
         ----------
         words
             One sentence.
         i
-            The number of the word, from 0.
+            The number of the word, counted from 0.
         against
-            The other tag; by default the one that would lose least.
+            The other tag. The default is the tag with the second-best score.
         """
         batch = self._one(words)
         check_word(i, batch)
@@ -296,7 +297,7 @@ class Tagger(SentenceModel):
         return TagExplanation(self.tags[chosen], self.tags[other], terms, batch.form[i])
 
     def strongest(self, tag: str, n: int = 20) -> list[TagFeature]:
-        """The features with the largest weights for a tag, and against it, the strongest first."""
+        """Return the features with the largest weights for or against a tag, the largest first."""
         number, n = self._number(tag), check_top(n)
         mine = np.flatnonzero(self.weights.columns == number)
         weights = self.weights.weights[mine]
@@ -313,7 +314,7 @@ class Tagger(SentenceModel):
         return read_sentences(sentences, heads=False)
 
     def _known(self, batch: Sentences) -> list[list[bool]] | None:
-        """Whether each word was among those that were learned from; None where nobody can tell."""
+        """Whether each word occurs in the training data; None if the model does not know."""
         if self.forms is None:
             return None
         forms = set(self.forms.tolist())
@@ -326,8 +327,8 @@ class Tagger(SentenceModel):
     def _numbers(self, batch: Sentences) -> NDArray[np.int32]:
         return self._tagging.tag(batch.starts, self._texts(batch))
 
-    def _said(self, numbers: list[int]) -> list[str]:
-        """The tags of a sentence in the scheme in which they were given."""
+    def _names_of(self, numbers: list[int]) -> list[str]:
+        """The tags of a sentence, in the scheme of the training data."""
         if self._in_scheme is not None:
             return [self._in_scheme[number] for number in numbers]
         assert self.settings.scheme is not None
@@ -355,7 +356,7 @@ class Tagger(SentenceModel):
         ]
 
     def _rows(self, batch: Sentences, numbers: NDArray[np.int32], i: int) -> list[tuple[str, NDArray[np.float64]]]:
-        """What each feature that the tag of word `i` has to do with says to each tag that it might have."""
+        """The name of each feature that depends on the tag of word `i`, and its weights for all tags of this word."""
         rows = [(name, row.astype(np.float64)) for _, name, row in self._features(batch, numbers, i)]
         for distance, where in ((1, NEXT), (2, AFTER_NEXT)):
             if i + distance >= batch.words:
@@ -369,16 +370,16 @@ class Tagger(SentenceModel):
                         place.name == "tag" and place.offset == -distance for place in self._templates.places[template]
                     )
                     if looks:
-                        said = later.setdefault(template, np.zeros(len(self.tags)))
-                        said[tag] = row[numbers[i + distance]]
-            rows += [(f"{self._templates.texts[template]}{where}", said) for template, said in later.items()]
+                        weights = later.setdefault(template, np.zeros(len(self.tags)))
+                        weights[tag] = row[numbers[i + distance]]
+            rows += [(f"{self._templates.texts[template]}{where}", weights) for template, weights in later.items()]
         return rows
 
 
 def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | None:
-    """What each tag is in the scheme in which tags were given; None where that depends on those around it.
+    """Each tag in the scheme of the training data; None if the conversion depends on the neighbouring tags.
 
-    IOB2 has the same tags as IOBES for words that begin spans or not.
+    A tag of IOBES tells whether a word begins a span, so the tag of IOB2 follows from it alone.
     """
     if settings.scheme == settings.learn_as:
         return tags
@@ -390,32 +391,32 @@ def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | Non
 
 @dataclass(frozen=True, repr=False)
 class TaggerEvaluation(Brief):
-    """How right a tagger is. Printed, it is a few lines."""
+    """The accuracy of a tagger. It is printed in a few lines."""
 
     tags: TagScore
     spans: SpanScore | None
-    """Where tags are parts of spans."""
+    """None if tags are not tags of spans."""
 
     def in_brief(self) -> str:
         return "; ".join(part.in_brief() for part in (self.tags, self.spans) if part is not None)
 
     @property
     def accuracy(self) -> float:
-        """The share of words that have the right tag."""
+        """The share of words with the right tag."""
         return self.tags.accuracy
 
     @property
     def f1(self) -> float | None:
-        """Of spans."""
+        """The F1 score of spans; None if tags are not tags of spans."""
         return None if self.spans is None else self.spans.f1
 
     def __str__(self) -> str:
-        untold = "known words: this model is of an older version, and cannot tell which words it has learned from"
-        told = untold if self.tags.known is None else None
-        return "\n".join(str(part) for part in (self.tags, told, self.spans) if part is not None)
+        unknown = "known words: this model was saved by an older version, which did not store its training words"
+        note = unknown if self.tags.known is None else None
+        return "\n".join(str(part) for part in (self.tags, note, self.spans) if part is not None)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         return {"tags": self.tags.as_dict(), "spans": None if self.spans is None else self.spans.as_dict()}
 
 
@@ -431,7 +432,7 @@ class TagFeature(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class TagExplanation(Choice, Shown):
-    """Why a word has its tag and not another: the differences add up to by how much it wins."""
+    """The reasons for the tag of a word, compared with another tag. The differences add up to the margin."""
 
     word: str = ""
 

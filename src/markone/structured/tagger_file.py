@@ -1,4 +1,4 @@
-"""The file of a tagger: what of it is written, and how it is made again of what somebody wrote."""
+"""The file of a tagger: what it contains, and how it is checked when it is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_TAGS = 4096
 
 
 def saved_tagger(model: Tagger, *, final: bool = False, forms: bool = True) -> Saved:
-    """What a file keeps; `forms` are for those who evaluate it."""
+    """The content of a tagger's file. `forms` are needed only for the evaluation of known and unknown words."""
     words, sets, offsets, data = model.words
     known = Saved({}, {"words": words, "sets": narrow(sets), **pack("names", Strings(data, offsets))})
     if model.forms is not None and forms:
@@ -78,19 +78,20 @@ def settings_of(found: Mapping[str, Any]) -> TaggerSettings:
     lists = ("inputs", "templates")
     check_keys(found, {field.name for field in fields(TaggerSettings)}, "its settings")
     for name in lists:
-        need(isinstance(found[name], list) and all(isinstance(one, str) for one in found[name]), f"{name} are no texts")
+        valid = isinstance(found[name], list) and all(isinstance(one, str) for one in found[name])
+        need(valid, f"its {name} are not a list of strings")
     need(isinstance(found["column"], str), "its column has no name")
     return settings_in({**found, **{name: tuple(found[name]) for name in lists}}, TaggerSettings)
 
 
 def columns_of(found: list[Any]) -> tuple[str, ...]:
-    need(all(isinstance(name, str) for name in found), "the name of a column is no text")
-    need(len(set(found)) == len(found) and FORM in found, "its columns are no names, or the words are not among them")
+    need(all(isinstance(name, str) for name in found), "the name of a column is not a string")
+    need(len(set(found)) == len(found) and FORM in found, "a column occurs twice, or the column of words is missing")
     return tuple(found)
 
 
 def tags_of(found: list[Any]) -> list[str]:
-    need(all(isinstance(tag, str) for tag in found), "a tag is no text")
+    need(all(isinstance(tag, str) for tag in found), "a tag is not a string")
     need(0 < len(found) <= MOST_TAGS, f"it has {len(found)} tags")
     need(len(set(found)) == len(found), "a tag occurs twice")
     return found

@@ -1,4 +1,4 @@
-"""Settings of a tagger: what it tags, what it looks at, and how it learns."""
+"""Settings of a tagger: its input and output, its features and its training."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ Decode = Literal["viterbi", "greedy", "beam"]
 USUAL_C = 0.02
 USUAL_BEAM = 4
 USUAL_SCHEME: Scheme = "IOBES"
-"""In which spans are learned: it also tells where they end."""
+"""The default scheme in which spans are learned. It also marks the ends of spans."""
 WIDEST_BEAM = 1024
 USUAL = "usual"
-"""Among templates, stands for those that are taken by default."""
+"""The name that stands for the default templates."""
 LOOKING_BACK = ("tag[-2] tag[-1]", "tag[-1] lower[0]")
-"""What a search sees beside the usual, if it is not exact."""
+"""Additional default templates for searches that are not exact."""
 
 
 def list_of(what: str) -> Check:
-    """A list, which the message says is of this."""
+    """A check for lists. `what` names their elements in the message."""
 
     def check(value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Iterable):
@@ -70,7 +70,7 @@ def names_of_columns(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TaggerSettings(Brief):
-    """Settings of a tagger, spelled out: see `Tagger.train`."""
+    """The complete settings of a tagger, without defaults: see `Tagger.train`."""
 
     column: str = required(text("the name of a column"))
     inputs: tuple[str, ...] = required(names_of_columns)
@@ -90,27 +90,27 @@ class TaggerSettings(Brief):
     def __post_init__(self) -> None:
         check_fields(self)
         if (self.scheme is None) != (self.learn_as is None):
-            raise SettingsError("learn_as", "is how spans are learned, and there are none; leave it out")
+            raise SettingsError("learn_as", "is only for tags of spans, and these tags are not; leave it out")
         check_patience(self.holdout, self.patience)
         if self.rule != "mira" and self.C is not None:
-            raise SettingsError("C", f"belongs to the rule 'mira', not to {self.rule!r}; leave it out")
+            raise SettingsError("C", f"is only for the rule 'mira', not for {self.rule!r}; leave it out")
         if self.decode != "beam" and self.beam is not None:
-            only = ("is the width of ", Setting("decode", "beam"), f", not of {self.decode!r}")
+            only = ("is only for ", Setting("decode", "beam"), f", not for {self.decode!r}")
             raise SettingsError("beam", only, value=self.beam, advice="leave it out")
         if self.rule == "mira" and self.C is None:
             raise SettingsError("C", "must be a number greater than 0 for the rule 'mira', not None")
         if self.decode == "beam" and self.beam is None:
             raise SettingsError("beam", ("must be a whole number for ", Setting("decode", "beam"), ", not None"))
         if self.column in self.inputs or FORM in (self.column, *self.inputs):
-            raise SettingsError("inputs", "must be other columns than the words, and than the one that is learned")
+            raise SettingsError("inputs", "must not contain the column of words or the predicted column")
         self.seen()
 
     def seen(self) -> Templates:
-        """What is looked at."""
+        """The templates of the features."""
         return Templates.of(self.templates, self.inputs, looks_back=self.decode != "viterbi")
 
     def for_core(self, tags: Sequence[str]) -> _core.TagSettings:
-        """What is said of words, in which order, and how it is searched for."""
+        """The tags, the allowed transitions and the search, in the form of the core."""
         if self.learn_as is None:
             allowed = np.ones((len(tags) + 1, len(tags) + 1), bool)
         else:
@@ -124,7 +124,7 @@ class TaggerSettings(Brief):
 
 
 def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
-    """What is given, and else what is usual for these sentences."""
+    """The given settings, with defaults for these sentences where they are None."""
     column = given["column"] if given["column"] is not None else usual_column(sentences)
     column = check_named("column", text("the name of a column"), column)
     inputs = given["inputs"]
@@ -155,7 +155,7 @@ def settings_for(sentences: Sentences, given: dict[str, Any]) -> TaggerSettings:
 
 
 def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
-    """The scheme of spans that the tags are of, if any."""
+    """The scheme of the tags, if they are tags of spans."""
     if given == "none":
         return None
     if given is None:
@@ -166,28 +166,29 @@ def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
 
 
 def repairs_for(sentences: Sentences, settings: TaggerSettings, strict: bool) -> Repairs | None:
-    """What of the tags must be repaired, unless it is `strict` and refuses them."""
+    """The repairs of invalid tags of spans. With `strict`, invalid tags are an error."""
     check_named("strict", switch, strict)
     found = None if settings.scheme is None else find_repairs(sentences, settings.column, settings.scheme)
     if found is not None and strict:
-        advice = ("mend the tags, or leave out ", Setting("strict", True), " to have them taken for the nearest")
+        advice = ("correct the tags, or leave out ", Setting("strict", True), " to use the nearest valid tags")
         raise DataError(found.first, advice=advice)
     return found
 
 
 def usual_column(sentences: Sentences) -> str:
-    """Tags of pairs, or parts of speech, or the last column of a file of columns."""
+    """The default column: the tags of pairs, `upos`, or the last column of a file of columns."""
     for name in (TAG, "upos"):
         if name in sentences.columns:
             return name
     others = [name for name in sentences.columns if name != FORM]
     if not others:
-        raise DataError("there is nothing to learn: the sentences have words, but no tags")
+        raise DataError("there is no column to learn: the sentences have words, but no tags")
     return others[-1]
 
 
 def usual_inputs(sentences: Sentences, column: str, templates: Any) -> tuple[str, ...]:
-    """What templates name; and, of columns without names, those before the one to learn, if the usual is looked at."""
+    """The columns that templates name. If the default templates are used and columns have no names, also all columns
+    before the predicted one."""
     texts = [USUAL] if templates is None else [text for text in templates if isinstance(text, str)]
     named = {place["name"] for text in texts for place in PLACE.finditer(text)}
     before = USUAL in texts and column.isdigit()

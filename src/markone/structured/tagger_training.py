@@ -1,4 +1,4 @@
-"""How a tagger is trained."""
+"""The training of a tagger."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from markone.structured.tagger import Tagger
 
 FOLDS = 5
-"""What is known of the words of a training sentence comes from the other folds, as if it were a new one."""
+"""The known tags of words in a training sentence come from the other folds, as if the sentence were new."""
 
 
 def train_tagger(
     make: type[Tagger], source: Any, given: dict[str, Any], options: RunOptions, *, strict: bool
 ) -> Tagger:
-    """See `Tagger.train`."""
+    """Train a tagger: see `Tagger.train`."""
     sentences, spill = held_sentences(source, options.memory, heads=False)
     settings = settings_for(sentences, given)
     if sentences.words == 0:
-        raise DataError("there is nothing to learn from: the sentences have no words")
+        raise DataError("there is no training data: the sentences have no words")
     column = settings.column
     if len(sentences.column(column).blank()) == sentences.words:
-        raise DataError(f"there is nothing to learn from: of {sentences.words:,} words none has a tag in {column!r}")
+        raise DataError(f"there is no training data: none of {sentences.words:,} words has a tag in {column!r}")
     repairs = repairs_for(sentences, settings, strict)
     kept = kept_model(make.load, settings, options)
     tagger = run_of(TaggerTraining(make, sentences, settings, spill), kept).train(options)
@@ -72,12 +72,12 @@ class TaggerTraining(SentenceTraining["Tagger"]):
         self.forms = hashes_of(self.learned)
         self.held_out = sentences.chosen(held_out, self.templates.columns, spill)
         texts, labels = numbered(tags_to_learn(sentences, settings), sentences.words, spill)
-        met = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
-        is_met = np.bincount(met, minlength=len(texts)) > 0
-        self.tags = [text for text, is_one in zip(texts, is_met.tolist(), strict=True) if is_one]
-        """In the order in which they are numbered."""
-        numbers = np.where(is_met, np.cumsum(is_met) - 1, -1).astype(np.int32)
-        self.labels = met if is_met.all() else numbers[met]
+        in_training = labels if len(held_out) == 0 else labels[sentences.words_of(learned)]
+        used = np.bincount(in_training, minlength=len(texts)) > 0
+        self.tags = [text for text, is_used in zip(texts, used.tolist(), strict=True) if is_used]
+        """The tags in the order of their numbers. Tags that occur only in held-out sentences have no number."""
+        numbers = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        self.labels = in_training if used.all() else numbers[in_training]
         self.held_labels = numbers[labels[sentences.words_of(held_out)]]
         self.core = self.templates.for_core(), settings.for_core(self.tags)
         looks_up = any(place.name == "known" for places in self.templates.places for place in places)
@@ -105,7 +105,7 @@ class TaggerTraining(SentenceTraining["Tagger"]):
         return PassTotals(tally.sentences, tally.mistakes, tally.updates, tally.loss, weight=tally.sentences)
 
     def accuracies(self) -> tuple[float | None, float | None]:
-        """The share of held-out words that have the right tag."""
+        """The share of held-out words with the right tag, by the last and the averaged weights."""
         if len(self.held_out) == 0:
             return None, None
         return self.accuracy(False), self.accuracy(True) if self.settings.average else None
@@ -140,7 +140,7 @@ class TaggerTraining(SentenceTraining["Tagger"]):
         set_state(self.learner, state, passes * self.rows + visits)
 
     def digest(self) -> str:
-        """Of the sentences that are learned and held out, and their tags."""
+        """A digest of the training and held-out sentences and their tags."""
         arrays: list[NDArray[Any]] = []
         for sentences, labels in ((self.learned, self.labels), (self.held_out, self.held_labels)):
             arrays += [sentences.starts, labels, *arrays_of(sentences, self.templates.columns)]
@@ -148,13 +148,12 @@ class TaggerTraining(SentenceTraining["Tagger"]):
 
 
 def hash_of(form: str) -> int:
-    """By which a word is known again: 64 bits, so that two of a million words are taken for the same once in 37 million
-    models."""
+    """The 64-bit hash of a word. Two of a million words have the same hash in one of 37 million models."""
     return xxh3_64_intdigest(form.encode("utf-8", "surrogatepass"))
 
 
 def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> Iterator[list[str]]:
-    """The tags of all words, some at a time; those of spans in the scheme that they are learned in."""
+    """The tags of all words, in parts. Tags of spans are converted into the scheme of the training."""
     for part in sentences.parts():
         if settings.learn_as is None:
             yield part.column(settings.column).tolist()
@@ -163,14 +162,14 @@ def tags_to_learn(sentences: Sentences, settings: TaggerSettings) -> Iterator[li
 
 
 def names_in_file(sentences: Sentences) -> tuple[str, ...] | None:
-    """The names that somebody gave to the columns of a file of columns."""
+    """The names of the columns of a file of columns; None if the user has not named them."""
     source, names = sentences.source, tuple(sentences.columns)
     given = source is not None and source.format == "columns" and list(names) != names_of(len(names))
     return names if given else None
 
 
 def hashes_of(sentences: Sentences) -> NDArray[np.uint64]:
-    """Of the words, each once and in ascending order."""
+    """The hashes of all different words, in ascending order."""
     forms: set[str] = set()
     for part in sentences.parts():
         forms.update(part.form.tolist())

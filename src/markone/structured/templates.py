@@ -1,17 +1,17 @@
-"""Templates: what a tagger looks at, as short texts.
+"""Templates: short texts that describe the features of a tagger.
 
-A template is one or more places, each of them what of a token, and in brackets which token: `lower[0]` is the word
-that is to be tagged, in lower case, `suffix3[-1]` the last three characters of the word before it, and
-`lower[0] shape[1]` both the word and the shape of the next one, which together are one feature. Of words there are
+A template consists of one or more places. A place names a property, and in brackets the token that has it: `lower[0]`
+is the word to be tagged, in lower case, `suffix3[-1]` is the last three characters of the previous word, and
+`lower[0] shape[1]` is a feature that combines the word and the shape of the next word. The properties of words are
 
-- `form`, the word as it stands, and `lower`, in lower case;
-- `shape`, with X for capitals, x for other letters and d for digits, of which there are no more than three in a row;
+- `form`, the unchanged word, and `lower`, the word in lower case;
+- `shape`, with X for capitals, x for other letters and d for digits, at most three of the same kind in a row;
 - `prefix1` to `prefix5` and `suffix1` to `suffix5`, in lower case;
-- `signs`: whether it has digits, hyphens or capitals;
-- `known`: the tags that the word has had in training;
+- `signs`: whether the word contains digits, hyphens or capitals;
+- `known`: the tags that the word had in training;
 
-and any other column of the sentences by its name. `tag[-1]` and `tag[-2]` are the tags before. `tag[-1]` alone is
-always looked at, and is the only one of them that the exact search can look at.
+and all other columns of the sentences, by name. `tag[-1]` and `tag[-2]` are the previous tags. The template `tag[-1]`
+is always used. The exact search cannot use other templates with tags.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from markone.errors import Setting, SettingsError, Words, did_you_mean
 
 FORM = "form"
 TAG = "tag"
-TRANSITION = "tag[-1]"
 LONGEST_AFFIX = 5
 FARTHEST = 8
 FARTHEST_TAG = 2
@@ -57,11 +56,11 @@ WORDS = (
     "suffix3[0] known[-1]",
     "suffix3[0] known[1]",
 )
-"""What is looked at where there are only words."""
+"""The default templates for sentences of words alone."""
 
 
 def templates_with(inputs: Sequence[str]) -> tuple[str, ...]:
-    """What is looked at where other columns are known, such as parts of speech for the phrases that they make up."""
+    """The default templates for words and other columns, for example parts of speech as input for phrases."""
     if not inputs:
         return WORDS
     found = [
@@ -88,7 +87,7 @@ def templates_with(inputs: Sequence[str]) -> tuple[str, ...]:
 
 
 class TemplatePlace(NamedTuple):
-    """What of which token."""
+    """A property, and the position of the token that has it."""
 
     name: str
     offset: int
@@ -99,26 +98,26 @@ class TemplatePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Templates(Brief):
-    """Templates that have been understood, and the columns that they look at."""
+    """Parsed templates, and the columns that they use."""
 
     texts: tuple[str, ...]
-    """In the order in which they are numbered, the same written alike."""
+    """The templates in the order of their numbers, in a normal form."""
     places: tuple[tuple[TemplatePlace, ...], ...]
     columns: tuple[str, ...]
-    """`form`, and others that are looked at."""
+    """`form`, and the other columns that are used."""
 
     @classmethod
     def of(cls, texts: Iterable[str], known: Iterable[str] = (), *, looks_back: bool = False) -> Templates:
-        """Of texts, which may name the columns that are known.
+        """Parse texts.
 
         Parameters
         ----------
         texts
-            The templates. `tag[-1]` is added where it is missing.
+            The templates. `tag[-1]` is added if it is missing.
         known
-            The columns of the sentences.
+            The columns that templates may use.
         looks_back
-            Whether templates may look at tags otherwise than by `tag[-1]`.
+            Whether templates other than `tag[-1]` may use tags.
 
         Examples
         --------
@@ -128,22 +127,22 @@ class Templates(Brief):
         if isinstance(texts, str) or not isinstance(texts, Iterable):
             raise problem(f"must be a list of texts such as 'lower[0]', not {texts!r:.80}")
         known = [name for name in known if name != FORM]
-        found = [understood(text, known) for text in texts]
+        found = [parsed(text, known) for text in texts]
         if (transition := (TemplatePlace(TAG, -1),)) not in found:
             found.append(transition)
         if len(found) == 1:
-            raise problem("must be at least one that looks at something else than tags")
+            raise problem("must contain at least one template that uses something other than tags")
         if len(found) > MOST:
-            raise problem(f"are {len(found)}; there may be {MOST} at most")
+            raise problem(f"must be at most {MOST}, not {len(found)}")
         written = [" ".join(map(str, places)) for places in found]
         for text, places in zip(written, found, strict=True):
             if written.count(text) > 1:
-                raise problem(f"have {text!r} twice")
+                raise problem(f"contain {text!r} twice")
             tags = [place for place in places if place.name == TAG]
             if tags and places != transition and not looks_back:
                 raise problem(
-                    f"have {text!r}, but the exact search sees no tags but by 'tag[-1]' alone",
-                    advice=("say ", Setting("decode", "beam"), " or ", Setting("decode", "greedy")),
+                    f"contain {text!r}, but the exact search cannot use tags except with 'tag[-1]'",
+                    advice=("use ", Setting("decode", "beam"), " or ", Setting("decode", "greedy")),
                 )
         columns = dict.fromkeys(place.name for places in found for place in places if place.name in known)
         return cls(tuple(written), tuple(found), (FORM, *columns))
@@ -161,7 +160,7 @@ class Templates(Brief):
         return _core.TagTemplates(columns=len(self.columns), atoms=list(atoms), patterns=patterns)
 
     def atom(self, name: str) -> tuple[str, int, int]:
-        """The kind of an atom, its size and its column."""
+        """The kind of an atom, its length and its column."""
         if name in self.columns:
             return FORM, 0, self.columns.index(name)
         if name in AFFIXES:
@@ -169,7 +168,7 @@ class Templates(Brief):
         return name, 0, 0
 
     def name(self, template: int, values: str) -> str:
-        """What a feature is called whose places have these values, as the core writes them.
+        """The name of a feature with these values, which the core has joined into one text.
 
         >>> Templates.of(["lower[-1] lower[0]"]).name(0, "the\\x1fdog")
         'lower[-1]=the lower[0]=dog'
@@ -180,10 +179,10 @@ class Templates(Brief):
 
 
 BETWEEN = "\x1f"
-"""Stands between values where the core writes several."""
+"""The separator of values that the core joins."""
 
 
-def understood(text: str, known: Sequence[str]) -> tuple[TemplatePlace, ...]:
+def parsed(text: str, known: Sequence[str]) -> tuple[TemplatePlace, ...]:
     if not isinstance(text, str) or not text.split():
         raise problem(f"must be texts such as 'lower[0]', not {text!r:.80}")
     return tuple(place_of(word, text, known) for word in text.split())
@@ -192,16 +191,16 @@ def understood(text: str, known: Sequence[str]) -> tuple[TemplatePlace, ...]:
 def place_of(word: str, text: str, known: Sequence[str]) -> TemplatePlace:
     match = PLACE.fullmatch(word)
     if match is None:
-        raise problem(f"have {text!r:.80}, in which {word!r:.40} is no place; one is like 'lower[-1]'")
+        raise problem(f"contain {text!r:.80}, in which {word!r:.40} is not a valid place, such as 'lower[-1]'")
     place = TemplatePlace(match["name"], int(match["offset"]))
     if place.name == TAG and not -FARTHEST_TAG <= place.offset <= -1:
-        raise problem(f"have {text!r:.80}; of tags, only tag[-1] and tag[-2] are there to be seen")
+        raise problem(f"contain {text!r:.80}, but only the tags tag[-1] and tag[-2] can be used")
     if abs(place.offset) > FARTHEST:
-        raise problem(f"have {text!r:.80}, which looks farther than {FARTHEST} tokens")
+        raise problem(f"contain {text!r:.80}, but a place may be at most {FARTHEST} tokens away")
     names = [*OF_WORDS, TAG, *known]
     if place.name not in names:
         raise problem(
-            f"have {text!r:.80}, but there is no {place.name!r:.40}; there are {', '.join(names)}."
+            f"contain {text!r:.80}, but {place.name!r:.40} does not exist; use one of {', '.join(names)}."
             f"{did_you_mean(place.name, names)}"
         )
     return place

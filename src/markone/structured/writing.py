@@ -1,4 +1,4 @@
-"""Writing: sentences with what was found of their words, as CoNLL-U, files of columns and JSON lines."""
+"""Writes sentences with predicted columns, as CoNLL-U, files of columns and JSON lines."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NAMES_IN_JSON = {FORM: "tokens", TAG: "tags", HEAD: "heads"}
 def write_conllu(
     sentences: Sentences, columns: Mapping[str, Strings] | None = None, heads: NDArray[np.int32] | None = None
 ) -> bytes:
-    """The sentences in CoNLL-U, with these columns and heads in the place of their own.
+    """Return the sentences in CoNLL-U, in which these columns and heads replace their own.
 
-    Sentences that come from CoNLL-U have their comments, the lines of several words together and of words that are not
-    said, and all other columns as they were. Others are written anew.
+    Sentences that were read from CoNLL-U keep their comments, their lines of multiword tokens and empty nodes, and all
+    other columns.
 
     >>> write_conllu(Sentences.of([["dogs"]]), {"upos": Strings.of(["NOUN"])})
     b'1\\tdogs\\t_\\tNOUN\\t_\\t_\\t_\\t_\\t_\\t_\\n\\n'
@@ -47,7 +47,7 @@ def write_conllu(
 
 
 def append_column(sentences: Sentences, column: Strings) -> bytes:
-    """Files of columns as they were, with one column more."""
+    """Return the content of files of columns with one additional column."""
     source = sentences.source
     if not isinstance(source, Passage) or source.format != "columns":
         raise DataError("a column can be added only to sentences from a file of columns")
@@ -65,15 +65,15 @@ def append_column(sentences: Sentences, column: Strings) -> bytes:
 
 
 def rewritten(sentences: Sentences, source: Passage, names: Sequence[str], with_heads: bool) -> Iterator[bytes]:
-    """The pieces of the files in which the sentences stand, with their columns of these names."""
+    """The pieces of the files that contain the sentences, with new values in these columns."""
     for data, places, part in pieces(sentences, source):
         new = new_columns({name: part.columns[name] for name in names})
         yield _core.rewrite_conllu(data, places, new, whole(part.heads) if with_heads else None).tobytes()
 
 
 def in_a_row(found: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces of CoNLL-U or of columns, one after the other. The last line of a file may have no end, and the last
-    sentence no blank line behind it; they get them where another file follows.
+    """Join pieces of CoNLL-U or of columns. In a file, the last line may lack its line end, and the last sentence may
+    lack its blank line; they are added if another piece follows.
 
     >>> b"".join(in_a_row([b"a\\tDET", b"dog\\tNOUN\\n", b"barks\\tVERB"]))
     b'a\\tDET\\n\\ndog\\tNOUN\\n\\nbarks\\tVERB'
@@ -89,7 +89,7 @@ def in_a_row(found: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def pieces(sentences: Sentences, source: Passage) -> Iterator[tuple[bytes, NDArray[np.int64], Sentences]]:
-    """Pieces of files, where in each the words stand, and the sentences in it."""
+    """The pieces of files, with the positions of the words and the sentences in each piece."""
     joined = (source.which[1:] == source.which[:-1]) & (source.begins[1:] == source.ends[:-1])
     breaks = [0, *(np.flatnonzero(~joined) + 1).tolist(), len(sentences)]
     for begin, end in pairwise(breaks):
@@ -114,7 +114,7 @@ def whole(heads: NDArray[np.int32] | None) -> NDArray[np.int32] | None:
 
 
 def write_columns(sentences: Sentences, names: Sequence[str]) -> bytes:
-    """A line for each word, with tabs between its columns, and an empty line after each sentence.
+    """Return a line for each word, with tabs between its columns, and an empty line after each sentence.
 
     >>> write_columns(Sentences.of([[("dogs", "NOUN"), ("bark", "VERB")]]), ["form", "tag"])
     b'dogs\\tNOUN\\nbark\\tVERB\\n\\n'
@@ -125,7 +125,7 @@ def write_columns(sentences: Sentences, names: Sequence[str]) -> bytes:
             for field in fields:
                 if not field or set(field) & set("\t\n\r"):
                     raise DataError(
-                        f"{field!r:.80} cannot be written as a column: it is empty, or has a tab or a line end"
+                        f"{field!r:.80} cannot be written as a column: it is empty, or contains a tab or a line end"
                     )
             parts.append("\t".join(fields) + "\n")
         parts.append("\n")
@@ -133,7 +133,7 @@ def write_columns(sentences: Sentences, names: Sequence[str]) -> bytes:
 
 
 def write_json(sentences: Sentences, names: Sequence[str]) -> bytes:
-    """An object for each sentence, with a list of each column.
+    """Return a JSON object for each sentence, with a list for each column.
 
     >>> write_json(Sentences.of([[("dogs", "NOUN")]]), ["form", "tag"])
     b'{"tokens": ["dogs"], "tags": ["NOUN"]}\\n'

@@ -1,4 +1,4 @@
-"""Advice: what a certificate means for whoever has to choose a rule, in a sentence or two."""
+"""Advice: one or two sentences that say what a certificate means for the choice of a rule."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from markone.theory.certifying import certify_points
 from markone.theory.points import points_by
 
 SECONDS = 5.0
-"""How long a line of advice may take."""
+"""The time limit for a line of advice."""
 FEW_WRONG = 0.1
-"""Where a plane has a smaller share of the rows wrong, it is near enough to separating them."""
+"""If a plane has a smaller share of rows on the wrong side, it almost separates the classes."""
 
 
 def certificate_of(sample: Sample, features: FeatureMap, *, bias: bool) -> Certificate:
-    """Whether these examples can be separated by the planes that a model with or without a bias has; features that are
-    new learn them."""
+    """Certify whether the planes of a model, with or without a bias, can separate these examples. Features that are not
+    fitted are fitted on them."""
     return certify_points(points_by(sample, features, bias=bias), seconds=SECONDS)
 
 
 def line_from_theory(sample: Sample, features: FeatureMap, *, bias: bool) -> str:
-    """The same in words, with what to do."""
+    """The certificate in words, with advice."""
     return advice(certificate_of(sample, features, bias=bias))
 
 
@@ -32,12 +32,13 @@ def advice(certificate: Certificate) -> str:
     """
     >>> from markone import certify
     >>> advice(certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])).partition(":")[0]
-    'No plane separates the classes (4 examples prove it), though one does without 1 of the 4 rows'
+    'No plane separates the classes (4 examples prove it), but one does after removing 1 of the 4 rows'
     """
     plane = "plane" if certificate.bias else "plane through the origin"
     if certificate.separable is None:
         return (
-            f"Whether a {plane} separates the classes could not be told in a few seconds; markone certify takes longer."
+            f"It could not be decided within a few seconds whether a {plane} separates the classes; markone certify "
+            "takes more time."
         )
     if certificate.separable:
         margin, bound = certificate.margin or 0.0, certificate.mistake_bound
@@ -46,27 +47,27 @@ def advice(certificate: Certificate) -> str:
         return (
             f"A {plane} separates the classes, with a margin of {plain_number(margin)} where the longest row has "
             f"{plain_number(certificate.radius)}: with enough passes a perceptron learns these rows without a "
-            f"mistake{most}. What counts is how a rule does on others."
+            f"mistake{most}. What counts is the accuracy on other rows."
         )
     proof = f" ({len(certificate.proof.rows):,} examples prove it)" if certificate.proof is not None else ""
     removed = ""
     if certificate.removal is not None:
         rows = len(certificate.removal.rows)
-        removed = f", though one does without {rows:,} of the {certificate.rows:,} rows"
+        removed = f", but one does after removing {rows:,} of the {certificate.rows:,} rows"
     return f"No {plane} separates the classes{proof}{removed}: {what_to_do(certificate)}"
 
 
 def what_to_do(certificate: Certificate) -> str:
-    """Where nothing separates: whether a plane comes near enough, by the fewest rows that were found in its way."""
+    """Advice if nothing separates. It depends on whether a plane has only few rows on the wrong side."""
     if few_are_wrong(certificate):
-        return "the perceptron never comes to rest, so average its weights, or take mira, logistic or svm."
+        return "the perceptron never converges, so average its weights, or use mira, logistic or svm."
     return (
-        "other features may, conjunctions of columns or their squares and products (conjunctions and degree in the "
-        "features), or hidden layers (the rule mlp)."
+        "other features may help, such as conjunctions of columns or their squares and products (conjunctions and "
+        "degree in the features), or hidden layers (the rule mlp)."
     )
 
 
 def few_are_wrong(certificate: Certificate) -> bool:
-    """Whether a plane is known that has few rows wrong."""
+    """Whether a plane is known that has few rows on the wrong side."""
     removal = certificate.removal
     return removal is not None and len(removal.rows) < FEW_WRONG * certificate.rows

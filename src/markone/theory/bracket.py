@@ -37,25 +37,26 @@ NEAREST = 1e-9
 NOTHING = 1e-14
 """A point of the hull that is shorter than this share of the longest z may be 0."""
 LIGHT_BIAS, LIGHTER_BIAS = 16.0, 1024.0
-"""How many times as long as a typical row the feature is that is always 1, where the steps are few."""
+"""The size of the feature that is always 1, relative to the length of a typical row, for `take_steps`."""
 HEAVY_BIAS, LIGHTER = 0.25, 4.0
-"""The same for passes, which are slow where all rows have much in common; and the factor by which it grows when the
-bracket cannot be narrowed otherwise."""
+"""The same for passes, which are slow if all rows have much in common; and the factor by which it grows if the bracket
+cannot be narrowed otherwise."""
 LARGEST_POWER = 1000
 """The largest exponent of the powers of two by which rows are scaled."""
 HUGE, TINY = 2.0**500, 2.0**-80
 OTHER_SCALE = 1e6
-"""Where rows are so much longer or shorter than 1, they or the feature that is always 1 are lost in rounding."""
+"""If rows are longer or shorter than 1 by this factor, either they or the feature that is always 1 are lost in
+rounding."""
 MOST_CENTRED = 50_000_000
-"""Dense rows of up to so many values are centred, in floats of 64 bits; larger ones stay as they are."""
+"""Dense rows with at most this number of values are centred, in 64-bit floats. Larger data are not changed."""
 CHANGED = 200
-"""One of so many examples, of those that a pass has changed most, is visited again ..."""
+"""After a pass, one in 200 examples is visited again: those that the pass has changed most."""
 AGAIN = 100
-"""... so many times: the few examples that are much like those of another class need many steps."""
+"""The number of these extra visits. The few examples that are similar to those of another class need many steps."""
 RARER = 1.4
 """The numbers of the passes after which bounds are computed grow by this factor."""
 VALUES_AT_ONCE = 20_000_000
-"""So many values are visited before the clock is looked at."""
+"""The number of values that are visited between two looks at the clock."""
 
 
 class Clock:
@@ -96,8 +97,8 @@ class Bracket:
         return 1 - self.lower / self.upper if 0 < self.upper < math.inf else math.inf
 
     def see_plane(self, weights: Array, bias: Array) -> None:
-        """Takes note of a plane, if its margin is the widest so far. With two classes, its bias is moved so that both
-        classes are equally far away."""
+        """Keep a plane if its margin is the largest so far. With two classes, its bias is moved so that both classes
+        are equally far away."""
         norm = length_of(weights)
         if not 0 < norm < math.inf:
             return
@@ -120,8 +121,8 @@ class Bracket:
             self.lower, self.plane = margin, Plane(weights, bias)
 
     def see_support(self, rows: NDArray[np.int64], rivals: NDArray[np.int64], shares: Array) -> None:
-        """Takes note of a point of the hull, if it is the shortest so far. With two classes and a bias, each class gets
-        half of the shares, so that the bias cancels out."""
+        """Keep a point of the hull if it is the shortest so far. With two classes and a bias, each class gets half of
+        the shares, so that the bias cancels out."""
         kept = shares > 0
         rows, rivals, shares = rows[kept], rivals[kept], shares[kept]
         if not len(rows):
@@ -195,13 +196,14 @@ def squared_lengths(points: Points) -> tuple[float, Array]:
 # ---- rows as the solvers see them
 
 
-class Rows:
-    """The rows of some points, moved and scaled for a solver; its planes are translated back."""
+class SolverRows:
+    """The rows of some points, moved and scaled for a solver. The solver's planes are translated back."""
 
     def __init__(self, points: Points, *, light: float, stretch: bool = False, move: bool = True) -> None:
-        """`light`: how many times as long as a typical row the feature is that is always 1; 0 leaves rows as they are.
+        """`light`: the size of the feature that is always 1, relative to the length of a typical row; 0 means that rows
+        are not scaled.
 
-        `stretch`: scale each feature by itself. That does not change what can be separated, but it changes the margin.
+        `stretch`: scale each feature separately. This does not change what can be separated, but it changes the margin.
         """
         matrix, self.points = points.matrix, points
         self._centre: Array | None = None
@@ -220,12 +222,12 @@ class Rows:
             self.scale = float(powers_of_two(-np.round(np.log2(reach)))) if 0 < reach < math.inf else 1.0
         if self.scale != 1:
             if not 1 / OTHER_SCALE < self.scale < OTHER_SCALE:
-                matrix = matrix.astype(np.float64)  # for which a float of 32 bits may have no room
+                matrix = matrix.astype(np.float64)  # a 32-bit float may overflow
             matrix = matrix * matrix.dtype.type(self.scale)
         self.matrix = matrix if points.is_sparse else np.ascontiguousarray(matrix)
 
     def solver(self, C: float = math.inf, rows: NDArray[np.int64] | None = None) -> _core.Dual:
-        """For all rows, or for some."""
+        """A solver for all rows, or for some."""
         return _core.Dual(
             as_rows(self.matrix),
             self.points.truth.astype(np.int32),
@@ -239,12 +241,11 @@ class Rows:
         )
 
     def plane(self, found: Array) -> tuple[Array, Array]:
-        """Weights and a bias for the points themselves; the last row of what was found is the bias."""
-        if self._units.max() > HUGE / max(
-            1.0, self.scale
-        ):  # what counts is the direction, and that floats have room for it
+        """Weights and bias for the original points. The last row of the solver's weights is the bias."""
+        # Only the direction matters, so the weights can be made smaller if they would overflow.
+        if self._units.max() > HUGE / max(1.0, self.scale):
             found = found / (float(abs(found).max()) or 1.0) * TINY
-        with np.errstate(over="ignore", invalid="ignore"):  # such a plane is passed over
+        with np.errstate(over="ignore", invalid="ignore"):  # a plane that still overflows is ignored later
             weights = found[:-1] * self.scale * self._units[:, None]
             bias = found[-1]
             return weights, bias if self._centre is None else bias - self._centre @ weights
@@ -262,7 +263,7 @@ def middle(matrix: Array) -> Array:
 
 
 def sizes_of(matrix: Any) -> Array:
-    """The largest size of each feature's values."""
+    """The largest absolute value of each feature."""
     sizes = abs(matrix).max(axis=0)
     return np.asarray(sizes.todense() if hasattr(sizes, "todense") else sizes, np.float64).ravel()
 
@@ -290,13 +291,11 @@ def take_steps(
     start: Iterable[tuple[int, int, float]] = (),
     near: float = NEAREST,
 ) -> tuple[Found, list[tuple[int, int, float]]]:
-    """Finds the nearest point of the hull in steps. Returns how that ended, and the z that make up the point, with
-    their shares."""
-    rows = Rows(bracket.points, light=light, stretch=stretch)
+    """Find the nearest point of the hull in steps. Returns how the search ended, and the z of the point with their
+    shares."""
+    rows = SolverRows(bracket.points, light=light, stretch=stretch)
     face = Face(rows.solver(), start)
-    with np.errstate(
-        over="ignore", invalid="ignore", divide="ignore"
-    ):  # of numbers that differ by all of a float's range
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers may differ by the range of floats
         found = come_nearest(face, nothing=NOTHING, near=near, may_go_on=lambda: clock.left > 0)
     corners = [(row, rival, float(share)) for (row, rival), share in zip(face.corners, face.shares, strict=True)]
     if found != "nothing":
@@ -307,11 +306,10 @@ def take_steps(
 
 
 def find_bound_plane(bracket: Bracket, clock: Clock, start: Iterable[tuple[int, int, float]] = ()) -> None:
-    """Looks for the plane with the smallest bound of a perceptron's mistakes, for which the bias is a weight like
-    others."""
+    """Search for the plane with the smallest bound of a perceptron's mistakes, in which the bias counts as a weight."""
     if not 1 / OTHER_SCALE < longest(bracket.points) < OTHER_SCALE:
         return
-    face = Face(Rows(bracket.points, light=0).solver(), start)
+    face = Face(SolverRows(bracket.points, light=0).solver(), start)
     if come_nearest(face, nothing=NOTHING, near=NEAREST, may_go_on=lambda: clock.left > 0) != "nothing":
         bracket.bound_planes.append(Plane(face.normal()[:-1], face.normal()[-1]))
 
@@ -320,22 +318,22 @@ def find_bound_plane(bracket: Bracket, clock: Clock, start: Iterable[tuple[int, 
 
 
 class Passes:
-    """Approaches the nearest point in passes, until the bracket is narrow enough or time is over. It can be
+    """Approaches the nearest point in passes, until the bracket is narrow enough or time runs out. It can be
     continued."""
 
     def __init__(self, bracket: Bracket) -> None:
         self.bracket = bracket
         self.done = False
-        """Whether there is nothing left to move."""
+        """Whether further passes would change nothing."""
         self._light = HEAVY_BIAS
-        self._rows = Rows(bracket.points, light=self._light)
+        self._rows = SolverRows(bracket.points, light=self._light)
         self._solver = self._rows.solver()
         values = stored(bracket.points) * self._solver.weights(best=False).shape[1]
         self._at_once = max(1, int(VALUES_AT_ONCE * len(self._solver) / (values + 1)))
         self._passes, self._look = 0, 1.0
 
     def run(self, clock: Clock, tol: float, tell: Callable[[str], None], until: int | None = None) -> None:
-        """Makes passes until there are `until` in all, or until nothing is left to do."""
+        """Make passes until there are `until` in total, or until nothing is left to do."""
         while clock.left > 0 and not self.done and (until is None or self._passes < until):
             moved = self._pass(clock)
             if self._solver.hopeless:
@@ -351,21 +349,21 @@ class Passes:
         self.bracket.bound_planes = [Plane(*self._rows.plane(self._solver.weights(best=False)))]
 
     def _see_whether_done(self, moved: bool, tol: float) -> None:
-        """If the solver is near its optimum and the bracket still too wide, the bias counts too much: scales the rows
-        anew."""
+        """Decide whether the passes are done. If the solver is near its optimum but the bracket is still too wide, the
+        bias counts too much, and the rows are scaled again."""
         solver = self._solver
         near = not moved or (math.isfinite(solver.primal) and solver.primal - solver.bound <= tol * solver.primal)
         self.done = self.bracket.gap <= tol or (near and (not self.bracket.points.bias or self._light >= LIGHTER_BIAS))
         if near and not self.done:
             self._light *= LIGHTER
             scale, alpha = self._rows.scale, solver.alpha()
-            self._rows = Rows(self.bracket.points, light=self._light)
+            self._rows = SolverRows(self.bracket.points, light=self._light)
             self._solver = self._rows.solver()
             self._solver.start_at(alpha * (scale / self._rows.scale) ** 2)
 
     def _pass(self, clock: Clock) -> bool:
-        """Visits all examples that still move, and then several times those that have moved most. Returns whether there
-        were any."""
+        """Visit all examples that still change, and then several times those that have changed most. Returns whether
+        there were any."""
         self._passes += 1
         solver, before = self._solver, self._solver.alpha()
         visits = solver.begin_pass(seed_of_pass(0, self._passes), 0)
@@ -391,15 +389,15 @@ class Passes:
         return np.sort(np.argsort(-pulls, kind="stable")[: min(most, int((pulls > 0).sum()))]).astype(np.int64)
 
 
-def see(bracket: Bracket, rows: Rows, solver: _core.Dual) -> None:
-    """Takes note of the plane and of the point of the hull that a solver has found."""
+def see(bracket: Bracket, rows: SolverRows, solver: _core.Dual) -> None:
+    """Keep the plane and the point of the hull that a solver has found, if they are the best so far."""
     points, found, alpha = bracket.points, solver.weights(best=False), solver.alpha()
     if alpha.shape[1] == 1:
         bracket.see_plane(*rows.plane(found))
         examples = np.flatnonzero(alpha[:, 0] > 0)
         bracket.see_support(examples, 1 - points.truth[examples], alpha[examples, 0])
         return
-    # With many classes the weights are a large matrix, whose products with the rows the core knows sooner.
+    # With many classes the weights are a large matrix, and the core computes its products with the rows faster.
     total = float(alpha[np.arange(len(points)), points.truth].sum())
     norm = float(np.linalg.norm(found[:-1])) * rows.scale
     if norm == 0:

@@ -1,4 +1,4 @@
-"""The certificate: whether classes can be separated by a plane, how widely, and a proof of either."""
+"""The certificate: whether a plane can separate the classes, with which margin, and a proof."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ ROWS_SHOWN = 8
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Claims):
-    """Whether classes can be separated, and the proof. Printed, it says it in a few lines."""
+    """Whether a plane can separate the classes, and the proof. It is printed in a few lines."""
 
     def in_brief(self) -> str:
         return next(self._lines())
 
     @property
     def margin(self) -> float | None:
-        """The margin of the plane that was found: the best one is not below it. None where nothing separates."""
+        """The margin of the plane that was found, a lower bound of the best margin; None if nothing separates."""
         return self.bracket[0] if self.plane is not None and self.separable else None
 
     def verify(
         self, X: Any, y: Any = None, *, threads: int | None = None, memory: int | str | None = None
     ) -> Verification:
-        """Checks against the examples all that is claimed of them, in exact arithmetic where floats might mislead."""
+        """Check all claims of the certificate on the examples, in exact arithmetic if rounding might matter."""
         return verify(self, open_points(X, y, self.spec, bias=self.bias, threads=threads, memory=memory))
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Certificate(Claims):
             yield f"  proof     {size} examples that no {plane} separates: rows {listed(self.proof.rows)}"
         if self.removal is not None:
             rows = self.removal.rows.tolist()
-            count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might do)"
+            count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might be enough)"
             yield f"  removal   without {count} the others are separable: {listed(rows)}"
         if self.hinge is not None:
             bound = "" if self.proof is None else f", and none is below {number(self.proof.hinge_bound)}"
@@ -69,7 +69,8 @@ class Certificate(Claims):
         yield from self.remarks
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it; the weights of a proof as texts, for they may be larger than JSON's numbers."""
+        """The certificate as JSON values. The weights of a proof are strings, because they may be too large for JSON
+        numbers."""
         return {
             "separable": self.separable,
             "margin": self.margin,
@@ -97,7 +98,7 @@ class Certificate(Claims):
 
 
 def finite_or_none(value: float) -> float | None:
-    """JSON has no infinity."""
+    """The value, or None if it is infinite, because JSON has no infinity."""
     return value if np.isfinite(value) else None
 
 
@@ -110,7 +111,7 @@ def number(value: float) -> str:
 
 
 def listed(rows: Sequence[int]) -> str:
-    """Rows as people count them, from 1.
+    """The numbers of rows for readers, counted from 1.
 
     >>> listed(range(12))
     '1, 2, 3, 4, 5, 6, 7, 8, ... 12'

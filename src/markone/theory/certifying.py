@@ -1,6 +1,6 @@
-"""Certifying: can the classes be separated by a plane, and how widely? The answer comes with a proof.
+"""Certifying: decides, with a proof, whether a plane can separate the classes, and with which margin.
 
-A quick look for equal rows of different classes comes first. Then numeric solvers look for the point nearest to 0 in
+First, a quick search looks for equal rows of different classes. Then numeric solvers look for the point nearest to 0 in
 the convex hull of all z (see `points`). They propose a plane, or a few z that may sum to 0, and exact arithmetic
 decides."""
 
@@ -30,12 +30,12 @@ __all__ = ["certify"]
 
 USUAL_TOL = 0.01
 FEW_DIMENSIONS = 3000
-"""Up to so many dimensions the nearest point is found in steps; with more, passes approach it."""
+"""Up to this number of dimensions the nearest point is found in steps; with more, passes approach it."""
 PROOFS = ((12, 60), (50, 200), (200, 400), (800, 400))
-"""After so many passes without a plane, a proof is looked for among so many rows: those with the largest
-multipliers."""
+"""Pairs of a number of passes and a number of rows. After this number of passes without a plane, a proof is searched
+for among the rows with the largest multipliers."""
 PART_OF_PROOF = 0.2
-"""The share of the remaining time that this may take."""
+"""The share of the remaining time for such a search."""
 
 Tell = Callable[[str], None]
 
@@ -52,34 +52,35 @@ def certify(
     memory: int | str | None = None,
     progress: Tell | bool | None = None,
 ) -> Certificate:
-    """Whether a plane separates the classes: one that does, with a bracket of the best margin; or a proof that none is.
+    """Decide whether a plane separates the classes. The result is such a plane, with bounds of the best margin, or a
+    proof that there is none.
 
-    The classes can be separated where some weights w, with a bias b, have y(w·x + b) > 0 for all examples; of more than
-    two classes, where each example's own class can score above every other. The margin of a plane is the smallest
-    y(w·x + b)/‖w‖, and the best achievable margin lies in `bracket`: a plane shows the lower end, a point of the hull
-    the upper. The proof that nothing separates is a sum of a few examples that is exactly zero. Whatever is claimed can
-    be checked by `verify`, which takes the examples again.
+    Two classes can be separated if there are weights w and a bias b such that y(w·x + b) > 0 for all examples. More
+    classes can be separated if each example's own class can score above all others. The margin of a plane is the
+    smallest y(w·x + b)/‖w‖. `bracket` contains bounds of the best achievable margin: a plane shows the lower bound, and
+    a point of the convex hull shows the upper bound. The proof that no plane separates is a weighted sum of a few
+    examples that is exactly zero. `verify` checks all claims on the examples.
 
     Parameters
     ----------
     source
-        An array or a SciPy matrix, which is taken as it is; or a source, a frame or a file, as for `train`.
+        An array or a SciPy matrix, whose columns are the features; or a source, a frame or a file, as for `train`.
     y
-        The labels, or the name of the column that holds them.
+        The labels, or the name of the column of labels.
     features
-        What features are made of columns, as for `train`.
+        The specification of the features, as for `train`.
     bias
         Whether the plane may lie anywhere, or must go through the origin.
     tol
-        How narrow the bracket is to be: the share of its upper end by which the lower may be smaller.
+        The tolerance of the bracket: the lower bound may be smaller than the upper bound by this share.
     seconds
-        How long to look for an answer, reading not counted. After that, it is the bracket that was reached.
+        The time limit of the search, without reading. After it, the result is the bracket that was reached.
     threads
-        How many threads make features; as many as there are cores by default. The result is the same.
+        The number of threads that make features. The default is the number of cores. The result is always the same.
     memory
-        How much memory the rows may need: "2 GB"; half of the machine's by default.
+        The memory limit for the rows, for example "2 GB". The default is half of the machine's memory.
     progress
-        True shows what is under way; a function is called with a sentence.
+        True shows the current step. A function is called with a sentence for each step.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def certify(
 
 
 def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) -> Certificate:
-    """A certificate of points that have been made."""
+    """The certificate for these points."""
     return Certifying(points, Clock(seconds), tol, lambda _: None).certificate(None)
 
 
@@ -114,7 +115,7 @@ def check_positive(name: str, value: Any) -> None:
 
 @contextmanager
 def telling(progress: Tell | bool | None) -> Iterator[Tell]:
-    """What tells of the work: a line that is renewed where a person watches, and lines where a log is written."""
+    """A function that reports progress: a line that is updated on a terminal, and separate lines elsewhere."""
     if callable(progress):
         yield progress
     elif progress is True and sys.stderr.isatty():
@@ -137,12 +138,12 @@ class Certifying:
         self.points, self.clock, self.tol, self.tell = points, clock, tol, tell
         self.bracket = Bracket(points)
         self.exact_plane: Plane | None = None
-        """Where exact arithmetic found one that floats did not."""
-        self.weighed: tuple[Plane, float] | None = None
-        """The plane that was looked at last, and its margin."""
+        """A plane that exact arithmetic found and floats did not."""
+        self.measured: tuple[Plane, float] | None = None
+        """The plane that was measured last, and its margin."""
 
     def certificate(self, spec: Any) -> Certificate:
-        self.tell("looking for equal rows of different classes")
+        self.tell("searching for equal rows of different classes")
         proof = find_opposites(self.points) or self.search()
         facts: dict[str, Any] = {
             "classes": self.points.classes,
@@ -153,7 +154,7 @@ class Certifying:
             "spec": spec,
         }
         if proof is not None:
-            self.tell("looking for a plane that has few rows wrong")
+            self.tell("searching for a plane with few rows on the wrong side")
             removal, hinge = soften(self.points, self.clock)
             proof = replace(proof, labels=tuple(self.points.truth[list(proof.rows)].tolist()))
             facts |= {"bracket": (0.0, 0.0), "proof": proof, "removal": removal, "hinge": hinge}
@@ -161,7 +162,7 @@ class Certifying:
         return self.separated(facts)
 
     def separated(self, facts: dict[str, Any]) -> Certificate:
-        """The certificate made of the planes that were found; if there are none, time ran out."""
+        """The certificate with the best plane that was found. If there is none, time ran out."""
         planes = [plane for plane in (self.bracket.plane, self.exact_plane) if plane is not None]
         margins = [self.margin_of(plane) for plane in planes]
         lower, upper, support = max(margins, default=0.0), math.inf, self.bracket.support
@@ -180,19 +181,19 @@ class Certifying:
                 "bound_plane": None if bound_plane is plane else bound_plane,
             }
         if separable and lower == 0:
-            facts["remarks"].append("the margin is smaller than any float, so that 0 is shown for it")
+            facts["remarks"].append("the margin is smaller than any positive float, so it is shown as 0")
         if not separable or (self.bracket.gap > self.tol and self.clock.left == 0):
-            facts["remarks"].append("time ran out before the bracket was as narrow as it should be; give more seconds")
+            facts["remarks"].append("time ran out before the bracket was narrow enough; allow more seconds")
         elif upper * (1 - self.tol) > lower > 0:
             facts["remarks"].append(
-                "the numbers differ so much in size that the bracket is wider than it should be; scale the features"
+                "the values differ so much in size that the bracket is too wide; scale the features"
             )
         return Certificate(seconds=self.clock.spent, **facts)
 
     # ---- the search
 
     def search(self) -> Proof | None:
-        """A proof that nothing separates, or None; then the bracket has what was found."""
+        """A proof that nothing separates, or None. In the second case, the bracket contains the result."""
         dimensions = columns_of(self.points) * (self.points.features + self.points.bias)
         return self.few(self.points) if dimensions <= FEW_DIMENSIONS else self.many()
 
@@ -244,7 +245,7 @@ class Certifying:
 
     def proof_among(self, rows: NDArray[np.int64]) -> Proof | None:
         """A proof among these rows, after the signs of their values have ruled out many of them."""
-        self.tell("looking for what keeps the classes from being separated")
+        self.tell("searching for a proof that nothing separates")
         rows = rows[contested(self.points.some(rows).narrowed()).any(axis=1)]
         points = self.points.some(rows).narrowed()
         if len(np.unique(points.truth)) < 2:
@@ -260,9 +261,9 @@ class Certifying:
         return plane is not None and self.bracket.lower > 0 and self.margin_of(plane) > 0
 
     def margin_of(self, plane: Plane) -> float:
-        if self.weighed is None or self.weighed[0] is not plane:
-            self.weighed = plane, least_margin(self.points, plane)
-        return self.weighed[1]
+        if self.measured is None or self.measured[0] is not plane:
+            self.measured = plane, least_margin(self.points, plane)
+        return self.measured[1]
 
 
 def prove_by_pairs(points: Points, corners: list[Corner], clock: Clock) -> Proof | None:

@@ -1,4 +1,4 @@
-"""Claims: what a certificate says about some points, with the planes, proofs and rows that show it. Data only."""
+"""Claims: the content of a certificate, with the planes, proofs and rows that show it. Data only."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from markone.data.source import Label
 
 @dataclass(frozen=True, repr=False)
 class Plane(Brief):
-    """Weights with a bias: a plane for two classes, a column of weights for each of several."""
+    """Weights and bias. Two classes have one column of weights, and more classes have a column for each class."""
 
     weights: NDArray[Any]
-    """Features × columns, where two classes have one column, of the second. Floats of 64 bits; exact fractions (an
-    array of `Fraction`) where no floats separate what can be separated."""
+    """Features × columns. Two classes have one column, which is that of the second class. The numbers are 64-bit
+    floats, or exact fractions (an array of `Fraction`) if only fractions can separate the classes."""
     bias: NDArray[Any]
-    """One for each column; zeros without a bias."""
+    """One number for each column; zeros without a bias."""
 
     @property
     def is_exact(self) -> bool:
@@ -35,13 +35,13 @@ class Plane(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Support(Brief):
-    """A point of the hull of all z, whose length bounds the margin from above: some z, and its shares of them."""
+    """A point of the convex hull of all z: some z and their shares. Its length is an upper bound of the margin."""
 
     rows: NDArray[np.int64]
     rivals: NDArray[np.int64]
-    """The number of a wrong class for each row; of two classes, the other one."""
+    """The number of a wrong class for each row; with two classes, the other one."""
     shares: NDArray[np.float64]
-    """Not negative. What they sum to does not matter: it is divided by."""
+    """The shares, which are not negative. They are divided by their sum, so the sum can be any number."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"rows": self.rows.tolist(), "rivals": self.rivals.tolist(), "shares": self.shares.tolist()}
@@ -49,34 +49,34 @@ class Support(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Proof(Brief):
-    """That no plane separates: examples whose z, taken with these weights, sum to zero.
+    """A proof that no plane separates: examples whose z, with these weights, sum to zero.
 
-    By any plane, the products with the z have a weighted mean of zero, so that not all of them are positive.
+    For every plane, the products with the z have a weighted mean of zero, so not all of them can be positive.
     """
 
     rows: tuple[int, ...]
-    """By their numbers, from 0; what is printed counts from 1."""
+    """The numbers of the rows, counted from 0. Printed numbers are counted from 1."""
     rivals: tuple[int, ...]
-    """The number of a wrong class for each row; of two classes, the other one."""
+    """The number of a wrong class for each row; with two classes, the other one."""
     weights: tuple[int, ...]
-    """Positive whole numbers, which may be large, without a common factor."""
+    """Positive whole numbers without a common factor. They may be large."""
     labels: tuple[int, ...] = ()
-    """The number of each row's own class; where it is known, for those who read the proof."""
+    """The number of each row's own class, if known."""
 
     @property
     def hinge_bound(self) -> float:
-        """No plane's total hinge is below it: by any plane, the hinges' mean with these weights is at least 1."""
+        """A lower bound of the total hinge of all planes: with these weights, the mean hinge is always at least 1."""
         totals: Counter[int] = Counter()
         for row, weight in zip(self.rows, self.weights, strict=True):
             totals[row] += weight
         return math.nextafter(sum(self.weights) / max(totals.values()), 0.0)
 
     def of_rows(self, rows: NDArray[np.int64]) -> Proof:
-        """The same proof where its rows have these numbers."""
+        """The same proof for points in which the rows have these numbers."""
         return Proof(tuple(int(rows[row]) for row in self.rows), self.rivals, self.weights)
 
     def of_pair(self, rows: NDArray[np.int64], first: int, second: int) -> Proof:
-        """A proof for two classes as one for all of several: `rows` are the numbers there of the pair's rows."""
+        """A proof for two classes as a proof for all classes. `rows` are the numbers of the pair's rows among all."""
         return Proof(self.of_rows(rows).rows, tuple((first, second)[rival] for rival in self.rivals), self.weights)
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Proof(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Removal(Brief):
-    """Rows without which the others can be separated, by a plane that does it. Fewer might do."""
+    """Rows without which a plane can separate the others, and this plane. Fewer rows might be enough."""
 
     rows: NDArray[np.int64]
     plane: Plane
@@ -97,10 +97,10 @@ class Removal(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Hinge(Brief):
-    """The smallest total hinge that was found, and the plane that has it."""
+    """The smallest total hinge loss that was found, and its plane."""
 
     total: float
-    """Σ max(0, 1 - y(w·x + b)); of several classes, Σ max(0, 1 - the margin over the best wrong one)."""
+    """Σ max(0, 1 - y(w·x + b)); with more than two classes, Σ max(0, 1 - the margin over the best wrong class)."""
     plane: Plane
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,39 +109,39 @@ class Hinge(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Claims(Brief):
-    """All that is claimed about some points, and what shows it."""
+    """All claims about some points, and what shows them."""
 
     separable: bool | None
-    """None where time ran out before it was decided."""
+    """None if time ran out before it was decided."""
     classes: list[Label]
     bias: bool
     rows: int
     features: int
     """Without the bias."""
     radius: float
-    """R: the length of the longest row; of several classes, of the longest difference vector, √2 times that."""
+    """R: the length of the longest row; with more than two classes √2 times that, for difference vectors."""
     bracket: tuple[float, float]
-    """The best achievable margin is not below the first, nor above the second; 0 and 0 where there is none."""
+    """A lower and an upper bound of the best achievable margin; both are 0 if nothing separates."""
     plane: Plane | None = None
-    """One that has the first margin of the bracket."""
+    """A plane with the lower bound as its margin."""
     support: Support | None = None
-    """A point of the hull which shows that no plane has a margin above the second of the bracket."""
+    """A point of the convex hull which shows the upper bound."""
     mistake_bound: float | None = None
-    """A perceptron that starts from zero makes no more mistakes, in whatever order it meets the examples."""
+    """An upper bound of the mistakes of a perceptron that starts from zero, with any order of the examples."""
     bound_plane: Plane | None = None
-    """The plane that the bound is of, where it is another one."""
+    """The plane that shows the mistake bound, if it is not `plane`."""
     proof: Proof | None = None
-    """That it is not separable."""
+    """The proof that nothing separates."""
     removal: Removal | None = None
     hinge: Hinge | None = None
     seconds: float = 0.0
-    """How long it took."""
+    """The time of the search."""
     remarks: list[str] = field(default_factory=list)
-    """What one should know about it, in sentences."""
+    """Sentences about the limits of the result."""
     spec: Any = None
-    """The features that were asked for, as for `train`; None for an array's own."""
+    """The specification of the features, as for `train`; None for the columns of an array."""
 
 
 def numbers_of(array: NDArray[Any]) -> Any:
-    """As JSON has them: fractions as texts."""
+    """The numbers as JSON values. Fractions become strings."""
     return array.astype(str).tolist() if array.dtype == object else array.tolist()

@@ -21,7 +21,7 @@ from markone.theory.products import Products
 NOTHING = 1e-9
 """A margin that is not larger than this counts as none."""
 FEWEST = 500
-"""The first round has at least so many z, and four for each dimension."""
+"""The first round has at least this number of z, and at least four for each dimension."""
 MANY = 200
 """In more dimensions the interior-point method is quicker than the simplex method."""
 SEED = 0
@@ -34,8 +34,7 @@ class Found:
     plane: Plane | None = None
     """One that separates, as far as floats can tell."""
     certain: bool = False
-    """Whether it is certain that some plane separates all allowed z. This one may differ from that plane by
-    rounding."""
+    """Whether it is certain that some plane separates all allowed z. That plane may differ from `plane` by rounding."""
 
 
 class Cuts:
@@ -58,9 +57,9 @@ class Cuts:
             if products.min() > 0:
                 return Found(found.corners, self.plane(blocks), bool((products > errors).all()))
             products[tuple(np.array(working).T)] = np.inf
-            if products.min() > 0:  # HiGHS has some z on the wrong side that it was to have on the right one
+            if products.min() > 0:  # HiGHS was inaccurate: some z are on the wrong side despite its constraints
                 break
-            # Those that are nearly wrong would be the next ones: a few rounds are saved.
+            # Those that are nearly on the wrong side would come next. Adding them now saves a few rounds.
             lowest = np.argsort(products, axis=None, kind="stable")[: max(100, self.points.dimensions)]
             rows, rivals = np.unravel_index(lowest[np.isfinite(products.ravel()[lowest])], products.shape)
             working += list(zip(rows.tolist(), rivals.tolist(), strict=True))

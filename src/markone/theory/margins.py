@@ -1,4 +1,4 @@
-"""Margins: how far each example is on the right side of what a model has learned."""
+"""Margins: how far each example is on the right side of a model's decision boundary."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ Weights = _core.Weights32 | _core.Weights64
 
 @dataclass(frozen=True, repr=False)
 class Spread(Brief):
-    """The margins of examples by one vector of weights. Printed, it is a histogram."""
+    """The margins of examples with one weight vector. It is printed as a histogram."""
 
     functional: NDArray[np.float64]
-    """Of each example: the score of the right class less that of the best other one; of two classes, y (w·x + b)."""
+    """For each example, the score of the right class minus the best other score; with two classes, y (w·x + b)."""
     norm: float
-    """|w|, without the bias; of three classes and more, that of all classes' weights together."""
+    """|w|, without the bias; with more than two classes, the length of all classes' weights together."""
 
     def in_brief(self) -> str:
         return next(self.lines())
 
     @property
     def geometric(self) -> NDArray[np.float64]:
-        """Of each example: its functional margin divided by |w|. Of two classes, how far it is from the plane, and
-        negative on the wrong side. 0 where all weights are: then there is no plane."""
+        """For each example, its functional margin divided by |w|. With two classes, this is its distance from the
+        plane, negative on the wrong side. It is 0 if all weights are 0, because there is no plane."""
         return self.functional / self.norm if self.norm > 0 else np.zeros_like(self.functional)
 
     @property
     def smallest(self) -> float:
-        """The smallest geometric margin, which is called that of the data."""
+        """The smallest geometric margin, which is called the margin of the data."""
         return float(self.geometric.min())
 
     @property
@@ -66,18 +66,18 @@ class Spread(Brief):
         return bool((self.functional > 0).all())
 
     def quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[float, float]:
-        """Geometric margins that such shares of the examples do not exceed."""
+        """The quantiles of the geometric margins."""
         return dict(zip(shares, np.quantile(self.geometric, shares).tolist(), strict=True))
 
     def histogram(self, bins: int = BINS) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """How many geometric margins there are in each of about so many ranges, which are all as wide, and the edges
-        of the ranges; 0 is an edge."""
+        """The numbers of geometric margins in about `bins` ranges of equal width, and the edges of the ranges. 0 is an
+        edge."""
         edges = even_edges(float(self.geometric.min()), float(self.geometric.max()), bins)
         counts, _ = np.histogram(self.geometric, edges)
         return counts.astype(np.int64), edges
 
     def lines(self) -> Iterator[str]:
-        """The histogram, below what it comes to."""
+        """A summary, and below it the histogram."""
         middle = plain_number(float(np.median(self.geometric)))
         yield f"smallest {plain_number(self.smallest)}, median {middle}; {self.negative:.1%} below 0"
         counts, edges = self.histogram()
@@ -93,7 +93,7 @@ class Spread(Brief):
         return "\n".join(self.lines())
 
     def as_dict(self) -> dict[str, Any]:
-        """What it comes to, as JSON has it; all margins but those of single examples are geometric."""
+        """A summary as JSON values. All margins in it are geometric."""
         counts, edges = self.histogram()
         return {
             "norm": self.norm,
@@ -107,37 +107,37 @@ class Spread(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Margins(Brief):
-    """The margins of examples by a model's weights. Printed, it is a histogram for each."""
+    """The margins of examples with a model's weights. It is printed as histograms."""
 
     last: Spread | None
     """By the last weights, which are the only ones of a rule that does not average. None where a model that averages
     has not kept them, as one that was saved as final."""
     averaged: Spread | None
-    """By the averaged weights."""
+    """The margins with the averaged weights."""
     examples: int
-    """Those with a label that the model knows."""
+    """The number of examples with a label that the model knows."""
     passed_over: int
-    """Those without."""
+    """The number of examples without such a label."""
 
     def in_brief(self) -> str:
         found = "; ".join(f"{name}: {next(spread.lines())}" for name, spread in self.spreads().items())
         return f"{self.examples:,} examples; {found}"
 
     def spreads(self) -> dict[str, Spread]:
-        """Those that there are, by name."""
+        """The margins that exist, by name."""
         both = {"averaged": self.averaged, "last": self.last}
         return {name: spread for name, spread in both.items() if spread is not None}
 
     def __str__(self) -> str:
         parts = []
         for name, spread in self.spreads().items():
-            parts += [f"Margins of {self.examples:,} examples by the {name} weights", *spread.lines(), ""]
+            parts += [f"Margins of {self.examples:,} examples with the {name} weights", *spread.lines(), ""]
         if self.passed_over:
-            parts += [f"{self.passed_over:,} examples without a label that the model knows were passed over.", ""]
+            parts += [f"{self.passed_over:,} examples were ignored, because the model does not know their labels.", ""]
         return "\n".join(parts[:-1])
 
     def as_dict(self) -> dict[str, Any]:
-        """What they come to, as JSON has it."""
+        """A summary as JSON values."""
         return {
             "examples": self.examples,
             "passed_over": self.passed_over,
@@ -146,18 +146,18 @@ class Margins(Brief):
 
 
 def margins(model: Model, examples: Any, target: Any = None, *, threads: int | None = None) -> Margins:
-    """The margin of each example by a model's weights, averaged and last, and how they are spread.
+    """Return the margins of examples with a model's averaged and last weights, and their distribution.
 
     Parameters
     ----------
     model
-        A model with weights: of any rule but `naive-bayes` and `mlp`.
+        A model with weights, that is of any rule except `naive-bayes` and `mlp`.
     examples
-        A source with labels, or what `target` belongs to, as for `Model.evaluate`.
+        A source with labels, or examples to which `target` belongs, as for `Model.evaluate`.
     target
-        What is right, where `examples` is not a source.
+        The right labels, if `examples` is not a source.
     threads
-        How many threads make features; as many as there are cores by default.
+        The number of threads that make features. The default is the number of cores.
 
     Examples
     --------
@@ -188,23 +188,23 @@ def margins(model: Model, examples: Any, target: Any = None, *, threads: int | N
     found = {name: np.concatenate([np.zeros(0), *(part[name] for part in parts)]) for name in vectors}
     count = len(next(iter(found.values())))
     if count == 0:
-        raise DataError("there are no examples with a label that the model knows, whose margins could be measured")
+        raise DataError("no example has a label that the model knows, so there are no margins")
     if not all(np.isfinite(one).all() for one in found.values()):
-        raise DataError("a score is beyond all numbers; the model was trained on features that are too large")
+        raise DataError("a score is NaN or infinity; the model was trained on features that are too large")
     spreads = {name: Spread(found[name], length(weights)) for name, weights in vectors.items()}
     return Margins(spreads.get("last"), spreads.get("averaged"), count, total - count)
 
 
 def weights_of(model: Model) -> dict[str, Weights]:
-    """The weights that a model predicts with, and the last ones, where it averages and has kept them."""
+    """The weights that a model predicts with, and the last ones, if it averages and has stored them."""
     weights = model.scorer.weights
     if weights is None:
-        raise SettingsError("rule", f"is {model.settings.rule!r}, which has no weights to measure margins by")
+        raise SettingsError("rule", f"is {model.settings.rule!r}, whose models have no weights and so no margins")
     if not model.settings.average:
         return {"last": weights}
     if model.resume is None:
         return {"averaged": weights}
-    # The best weights are those of another moment than the last, where there is patience.
+    # With patience, the best weights are not those of the last pass.
     kept = without_prefix("best.", model.resume.arrays) or without_prefix("state.", model.resume.arrays)
     learner = Linear(model.settings, features=weights.features, classes=weights.classes, dtype=np.float32)
     learner.check_state(kept)
@@ -218,7 +218,8 @@ def length(weights: Weights) -> float:
 
 
 def even_edges(low: float, high: float, bins: int) -> NDArray[np.float64]:
-    """Edges of ranges that have round widths and hold all from `low` to `high`; 0 is one of them.
+    """The edges of ranges with a round width that cover all numbers from `low` to `high`. Edges are multiples of the
+    width.
 
     >>> even_edges(-0.2, 0.9, 5).tolist()
     [-0.5, 0.0, 0.5, 1.0]

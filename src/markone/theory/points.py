@@ -1,4 +1,4 @@
-"""Points: rows of features with their classes, as the theory sees them. Every float stands for its exact value."""
+"""Points: rows of features with their classes, for the theory. Every float stands for its exact value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Corner = tuple[int, int]
 
 @dataclass(frozen=True)
 class Points:
-    """What is to be separated.
+    """The rows and classes that are to be separated.
 
     The theory looks at vectors z, made so that a plane w separates the classes exactly if w·z > 0 for all of them. With
     two classes there is one z = y·x for each row, where y is -1 for the first class and +1 for the second. With more
@@ -34,11 +34,11 @@ class Points:
     """
 
     matrix: Any
-    """A dense array or SciPy's CSR matrix, of floats of 32 or 64 bits; a row names each feature once."""
+    """A dense array or a SciPy CSR matrix, of 32-bit or 64-bit floats. No feature occurs twice in a row."""
     truth: NDArray[np.int64]
     """The number of each row's class."""
     classes: list[Label]
-    """In good order."""
+    """The classes, sorted."""
     bias: bool
 
     def __len__(self) -> int:
@@ -99,14 +99,14 @@ def open_points(
     threads: int | None = None,
     memory: int | str | None = None,
 ) -> Points:
-    """Points of whatever holds examples.
+    """Make points from examples in any form.
 
-    Arrays and SciPy's matrices are taken as they are, unless features are asked for. All else goes through a feature
-    map, as for learning, and its rows are floats of 32 bits.
+    Arrays and SciPy matrices are used directly, unless `features` is given. Everything else goes through a feature map,
+    as in training, and its rows are 32-bit floats.
     """
     if features is None and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
         if target is None:
-            raise DataError("there is nothing to separate; give a label for each row: y=...")
+            raise DataError("there are no labels; give a label for each row: y=...")
         if not isinstance(target, str) and not texts_in(source):
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)
@@ -114,17 +114,17 @@ def open_points(
 
 
 def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
-    """Points of a sample by features that have been fitted or, where they are new, learn from it."""
+    """Points of a sample. Features that are not fitted are fitted on it."""
     everything = np.arange(len(sample))
     known = features.is_fitted
     rows = as_scipy(sample.transformed(features, everything) if known else sample.fitted(features, everything)[0])
     if is_sparse(rows):
-        rows.sort_indices()  # SciPy would do so in every other step
+        rows.sort_indices()  # otherwise SciPy would sort them again and again
     return Points(rows, sample.truth.astype(np.int64), sample.classes, bias)
 
 
 def texts_in(source: Any) -> bool:
-    """Whether a list or an array holds something that features must be made of first."""
+    """Whether a list or an array contains something other than numbers, from which features must be made."""
     return not is_sparse(source) and np.asarray(source).dtype.kind not in "biuf"
 
 
@@ -142,7 +142,7 @@ def given_points(matrix: Any, labels: Sequence[Any], bias: bool) -> Points:
     classes = in_good_order(known.values)
     if len(classes) < 2:
         found = f"all examples have the label {classes[0]!r}" if classes else "no example has a label"
-        raise DataError(f"{found}; to be separated, examples of two classes are needed at least")
+        raise DataError(f"{found}; at least two classes are needed")
     place = np.array([classes.index(label) for label in known.values], np.int64)
     if len(labelled) < len(numbers):
         matrix, numbers = matrix[labelled], numbers[labelled]

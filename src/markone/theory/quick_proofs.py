@@ -14,7 +14,7 @@ from markone.theory.points import Points
 
 ROWS_AT_ONCE = 2**16
 ROUNDS = 50
-"""At most so many rounds look at the signs; more rounds would rule out few further rows."""
+"""The largest number of rounds that compare signs. More rounds would rule out few further rows."""
 
 
 def find_opposites(points: Points) -> Proof | None:
@@ -50,10 +50,10 @@ def opposites_among(points: Points, rows: list[int]) -> Proof | None:
 
 
 def hash_rows(matrix: Any) -> NDArray[np.uint64]:
-    """A number for each row, the same for equal rows, in whatever order these name their features; 0 for zeros."""
+    """A hash of each row, the same for equal rows with any order of their features; 0 for a row of zeros."""
     odd = np.random.default_rng(0).integers(1, 2**64, matrix.shape[1] + 1, np.uint64) | np.uint64(1)
     sparse = is_sparse(matrix)
-    bits = (np.asarray(matrix.data if sparse else matrix, np.float64) + 0.0).view(np.uint64)  # of two zeros, one
+    bits = (np.asarray(matrix.data if sparse else matrix, np.float64) + 0.0).view(np.uint64)  # adding 0 turns -0 into 0
     bits = (bits ^ (bits >> np.uint64(32))) * odd[-1]
     products = (bits ^ (bits >> np.uint64(29))) * (odd[matrix.indices] if sparse else odd[:-1])
     if not sparse:

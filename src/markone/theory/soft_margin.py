@@ -1,4 +1,4 @@
-"""Where nothing separates: a plane with a small total hinge loss, and a plane with few rows on the wrong side.
+"""If nothing separates, finds a plane with a small total hinge loss, and a plane with few rows on the wrong side.
 
 Once the wrong rows are removed, the plane separates the others. So their number is an upper bound of how many rows must
 be removed. The smallest number is not known, because finding it is NP-hard.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.learning.hard_margin import Face, come_nearest
-from markone.theory.bracket import LIGHT_BIAS, Array, Clock, Rows, margins_of, stored
+from markone.theory.bracket import LIGHT_BIAS, Array, Clock, SolverRows, margins_of, stored
 from markone.theory.claims import Hinge, Plane, Removal
 from markone.theory.points import Points
 from markone.theory.verification import least_product, total_hinge
@@ -27,17 +27,17 @@ MOST_VISITED = 2_000_000_000
 GAP = 0.02
 """The duality gap that is small enough, as a share of the objective."""
 BETTER = 0.005
-"""Where the total hinge falls by less than this share, C is large enough."""
+"""C is large enough if the total hinge falls by less than this share."""
 MOST_VALUES_OF_PROGRAM = 40_000
-"""A linear program of up to so many values is solved quickly."""
+"""The largest linear program that is solved quickly, in values."""
 MOST_VALUES_PUT_BACK = 10_000_000
-"""The most values to look at while wrong rows are put back one by one."""
+"""The largest number of values that are used while wrong rows are put back one by one."""
 ANY_PLANE = 0.999
 """How far from the nearest point a search may end, as a share of its distance: any plane that separates will do."""
 
 
 def soften(points: Points, clock: Clock) -> tuple[Removal | None, Hinge | None]:
-    """The fewest rows that were found to be in the way of a plane, and the smallest total hinge."""
+    """The smallest set of rows to remove that was found, and the smallest total hinge loss."""
     found = Softest(points)
     for weights, bias in constant_planes(points):
         found.see(weights, bias)
@@ -61,8 +61,10 @@ class Softest:
         self.softest = self.fewest_wrong = zero
 
     def see(self, weights: Array, bias: Array) -> float:
-        """Takes note of a plane, scaled to the length that has the smallest total hinge, which is returned. A plane
-        that overflows, as with subnormal values, is ignored."""
+        """Scale a plane to the length with the smallest total hinge, keep it if it is the best, and return its hinge.
+
+        A plane that overflows, as with subnormal values, is ignored.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             margins = margins_by(self.points, weights, bias)
         if not (np.isfinite(weights).all() and np.isfinite(bias).all() and np.isfinite(margins).all()):
@@ -127,7 +129,7 @@ def constant_planes(points: Points) -> list[tuple[Array, Array]]:
 
 def climb(found: Softest, clock: Clock) -> None:
     """Trains support vector machines with larger and larger C, so that the hinge counts more and more."""
-    rows = Rows(found.points, light=1.0, stretch=not found.points.is_sparse)
+    rows = SolverRows(found.points, light=1.0, stretch=not found.points.is_sparse)
     C, solver = FIRST_C, rows.solver(FIRST_C)
     visits = int(MOST_VISITED * len(found.points) / (stored(found.points) * columns_of(found.points) + 1))
     idle = 0
@@ -161,7 +163,7 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
     linprog: Any = optimize.linprog
 
     def stack(blocks: Any) -> Any:
-        return sparse.csr_array(sparse.bmat(blocks))  # which the oldest SciPy has, too, and makes matrices
+        return sparse.csr_array(sparse.bmat(blocks))  # the oldest SciPy has only `bmat`, which returns a matrix
 
     matrix: Any = sparse.csr_array(points.matrix, dtype=np.float64)
     if points.bias:
@@ -193,11 +195,11 @@ def solve_program(points: Points, clock: Clock) -> tuple[Array, Array] | None:
     return weights[: points.features], weights[points.features] if points.bias else np.zeros(columns)
 
 
-# ---- planes with few rows wrong
+# ---- planes with few rows on the wrong side
 
 
 def put_back(points: Points, plane: Plane, wrong: NDArray[np.int64], clock: Clock) -> Removal | None:
-    """Removes the rows that a plane has wrong; then tries one by one whether each of them can be put back."""
+    """Remove the rows on the wrong side of a plane, then try one by one whether each of them can be put back."""
     everyone = np.arange(len(points))
     kept = start = np.setdiff1d(everyone, wrong)
     tries, found = Tries(points, clock), plane
@@ -216,7 +218,7 @@ class Tries:
 
     def __init__(self, points: Points, clock: Clock) -> None:
         self._points, self._clock = points, clock
-        self._rows = Rows(points, light=LIGHT_BIAS, stretch=True)
+        self._rows = SolverRows(points, light=LIGHT_BIAS, stretch=True)
         self._corners: list[tuple[int, int, float]] = []
 
     def plane_for(self, rows: NDArray[np.int64]) -> Plane | None:

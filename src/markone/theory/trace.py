@@ -1,4 +1,4 @@
-"""A trace: the steps of a run, each with what it saw, what it said and what it changed."""
+"""A trace: the steps of a run, each with its example, its prediction and its changes of the weights."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from markone.model.settings import Settings
 from markone.reporting.grids import cells, label_in_words, plain_number, shortened
 
 SHOWN = 8
-"""How many features, changes or weights a line shows."""
+"""The largest number of features, changes or weights on a line."""
 NAME_WIDTH = 24
-"""Of a feature in a line."""
+"""The largest width of a feature's name on a line."""
 INDENT = "    "
 SAME = 1e-6
-"""How nearly the changes of all features must agree to be one number times the example."""
+"""The tolerance with which the changes of all features must be the same multiple of the example."""
 
 
 class Change(NamedTuple):
@@ -29,11 +29,11 @@ class Change(NamedTuple):
 
     feature: str
     of: str
-    """The class that it is a weight of, or the unit of a network."""
+    """The class of the weight, or the unit of a network."""
     before: float
     after: float
     table: int
-    """Which of the tables it is in, its row there and its column."""
+    """The number of the table that contains it, and its row and column in the table."""
     row: int
     column: int
 
@@ -43,34 +43,34 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Step(Brief):
-    """One visit: of an example or, by `mlp`, of a batch, or by a solver of `logistic`, of all."""
+    """One step: a visit of one example, of a mini-batch (`mlp`), or of all examples (the solvers of `logistic`)."""
 
     number: int
-    """From 1; steps that are not shown count, too."""
+    """The number of the step, counted from 1. Steps that are not shown count, too."""
     epoch: int
-    """The pass, from 1."""
+    """The number of the pass, counted from 1."""
     rows: tuple[int, ...]
-    """The examples visited, by their numbers among those that have a label, from 0; what is printed counts from 1."""
+    """The numbers of the visited examples among those with a label, counted from 0. Printed numbers start at 1."""
     label: Label
-    """The right class of the example; None of several."""
+    """The right class of the example; None if there are several examples."""
     features: dict[str, float]
-    """The example, where it is not 0."""
+    """The non-zero features of the example."""
     scores: dict[str, float]
-    """Its activation before the step: for each class or, of two classes, of the second alone."""
+    """The activations before the step: for each class or, with two classes, only for the second."""
     predicted: Label
-    """The class that was said before the step. By one-versus-rest None for the rest, and of several examples."""
+    """The predicted class before the step. None for several examples, and for the rest in one-versus-rest."""
     mistakes: int
-    """How many of the examples visited were misclassified: 0 or 1, unless there are several."""
+    """The number of visited examples that were misclassified."""
     changes: tuple[Change, ...]
-    """What the step has changed, in the order of the features."""
+    """The changes of the step, in the order of the features."""
     meanwhile: tuple[Change, ...] = ()
-    """What the steps have changed that were left out before this one."""
+    """The changes of the steps before this one that are not shown."""
     against: str | None = None
-    """By one-versus-rest, the class whose turn it is."""
+    """In one-versus-rest, the class that is compared with the rest."""
 
     @property
     def pulls(self) -> dict[str, float] | None:
-        """How many times the example was added to the weights of each class; None where that is not what happened."""
+        """The multiple of the example that was added to the weights of each class; None if the change is different."""
         found: dict[str, float] = {}
         for change in self.changes:
             value = self.features.get(change.feature, 1.0)
@@ -81,12 +81,12 @@ class Step(Brief):
 
     @property
     def is_tie(self) -> bool:
-        """Whether two classes came out best together, so that the settings' `tie` decided."""
+        """Whether two classes had the highest score together, so that the setting `tie` decided."""
         scores = sorted(self.scores.values(), reverse=True)
         return scores == [0.0] or (len(scores) > 1 and scores[0] == scores[1])
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         return {
             "step": self.number,
             "pass": self.epoch,
@@ -105,7 +105,7 @@ class Step(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Trace(Brief):
-    """The steps of a run, which can be walked through, and played forth and back."""
+    """The steps of a run. The weights after each step can be computed from it."""
 
     settings: Settings
     classes: list[Label]
@@ -116,12 +116,12 @@ class Trace(Brief):
     """The weights before the first step."""
     steps: list[Step]
     made: int
-    """How many steps the run made, with those that are not among `steps`."""
+    """The number of steps of the run, including those that are not in `steps`."""
     updates: int
-    """How many of them changed something."""
+    """The number of steps that changed weights."""
     mistakes: int
     stopped: Stop | None
-    """Why the run ended; None where it would have gone on after the last step that was asked for."""
+    """The reason why the run ended; None if the limit of steps ended it."""
 
     def in_brief(self) -> str:
         return f"{self.settings.rule}, {self.summary()}"
@@ -136,7 +136,7 @@ class Trace(Brief):
         return self.steps[i]
 
     def tables(self, after: int = -1) -> list[NamedNumbers]:
-        """The weights after `steps[after]`, by default the last; `start` is before the first."""
+        """Return the weights after `steps[after]`, by default after the last step."""
         steps = self.steps[: range(len(self.steps))[after] + 1] if self.steps else []
         values = [table.values.copy() for table in self.start]
         for step in steps:
@@ -145,25 +145,25 @@ class Trace(Brief):
         return [NamedNumbers(table.rows, table.columns, one) for table, one in zip(self.start, values, strict=True)]
 
     def weights(self, after: int = -1) -> dict[str, dict[str, float]]:
-        """The weights of each class by name, after `steps[after]`; of a network those of the first layer."""
+        """Return the weights of each class by name, after `steps[after]`; for a network, those of the first layer."""
         return self.tables(after)[0].named()
 
-    # ---- as one reads it
+    # ---- for readers
 
     def __str__(self) -> str:
         return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary()])
 
     def summary(self) -> str:
-        """How many steps there were, and why they ended."""
-        shown = "" if len(self.steps) == self.made else f" Shown are {len(self.steps):,} of them."
-        end = "It would go on." if self.stopped is None else f"It ended: {REASONS[self.stopped]}."
+        """The number of steps, and the reason why they ended."""
+        shown = "" if len(self.steps) == self.made else f" {len(self.steps):,} of the steps are shown."
+        end = "The run would go on." if self.stopped is None else f"It ended: {REASONS[self.stopped]}."
         return (
             f"{counted(self.made, 'step')}, {counted(self.mistakes, 'mistake')}, "
             f"{counted(self.updates, 'change')} of the weights.{shown} {end}"
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """The content as JSON values."""
         return {
             "rule": self.settings.rule,
             "classes": self.classes,
@@ -181,7 +181,7 @@ class Trace(Brief):
 
 
 def in_words(steps: Sequence[Step], what: str) -> Iterator[str]:
-    """A line for each step, below it the example, and the sums by which its weights have changed."""
+    """A line for each step, and below it the example and the arithmetic of the changed weights."""
     lines = [("pass", "row", "label", "activation", "says", "")] + [line_of(step) for step in steps]
     widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Tracing: a run made step by step, in which everything is written down."""
+"""Tracing: makes a run step by step, and records every step."""
 
 from __future__ import annotations
 
@@ -48,33 +48,34 @@ def trace(
     memory: int | str | None = None,
     **settings: Unpack[TraceSettings],
 ) -> Trace:
-    """Makes a run step by step, as `markone.train` would with the same settings, and writes every step down.
+    """Make a run step by step, like `markone.train` with the same settings, and record every step.
 
     Parameters
     ----------
     source
-        A source, or what `markone.read` takes: a path, a frame, a list of texts, rows of numbers.
+        A source, or anything that `markone.read` accepts: a path, a frame, a list of texts, rows of numbers.
     target
-        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+        The labels, as for `markone.read`, if `source` is not already a source.
     rule
-        As for `markone.train`, except that it is `perceptron` by default.
+        As for `markone.train`, but the default is `perceptron`.
     features
-        The spec of the features: a `Features`, a dict or the name of a TOML file.
+        The specification of the features: a `Features`, a dict or the name of a TOML file.
     functions
         Python functions that make more features, by name.
     start
-        Weights to start from, by class and feature; `BIAS` is the bias. Of two classes, those of the second. Or "zero"
-        or "random", as in `markone.Settings`. For rules that take a step at each example.
+        The initial weights, by class and feature; `BIAS` is the bias. With two classes, give those of the second. Or
+        "zero" or "random", as in `markone.Settings`. Only for rules that take a step at each example.
     steps
-        Stop after so many steps; None for all that the settings ask for.
+        Stop after this number of steps; None for all steps of the run.
     only_mistakes
-        Keep the steps at which a mistake was made. Only these count for `steps`.
+        Keep only steps with a mistake. Only these count for `steps`.
     threads
-        How many threads make features; as many as there are cores by default.
+        The number of threads that make features. The default is the number of cores.
     memory
-        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+        The memory limit for the rows: bytes, or a text such as "2 GB". The default is half of the machine's memory.
     settings
-        All else is as in `markone.Settings`. Rows are visited as given unless `order` says otherwise; none is held out.
+        All other settings of `markone.Settings`. Rows are visited in the given order unless `order` is set, and none
+        are held out.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def trace(
         raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
     for name in ("holdout", "patience"):
         if given.get(name):
-            raise SettingsError(name, "has no place in a trace, where all rows are learned from; leave it out")
+            raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
     sample = open_sample(source, target, threads, memory)
     chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
@@ -105,8 +106,7 @@ def trace(
 
 
 def as_in_lectures(rule: Any, solver: Any) -> dict[str, Any]:
-    """Settings unless others are asked for: rows are visited as given, and a step at each example is that of the
-    lectures, at a constant rate."""
+    """Defaults that follow the lectures: rows are visited in the given order, and the learning rate is constant."""
     traits = RULES.get(rule) if isinstance(rule, str) else None
     if traits is None or "order" not in traits.takes or solver not in (None, "online"):
         return {}
@@ -116,16 +116,18 @@ def as_in_lectures(rule: Any, solver: Any) -> dict[str, Any]:
 def start_from(
     start: Mapping[Any, Mapping[str, float]], learner: Learner, chart: FeatureMap, classes: list[Any]
 ) -> None:
-    """Puts the weights where they are to start."""
+    """Set the initial weights of a learner."""
     if not learner.settings.traits.online:
-        raise SettingsError("start", f"is for rules that take a step at each example, not for {learner.settings.rule}")
+        raise SettingsError(
+            "start", f"is only for rules that take a step at each example, not for {learner.settings.rule}"
+        )
     numbers = {name: number for number, name in enumerate(chart.names())}
     columns = classes[1:] if learner.columns == 1 else classes
     matrix, bias = np.zeros((learner.features, learner.columns)), np.zeros(learner.columns)
     for label, weights in start.items():
         if label not in columns:
             known = ", ".join(map(repr, columns))
-            raise SettingsError("start", f"has weights for {label!r}; there are those of {known}")
+            raise SettingsError("start", f"has weights for {label!r}, but only {known} can have weights")
         column = columns.index(label)
         for name, weight in weights.items():
             if name == BIAS and learner.settings.bias:
@@ -133,12 +135,12 @@ def start_from(
             elif name in numbers:
                 matrix[numbers[name], column] = weight
             else:
-                raise SettingsError("start", f"has a weight for {name!r}, and no feature is called so")
+                raise SettingsError("start", f"has a weight for {name!r}, but there is no such feature")
     cast(Linear, learner).start_at(matrix, bias)
 
 
 class OneByOne(BlockExamples):
-    """Examples that are looked at after each step, and known in the order in which they are visited."""
+    """Examples that are visited one at a time. It remembers which rows were visited."""
 
     def __init__(self, block: Block, settings: Settings) -> None:
         super().__init__(block, settings)
@@ -155,13 +157,13 @@ class OneByOne(BlockExamples):
         return 1
 
     def taken(self, visits: int) -> NDArray[np.int64]:
-        """The rows of the next so many visits."""
+        """The rows of the next `visits` visits."""
         self._at += visits
         return self._order[self._at - visits : self._at]
 
 
 class Tracer:
-    """A run, and what is written down of it."""
+    """A run, and its recorded steps."""
 
     def __init__(
         self, learner: Learner, chart: FeatureMap, classes: list[Any], block: Block, only_mistakes: bool
@@ -174,15 +176,15 @@ class Tracer:
         self.steps: list[Step] = []
         self.made = self.updates = self.mistakes = 0
         self._judge = learner.judge(self.block)
-        """What the next step judges its rows by."""
+        """The scorer before the next step."""
         self._numbers = self._judge.named_numbers(chart, self.labels)
         self._visits = self._wrong = 0
-        """Of the pass so far."""
+        """The visits and mistakes of the current pass so far."""
         self._meanwhile: dict[tuple[int, int, int], Change] = {}
-        """By steps that are left out, in the order in which they happened."""
+        """The changes of steps that are not shown, in their order."""
 
     def run(self, most: int | None) -> Trace:
-        """Makes the run, up to so many steps that are kept."""
+        """Make the run until `most` steps are kept."""
         run, start = Run(LearnerTraining[Any](self.learner, self.examples)), self._numbers
         stopped: Stop | None = "epochs"
         for result in run.looks(Silence()):
@@ -210,7 +212,7 @@ class Tracer:
         )
 
     def _follow(self, run: Run[Any]) -> None:
-        """Writes down what has happened since the last look."""
+        """Record the step that was just made."""
         sums, judge, before = run.sums, self._judge, self._numbers
         self._judge = self.learner.judge(self.block)
         self._numbers = self._judge.named_numbers(self.chart, self.labels)
@@ -261,7 +263,7 @@ class Tracer:
         )
 
     def _judgement(self, scores: NDArray[Any], turn: int | None) -> dict[str, Any]:
-        """The activation, and what is said by it."""
+        """The activations, and the predicted class."""
         if turn is not None:
             score = float(scores[0, turn])
             return {"scores": {self.labels[turn]: score}, "predicted": self.classes[turn] if score > 0 else None}
@@ -278,13 +280,13 @@ class Tracer:
         return {self.chart.name(i): value for i, value in pairs if value != 0}
 
     def _note(self, changes: tuple[Change, ...]) -> None:
-        """What is not to be shown is kept all the same: a trace can be played."""
+        """Keep changes of steps that are not shown, so that the weights after later steps can be computed."""
         for change in changes:
             self._meanwhile[change.table, change.row, change.column] = change
 
 
 def changes_between(before: list[NamedNumbers], after: list[NamedNumbers]) -> tuple[Change, ...]:
-    """What a step has changed."""
+    """The numbers that differ between two lists of tables."""
     found = []
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         for row, column in np.argwhere(old.values != new.values).tolist():

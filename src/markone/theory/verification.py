@@ -1,8 +1,8 @@
-"""Verification: what a certificate claims is compared with the examples, by code that shares nothing with the solvers.
+"""Verification: checks the claims of a certificate on the examples, with code that is independent of the solvers.
 
 Floats are compared first, with a bound of all rounding errors: a sum of n products has an error of at most n·2⁻⁵³ times
-the sum of their absolute values, in whatever order it is computed. What is too close to decide is computed in
-fractions."""
+the sum of their absolute values, in any order of the additions. If a comparison is too close to decide, it is computed
+in fractions."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ ROWS_AT_ONCE = 2**16
 EPS = 2.0**-53
 SMALLEST = 2.0**-1074
 ROOM = 1e-12
-"""A claim is weaker than what was found by this share, so that floats can confirm it on any machine."""
+"""Claims are weaker than the result by this share, so that floats can confirm them on any machine."""
 ADDED_AT_ONCE = 256
-"""Very many squares are added in groups of this size in floats; the sums are then added exactly."""
+"""If there are very many squares, they are added in groups of this size in floats, and the sums are added exactly."""
 MOST_EXACT = 1000
-"""The smallest of up to so many products is found exactly; for more, a bound is enough."""
+"""Up to this number of products, the smallest is found exactly. For more, a bound is used."""
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(Brief):
-    """Whether all that a certificate says holds; true where it does."""
+    """Whether all claims of a certificate are true. It is true as a bool if they are."""
 
     holds: bool
     reason: str
-    """A sentence: what was checked or, where something does not hold, what."""
+    """A sentence that says what was checked, or which claim is not true."""
 
     def __bool__(self) -> bool:
         return self.holds
@@ -48,28 +48,30 @@ class Verification(Brief):
 
 
 def verify(claims: Claims, points: Points) -> Verification:
-    """Whether all that is claimed holds."""
+    """Check all claims on some points."""
     failure = next(failures(claims, points), None)
     if failure is not None:
         return Verification(False, failure)
     checked = {True: "a plane that separates", False: "a proof that none does", None: "the bracket"}
-    return Verification(True, f"{checked[claims.separable]} was checked on {len(points):,} rows, and holds")
+    return Verification(True, f"{checked[claims.separable]} was checked on {len(points):,} rows, and is correct")
 
 
 def failures(claims: Claims, points: Points) -> Iterator[str]:
-    """A sentence for each claim that does not hold; the first is enough. Of other points than these nothing is said."""
+    """A sentence for each claim that is not true. If the points are not those of the claims, nothing else is
+    checked."""
     about = (claims.rows, claims.features, claims.classes, claims.bias)
     if about != (len(points), points.features, points.classes, points.bias):
         yield (
             f"the certificate is about {claims.rows:,} rows of {claims.features:,} features and the classes "
-            f"{claims.classes}, and these are {len(points):,} of {points.features:,} and {points.classes}"
+            f"{claims.classes}, but these are {len(points):,} rows of {points.features:,} features and the classes "
+            f"{points.classes}"
         )
         return
     for wrong_in in CHECKS:
         yield from wrong_in(claims, points)
 
 
-# ---- one check for each claim: each yields a sentence for what does not hold
+# ---- one check for each claim, which yields a sentence if the claim is not true
 
 
 def wrong_radius(claims: Claims, points: Points) -> Iterator[str]:
@@ -87,7 +89,7 @@ def wrong_margin(claims: Claims, points: Points) -> Iterator[str]:
     elif claims.plane is None:
         yield "no plane is given that separates"
     elif not 0 <= lower < math.inf:
-        yield f"a margin of {lower} is no margin"
+        yield f"{lower} is not a valid margin"
     else:
         yield from misses(points, claims.plane, lower, f"a margin of {lower:.9g}")
 
@@ -129,7 +131,7 @@ def wrong_removal(claims: Claims, points: Points) -> Iterator[str]:
     if claims.removal is None:
         return
     if not in_range(np.asarray(claims.removal.rows), len(points)):
-        yield "rows are to be removed that are not there"
+        yield "a row that is to be removed does not exist"
     kept = np.setdiff1d(np.arange(len(points)), claims.removal.rows)
     yield from misses(points.some(kept), claims.removal.plane, 0, "every row that is left on its right side")
 
@@ -176,21 +178,21 @@ def flaws(points: Points, plane: Plane) -> Iterator[str]:
     if plane.weights.shape != (points.features, columns) or plane.bias.shape != (columns,):
         yield f"a plane has weights of the shape {plane.weights.shape}"
     elif not (plane.is_exact or (np.isfinite(plane.weights).all() and np.isfinite(plane.bias).all())):
-        yield "a plane has weights that are no finite numbers"
+        yield "the weights of a plane contain NaN or infinity"
     elif not points.bias and any(plane.bias):
         yield "a plane has a bias, which it must not have"
 
 
 def misses(points: Points, plane: Plane, margin: float, claim: str) -> Iterator[str]:
-    """A sentence if some z has a smaller margin than this, or none, with the plane."""
+    """A sentence if some z has a smaller margin than this, or is on the wrong side of the plane."""
     yield from flaws(points, plane)
     level, square = Fraction(margin) * length(plane.weights), None
     for row, rival in uncertain(points, plane, level):
         product = exact_product(points, plane, row, rival)
-        if product > 0 and product < level and square is None:  # the level is rounded up; exactly, it takes long
+        if product > 0 and product < level and square is None:  # the level is rounded up; the exact one takes long
             square = Fraction(margin) ** 2 * sum(Fraction(one) ** 2 for one in plane.weights.ravel().tolist())
         if product <= 0 or (square is not None and product**2 < square):
-            yield f"a plane is said to give {claim}, and does not"
+            yield f"a plane is claimed to have {claim}, but it does not"
 
 
 def uncertain(points: Points, plane: Plane, level: Fraction) -> Iterator[tuple[int, int]]:
@@ -204,7 +206,7 @@ def uncertain(points: Points, plane: Plane, level: Fraction) -> Iterator[tuple[i
 
 
 def least_margin(points: Points, plane: Plane) -> float:
-    """A lower bound, very near, of the smallest margin of all examples; 0 if the plane does not separate."""
+    """A close lower bound of the smallest margin of all examples; 0 if the plane does not separate."""
     least, norm = least_product(points, plane), length(plane.weights)
     return below(least / norm * (1 - Fraction(ROOM))) if least > 0 and norm else 0.0
 
@@ -251,7 +253,7 @@ def float_products(points: Points, plane: Plane) -> Iterator[tuple[int, Floats, 
             scores = np.asarray(matrix @ weights) + bias
             errors = (np.asarray(sizes @ abs(weights)) + abs(bias)) * ((terms + 6) * EPS)
             errors += (np.asarray(sizes.sum(axis=1)).reshape(-1, 1) + terms) * SMALLEST
-            if len(bias) == 1:  # of two classes, the first has zeros
+            if len(bias) == 1:  # with two classes, the weights of the first are zeros
                 scores, errors = np.append(scores * 0, scores, axis=1), np.append(errors * 0, errors, axis=1)
             products = scores[rows, truth][:, None] - scores
             errors = (errors[rows, truth][:, None] + errors) * (1 + 4 * EPS)
@@ -295,7 +297,7 @@ def exact_product(points: Points, plane: Plane, row: int, rival: int) -> Fractio
 
 
 def total_hinge(points: Points, plane: Plane, room: float = 1e-9) -> float:
-    """An upper bound, very near, of Σ max(0, 1 - the smallest product of the row's z)."""
+    """A close upper bound of Σ max(0, 1 - the smallest product of the row's z)."""
     total, unit = 0.0, above(unit_of(plane))
     for _, products, errors in float_products(points, plane):
         with np.errstate(all="ignore"):
@@ -351,12 +353,12 @@ def in_range(numbers: NDArray[Any], count: int) -> bool:
 
 
 def radius_of(points: Points) -> float:
-    """The length of the longest row; of several classes, of the longest difference vector: √2 times that."""
+    """The length of the longest row; with more than two classes √2 times that, for the longest difference vector."""
     return above(longest_row(points) * (root_above(Fraction(2)) if len(points.classes) > 2 else 1))
 
 
 def longest_row(points: Points) -> Fraction:
-    """The length of the longest row, rounded up by at most what rounding may have taken away."""
+    """The length of the longest row, rounded up so that rounding errors cannot make it too small."""
     values = points.matrix.data if points.is_sparse else points.matrix
     unit = int(np.frexp(float(abs(values).max(initial=0)))[1])
     longest = 0.0
