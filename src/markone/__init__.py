@@ -1,4 +1,4 @@
-"""Markone turns labelled examples into linear models: fast, exact, and the same bit for bit each time."""
+"""Markone trains linear models from labelled examples: fast, exact, and with the same bits in every run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ __all__ = [
     "validate",
 ]
 
-# Where the public names live. They are imported when first used, so that `import markone` costs nothing.
+# The modules of the public names. Each is imported at its first use, so that `import markone` is fast.
 HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",

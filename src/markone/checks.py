@@ -1,6 +1,6 @@
-"""Checks of settings. Each stands beside its field: `epochs: int = checked(10, whole(1))`.
+"""Checks of settings. Each field declares its own check: `epochs: int = checked(10, whole(1))`.
 
-A check takes a value and returns it as it is kept, or raises a `ValueError` that says what it must be.
+A check takes a value and returns the value to store, or raises a `ValueError` that says what the value must be.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ SHOWN = 80
 
 
 def checked(default: Any, check: Check) -> Any:
-    """A field of a dataclass with its default (or what makes one, such as `dict`) and its check."""
+    """Return a dataclass field with a default value (or `dict` for a new dictionary) and a check."""
     if default is dict:
         return field(default_factory=dict, metadata={"check": check})
     return field(default=default, metadata={"check": check})
 
 
 def required(check: Check) -> Any:
-    """A field without a default, and its check."""
+    """Return a dataclass field with a check and without a default value."""
     return field(metadata={"check": check})
 
 
 def check_fields(settings: Any) -> None:
-    """Checks every field, and keeps what its check returns; a wrong one is a `SettingsError` with its name."""
+    """Check every field and store the checked values. Raise a `SettingsError` that names the first wrong field."""
     for one in fields(settings):
         object.__setattr__(settings, one.name, as_kept(one, getattr(settings, one.name)))
 
 
 def as_kept(one: Field[Any], value: Any) -> Any:
-    """A value as the field keeps it, once its check has passed it."""
+    """Check a value and return it in the form in which the field stores it."""
     return check_named(one.name, one.metadata["check"], value)
 
 
 def check_named(name: str, check: Check, value: Any) -> Any:
-    """What the check returns; a wrong value is a `SettingsError` with this name."""
+    """Return the checked value. Raise a `SettingsError` with this name if the value is wrong."""
     try:
         return check(value)
     except MarkoneError:
@@ -55,7 +55,7 @@ def check_named(name: str, check: Check, value: Any) -> Any:
 
 
 def default_of(one: Field[Any]) -> Any:
-    """The default of a field."""
+    """Return the default value of a field."""
     return one.default if one.default_factory is MISSING else one.default_factory()
 
 
@@ -73,7 +73,7 @@ def one_of(*choices: str | None) -> Check:
 
 
 def some_of(*choices: str) -> Check:
-    """A list of choices, each of which counts once."""
+    """Accept a list of choices, and remove repeated ones."""
 
     def check(value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Iterable):
@@ -84,12 +84,12 @@ def some_of(*choices: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """None, or what passes the check."""
+    """Accept None, or a value that passes the check."""
     return lambda value: None if value is None else check(value)
 
 
 def or_empty(check: Check) -> Check:
-    """As `optional`; an empty list stands for None, which TOML does not have."""
+    """Like `optional`, but an empty list also means None, because TOML has no None."""
     return lambda value: None if value is None or value == [] else check(value)
 
 
@@ -100,7 +100,7 @@ def switch(value: Any) -> Any:
 
 
 def text(what: str) -> Check:
-    """A string, which the message calls `what`."""
+    """Accept a string. The error message calls it `what`."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, str):
@@ -111,7 +111,7 @@ def text(what: str) -> Check:
 
 
 def whole(least: int, most: int | None = LARGEST) -> Check:
-    """A whole number in this range; `most=None` is for one that may be as large as memory allows."""
+    """Accept a whole number in this range. With `most=None` it may be arbitrarily large."""
 
     def check(value: Any) -> Any:
         good = isinstance(value, int) and not isinstance(value, bool)
@@ -128,7 +128,7 @@ def whole(least: int, most: int | None = LARGEST) -> Check:
 def number(
     *, above: float = -math.inf, least: float = -math.inf, below: float | None = None, most: float | None = None
 ) -> Check:
-    """A number in this range; `below=math.inf` is for one that is finite."""
+    """Accept a number in this range. `below=math.inf` means that the number must be finite."""
     reach = range_in_words(above, least, below, most)
 
     def check(value: Any) -> Any:
@@ -169,5 +169,5 @@ def range_in_words(above: float, least: float, below: float | None, most: float 
 
 
 def shown(value: Any) -> str:
-    """A wrong value, cut where it is long."""
+    """Return a wrong value for a message, shortened if it is long."""
     return f"{value!r:.{SHOWN}}"
