@@ -78,7 +78,7 @@ class Settings:
     >>> Settings(rule="mira", eta=0.1)
     Traceback (most recent call last):
     ...
-    markone.errors.SettingsError: eta is not used by the rule 'mira', which computes its own step; leave it out, or set C
+    markone.errors.SettingsError: eta is not used by the rule 'mira', which finds its own step; leave it out, or set C
     """
 
     rule: Rule = checked("perceptron", rule_of)
@@ -91,15 +91,15 @@ class Settings:
     `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
     rate, it is 0.5 / the mean squared length of a row."""
     schedule: Schedule | None = checked(None, one_of(None, *get_args(Schedule)))
-    """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or AdaGrad's
-    rate for each weight, which is the default of online `logistic`."""
+    """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or
+    AdaGrad's rate for each weight, which is the default of online `logistic`."""
     C: float | None = checked(None, optional(number(above=0)))
     """The longest step of `mira`, 0.3 by default; the cost of a mistake for `svm`, 1 by default. May be infinite."""
     penalty: Penalty | None = checked(None, one_of(None, *get_args(Penalty)))
     """The regularisation: absolute values of the weights (`l1`, which makes many of them 0) or squares (`l2`)."""
     strength: float | None = checked(None, optional(number(least=0, below=math.inf)))
-    """The strength of the penalty, and of the decrease with `schedule="inverse"`. 0.0001 by default; for `logistic` with
-    `newton` or `ascent` and the penalty `l2`, 0.1 / classes · the mean squared length of a row / rows."""
+    """The strength of the penalty, and of the decrease with `schedule="inverse"`. 0.0001 by default; for `logistic`
+    with `newton` or `ascent` and the penalty `l2`, 0.1 / classes · the mean squared length of a row / rows."""
     balance: float | None = checked(None, optional(number(least=0, below=math.inf)))
     """A second penalty of `logistic` with `newton` or `ascent`: half the sum of the squared mean scores of the classes,
     times this. With more than two classes, and without `strength`, the default is 0.1 · (classes - 2) / rows; otherwise
@@ -138,16 +138,16 @@ class Settings:
     k: float | None = checked(None, optional(number(least=0, below=math.inf)))
     """The number that `naive-bayes` adds to each count (Laplace smoothing). 1 by default; 0 is maximum likelihood."""
     alpha: float | None = checked(None, optional(number(least=0, most=1)))
-    """Instead of k: the weight of a class's own estimate when `naive-bayes` interpolates it with that of all classes."""
+    """Instead of k: `naive-bayes` interpolates a class's own estimate, with this weight, and that of all classes."""
     likelihood: Likelihood | None = checked(None, one_of(None, *get_args(Likelihood)))
     """The distribution of features in `naive-bayes`: `multinomial` counts how often a word occurs, `bernoulli` whether
     it occurs, and `gaussian` is for measurements. The default depends on the kind of column; for columns of numbers
     and categories it cannot be changed."""
     priors: Any = checked("data", priors_of)
-    """The prior probabilities of the classes in `naive-bayes`: as in the data, `uniform`, or a number for each label."""
+    """The prior probabilities of classes in `naive-bayes`: as in the data, `uniform`, or a number for each label."""
     hidden: Any = checked(None, optional(sizes_of))
-    """The sizes of the one or two hidden layers of `mlp`. (128,) by default; (32,) if there are very many features, as in
-    texts."""
+    """The sizes of the one or two hidden layers of `mlp`. (128,) by default; (32,) if there are very many features, as
+    in texts."""
     activation: Activation | None = checked(None, one_of(None, *get_args(Activation)))
     """The activation function of the hidden layers of `mlp`. `relu` by default."""
     optimizer: Optimizer | None = checked(None, one_of(None, *get_args(Optimizer)))
@@ -450,7 +450,7 @@ def check_sense(settings: Settings) -> None:
     """Raise an error if the settings do not fit the rule or each other."""
     rule, traits, given = settings.rule, settings.traits, given_names(settings)
     if traits.finds_its_step:
-        unused = f"is not used by the rule {rule!r}, which computes its own step; leave it out"
+        unused = f"is not used by the rule {rule!r}, which finds its own step; leave it out"
         for name in ("eta", "penalty", "schedule"):
             if name in given:
                 raise SettingsError(name, unused if name == "schedule" else f"{unused}, or set C")
