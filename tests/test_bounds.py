@@ -298,7 +298,7 @@ def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
 def test_what_was_not_noted_cannot_be_taken_up(tmp_path: Path) -> None:
     X, y = cloud(2)
     markone.train(X, target=y, rule="perceptron", epochs=1).save(tmp_path / "model")
-    with pytest.raises(SettingsError, match="bounds was not asked for before the interruption"):
+    with pytest.raises(SettingsError, match="bounds was not set before the interruption"):
         markone.train(X, target=y, resume=tmp_path / "model", epochs=2, bounds=True)
 
 
@@ -312,8 +312,8 @@ def test_what_was_not_noted_cannot_be_taken_up(tmp_path: Path) -> None:
         ({"penalty": "l2"}, "there is a penalty, 'l2'"),
         ({"form": "difference"}, "the form is 'difference'"),
         ({"start": "random"}, "the weights start at random"),
-        ({"bounds": 0.0}, "must be True, or the margin of some plane as a number above 0, not 0.0"),
-        ({"bounds": "yes"}, "must be True, or the margin of some plane as a number above 0, not 'yes'"),
+        ({"bounds": 0.0}, "must be True, or the margin of a plane as a number above 0, not 0.0"),
+        ({"bounds": "yes"}, "must be True, or the margin of a plane as a number above 0, not 'yes'"),
         ({"bounds": math.inf}, "must be True, or the margin"),
         ({"bounds": 10**400}, "must be True, or the margin"),
     ],
@@ -363,9 +363,9 @@ def test_xor_has_no_bound() -> None:
         [[0, 0], [0, 1], [1, 0], [1, 1]], target=["no", "yes", "yes", "no"], rule="perceptron", holdout=0, bounds=True
     )
     words = str(kept(model))
-    assert "The weights do not separate the examples, so that no bound is known." in words
+    assert "The weights do not separate the examples, so no bound is known." in words
     assert "at least, if they can be separated at all." in words
-    assert words.endswith("The bias counts as a weight here, of a feature that is always 1.")
+    assert words.endswith("The bias counts here as the weight of a feature that is always 1.")
 
 
 def test_rows_of_zeros() -> None:
@@ -384,7 +384,7 @@ def test_forged_bounds(tmp_path: Path) -> None:
     markone.train(X, target=y, rule="perceptron", bounds=0.001).save(tmp_path / "good")
     good = (tmp_path / "good").read_bytes()
     for name, value, problem in (
-        (None, [], "its bounds are no object"),
+        (None, [], "its bounds are not an object"),
         ("mistakes", 1.5, "its bounds have mistakes=1.5"),
         ("mistakes", None, "its bounds have mistakes=None"),
         ("mistakes", 2**60, "its bounds have mistakes="),
@@ -395,8 +395,8 @@ def test_forged_bounds(tmp_path: Path) -> None:
         ("bias", 1, "its bounds have bias=1"),
         ("stride", 0, "its bounds have stride=0"),
         ("more", 0, "its bounds: 'more' is unknown"),
-        ("points", {}, "the points of its bounds are no short list"),
-        ("points", [[1, 1.0]] * (MOST_POINTS + 1), "the points of its bounds are no short list"),
+        ("points", {}, "the points of its bounds are not a short list"),
+        ("points", [[1, 1.0]] * (MOST_POINTS + 1), "the points of its bounds are not a short list"),
         ("points", [[1]], r"its bounds have the point \[1\]"),
         ("points", [[1, "x"]], "its bounds have the point"),
     ):
@@ -516,7 +516,7 @@ def test_the_commands(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPat
     assert main([*how[:-1], "--json"]) == 0
     assert "bounds" not in json.loads(capsys.readouterr().out)
     assert main([*how, "--eta", "2"]) == 2
-    assert "--bounds is for the perceptron" in capsys.readouterr().err
+    assert "--bounds needs a perceptron" in capsys.readouterr().err
     assert main(["evaluate", "points.model", "points.csv", "--margins"]) == 0
     assert "Margins of 3 examples by the last weights" in capsys.readouterr().out
     assert main(["evaluate", "points.model", "points.csv", "--margins", "--json"]) == 0

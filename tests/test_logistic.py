@@ -856,14 +856,14 @@ def test_probabilities_are_as_frequent_as_they_say() -> None:
 
 def test_weights_that_outgrow_the_rows_type_get_a_sentence() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
-    with pytest.raises(DataError, match="the weights grew beyond all numbers"):
+    with pytest.raises(DataError, match="training diverged"):
         markone.train(X, target=np.arange(40) % 2, rule="logistic", solver="ascent", eta=1e6, epochs=20)
 
 
 def test_a_model_goes_on_only_online() -> None:
     texts, labels = ["a b", "b c", "a a", "c c"] * 4, ["x", "y", "x", "y"] * 4
     model = markone.train(texts, target=labels, rule="logistic", solver="newton")
-    with pytest.raises(SettingsError, match="solver is 'newton', which looks at all rows at once .* solver 'online'"):
+    with pytest.raises(SettingsError, match="solver is 'newton', which needs all rows at once .* solver 'online'"):
         markone.train(texts, target=labels, from_model=model, solver="newton")
     hows: list[dict[str, Any]] = [{}, {"solver": "online"}]
     for how in hows:

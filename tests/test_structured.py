@@ -356,7 +356,7 @@ def test_forged_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match="cannot load the model"):
             StructuredPerceptron.load(path, features, viterbi)
     learner().train(CORPUS).save(path)
-    with pytest.raises(DataError, match="no classifier but 'structured'; markone.StructuredPerceptron.load opens it"):
+    with pytest.raises(DataError, match="instead of a classifier; markone.StructuredPerceptron.load opens it"):
         markone.load(path)
     markone.train(["a", "b"], target=["x", "y"]).save(path)
     with pytest.raises(DataError, match="it holds no structured perceptron but 'classifier'"):
@@ -481,7 +481,7 @@ def test_only_the_same_training_is_taken_up(tmp_path: Path) -> None:
     ):
         with pytest.raises(SettingsError, match=problem):
             learner(**change).train(corpus, held_out=CORPUS, resume=kept)
-    with pytest.raises(DataError, match="has not kept its training"):
+    with pytest.raises(DataError, match="without its training state"):
         learner().train(corpus, held_out=CORPUS, resume=final)
     with pytest.raises(SettingsError, match="resume needs the file"):
         learner().train(corpus, resume=True)

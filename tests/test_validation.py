@@ -473,7 +473,7 @@ def test_a_regression_without_numbers_is_refused():
         ({"rule": "mirra"}, "rule must be one of"),
         ({"epoch": 3}, "epoch is unknown"),
         ({"holdout": 0.1}, "holdout is what patience waits for"),
-        ({"patience": 2}, "patience waits for held-out accuracy"),
+        ({"patience": 2}, "patience needs held-out accuracy"),
         ({"progress": 3}, "progress must be True, False, or have the methods"),
     ],
 )

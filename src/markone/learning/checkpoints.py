@@ -39,7 +39,7 @@ class Checkpoints:
         if not os.path.isdir(folder):
             raise DataError(f"there is no folder {folder} for the checkpoint")
         if os.path.isdir(self.path) or not os.access(folder, os.W_OK):
-            raise DataError(f"the checkpoint {os.fspath(self.path)} cannot be written; choose another file")
+            raise DataError(f"{os.fspath(self.path)} cannot be written to; choose another file to save the training in")
 
     @classmethod
     def of(cls, given: Any) -> Checkpoints | None:

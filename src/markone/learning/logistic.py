@@ -90,7 +90,7 @@ class BatchLearner(CommonLearner):
         self.classes = classes
         self.dtype = np.dtype(dtype)
         self._start: Array | None = None
-        self._way: Descent | None = None
+        self._descent: Descent | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
@@ -115,7 +115,7 @@ class BatchLearner(CommonLearner):
             )
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise DataError("the first weights contain NaN or infinity")
-        self._start, self._way, self._weights = np.vstack([matrix, bias]), None, None
+        self._start, self._descent, self._weights = np.vstack([matrix, bias]), None, None
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
         """Make room for new features and classes: class k moves to `places[k]`.
@@ -147,51 +147,51 @@ class BatchLearner(CommonLearner):
         if objective.rows == 0:
             raise DataError("the weights of all examples are zero, so there is nothing to learn from")
         self._importance = objective.importance
-        self._way, self._weights = self._find_way(objective, self._start), None
+        self._descent, self._weights = self._make_descent(objective, self._start), None
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
         raise NotImplementedError
 
     def let_go(self) -> None:
         """Keep the weights, and release the examples."""
         weights = self.weights()
         self._start = np.vstack([weights.matrix(), weights.bias()]).astype(np.float64)
-        self._way = None
+        self._descent = None
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """Make one step, which uses all examples."""
-        way = self._on_its_way()
+        descent = self._started()
         if skip:  # the step was made before the interruption
             return
-        judged = Counted(way.mistakes, examples.rows, way.loss * self._importance, self._importance)
-        if not self._step(way):
+        judged = Counted(descent.mistakes, examples.rows, descent.loss * self._importance, self._importance)
+        if not self._step(descent):
             judged = judged._replace(updates=0)
         self._weights = None
         yield judged, examples.rows
 
-    def _step(self, way: Descent) -> bool:
+    def _step(self, descent: Descent) -> bool:
         """Make a step, and return whether it changed any weight."""
-        before = way.state()
-        way.step(self._tol)
-        return any((before[name] != now).any() for name, now in way.state().items())
+        before = descent.state()
+        descent.step(self._tol)
+        return any((before[name] != now).any() for name, now in descent.state().items())
 
     def course(self) -> Course:
-        way = self._on_its_way()
-        return Course(way.objective, way.gap, way.gap <= self._tol)
+        descent = self._started()
+        return Course(descent.objective, descent.gap, descent.gap <= self._tol)
 
     @property
     def _tol(self) -> float:
         return self.settings.tol
 
-    def _on_its_way(self) -> Descent:
-        assert self._way is not None  # `begin` has set it
-        return self._way
+    def _started(self) -> Descent:
+        assert self._descent is not None  # `begin` has set it
+        return self._descent
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """Return the current weights, in the type of the rows."""
         if self._weights is None:
-            if self._way is not None:
-                matrix = self._way.weights()
+            if self._descent is not None:
+                matrix = self._descent.weights()
             else:
                 matrix = np.zeros((self.features + 1, self.columns)) if self._start is None else self._start
             with np.errstate(over="ignore"):  # see norm2
@@ -213,7 +213,7 @@ class BatchLearner(CommonLearner):
 
     def norm2(self) -> float:
         """Return the squared length of the weights; infinity if they overflow in the type of the rows."""
-        norm2 = self._on_its_way().norm2()
+        norm2 = self._started().norm2()
         if not norm2**0.5 < float(np.finfo(self.dtype).max):
             weights = self.weights()
             if not (np.isfinite(weights.matrix()).all() and np.isfinite(weights.bias()).all()):
@@ -221,14 +221,14 @@ class BatchLearner(CommonLearner):
         return norm2
 
     def get_state(self) -> State:
-        return self._on_its_way().state()
+        return self._started().state()
 
     def check_state(self, state: State) -> None:
         check_forms(state, self.get_state())
-        self._on_its_way().check(state)
+        self._started().check(state)
 
     def set_state(self, state: State) -> None:
-        self._on_its_way().restore(state)
+        self._started().restore(state)
         self._weights = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -256,25 +256,25 @@ class Newton(BatchLearner):
     are fewer rows than features, in the space of the rows. With l1, coordinate descent finds it (Yuan, Ho & Lin 2012).
     """
 
-    def _step(self, way: Descent) -> bool:
+    def _step(self, descent: Descent) -> bool:
         """Make a step, and return whether it improved the objective or the gap.
 
         In exact arithmetic every step does. A step that does not was lost in rounding errors, and so would be the next;
         it is undone.
         """
-        before, objective, gap = way.state(), way.objective, way.gap
-        way.step(self._tol)
-        better = way.objective < objective or way.gap < gap
+        before, objective, gap = descent.state(), descent.objective, descent.gap
+        descent.step(self._tol)
+        better = descent.objective < objective or descent.gap < gap
         if not better:
-            way.restore(before)
+            descent.restore(before)
         return better
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
         if self.settings.penalty == "l1" and self.settings.strength:
-            return Corners(objective, self.settings, start)
+            return NewtonL1(objective, self.settings, start)
         if objective.rows < objective.features and start is None:  # given weights need not be a sum of rows
-            return Span(objective, self.settings)
-        return Parabola(objective, self.settings, start)
+            return NewtonInRows(objective, self.settings)
+        return NewtonInWeights(objective, self.settings, start)
 
 
 class Ascent(BatchLearner):
@@ -283,8 +283,8 @@ class Ascent(BatchLearner):
     The default `eta` is 1 / L, the inverse of the largest curvature. With it, no step can be too long.
     """
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
-        return Straight(objective, self.settings, start)
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
+        return GradientDescent(objective, self.settings, start)
 
 
 def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> BatchLearner:
@@ -332,7 +332,7 @@ class Balance:
         return self.strength * dot(start, step), self.strength * dot(step, step)
 
 
-class Place:
+class Point:
     """A point in the space of the weights, with its loss, gradient, penalty and gap."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None = None) -> None:
@@ -422,7 +422,7 @@ class Place:
         self._look()
 
 
-class Straight(Place):
+class GradientDescent(Point):
     """Gradient descent with a constant step size."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
@@ -463,7 +463,7 @@ class Straight(Place):
         return largest + (0 if self.l1 else self.strength) or 1.0
 
 
-class Parabola(Place):
+class NewtonInWeights(Point):
     """Newton's method with the penalty ½‖w‖², in the space of the weights."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
@@ -532,7 +532,7 @@ class Parabola(Place):
         return v
 
 
-class Span:
+class NewtonInRows:
     """Newton's method in the space of the rows, for more features than rows: weights are sums of rows, w = Σ c x.
 
     Every gradient, and so every direction of the conjugate gradients, is such a sum. Only the factors c of the rows are
@@ -580,7 +580,7 @@ class Span:
         self._look()
 
     def _solve(self, near_enough: float) -> tuple[Array, Array, Array]:
-        """Like `Parabola._solve`: return the direction in factors of rows, that of the bias, and the scores of both."""
+        """Like `NewtonInWeights._solve`. Return the direction in factors of rows, that of the bias, and its scores."""
         of = self.of
         direction, bias, steps = np.zeros_like(self.c), np.zeros_like(self.bias), np.zeros_like(self.c)
         rest, rest_image, rest_bias = -self.gradient, -self.image, -self.bias_slope
@@ -636,7 +636,7 @@ class Span:
         self._look()
 
 
-class Corners(Place):
+class NewtonL1(Point):
     """Newton's method with the penalty ‖w‖₁, which is not smooth and makes many weights exactly 0."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:

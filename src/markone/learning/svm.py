@@ -57,7 +57,7 @@ NO_MARGIN = "the data cannot be separated by a plane, so there is no hard margin
 Array = NDArray[np.float64]
 
 
-class Support(NamedTuple):
+class SupportVectors(NamedTuple):
     """The support vectors: the numbers of their rows, and their coefficients for each column of the weights."""
 
     rows: NDArray[np.int64]
@@ -71,7 +71,7 @@ class Fitted(NamedTuple):
     weights: Array
     course: Course
     norm2: float
-    support: Support
+    support: SupportVectors
     alphas: list[Array]
     """The multipliers of all examples, for each solver."""
 
@@ -248,7 +248,7 @@ class Dual(CommonLearner):
         return float(sum(solver.core.norm2 for solver in self._solvers))
 
     @property
-    def support(self) -> Support:
+    def support(self) -> SupportVectors:
         """The support vectors, without which the weights would be different."""
         if self._fitted is not None:
             return self._fitted.support
@@ -256,7 +256,7 @@ class Dual(CommonLearner):
         pulls = np.hstack([solver.pulls() for solver in self._solvers])
         which = np.flatnonzero(pulls.any(axis=1))
         which = which[rows[which].argsort()]
-        return Support(rows[which], pulls[which])
+        return SupportVectors(rows[which], pulls[which])
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """Return the weights with the smallest objective if it was just measured, else those of the multipliers."""

@@ -305,7 +305,7 @@ def check_names(settings: dict[str, Any]) -> None:
         if name in signature(read).parameters:
             raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
-            raise SettingsError(name, f"is unknown; known are {', '.join(known)}.{did_you_mean(name, known)}")
+            raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def check_kept(kept: Model, given: dict[str, Any]) -> None:

@@ -232,7 +232,7 @@ def no_better(accuracy: float, majority: float, on: str, rule: str = "another ru
     )
 
 
-class Tally:
+class EvaluationTally:
     """Counts predictions batch by batch. Its memory depends on the number of classes, not of examples."""
 
     def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:

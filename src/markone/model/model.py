@@ -18,7 +18,7 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.spec import Function
 from markone.model.counts import Counts
-from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
+from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.history import History
@@ -181,7 +181,7 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
-        tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
+        tally = EvaluationTally(self.classes, has_probabilities=self.scorer.has_probabilities)
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)

@@ -71,6 +71,8 @@ class Traits:
     """Its scores are the sum over features of weight times value."""
     has_layers: bool = False
     """It has hidden layers, which can learn functions that are not linear."""
+    alternative: Rule = "logistic"
+    """The rule to try next if a model of this rule is no better than the majority."""
     tunes_passes: bool = False
     """More passes are not always better, so tuning chooses their number."""
 
@@ -90,6 +92,8 @@ class Family:
     """One learner can evaluate all settings with `with_settings`, so tuning uses leave-one-out over all rows."""
     warm_by: str | None = None
     """A setting whose neighbouring values have similar optima. Tuning starts at the optimum of the previous value."""
+    has_multipliers: bool = False
+    """Its learners have a multiplier for each example, and so continue from the same rows, not from weights."""
     changes: str = "w"
     """The name in traces of the numbers that a step changes."""
 
@@ -112,6 +116,7 @@ FAMILIES: dict[str, Family] = {
             name="svm",
             gap_in_words="duality gap {percent:.2g}% of it",
             warm_by="C",
+            has_multipliers=True,
         ),
         Family(name="naive-bayes", changes="counts", tunes_in_turn=True),
         Family(name="network"),
@@ -128,6 +133,7 @@ LOGISTIC: dict[str, Any] = {
     "takes": GRADIENT | {"solver", "balance"},
     "by_rows": frozenset({"solver", "eta", "schedule", "strength", "balance", "tol"}),
     "has_probabilities": True,
+    "alternative": "svm",
 }
 ALL_AT_ONCE: dict[str, Any] = {
     **LOGISTIC,

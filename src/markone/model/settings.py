@@ -463,7 +463,7 @@ def check_sense(settings: Settings) -> None:
             )
     settings.family.settings.check_given(settings)
     if settings.schedule == "inverse" and settings.strength == 0:
-        raise SettingsError("strength", "must be greater than 0 for the schedule 'inverse'")
+        raise SettingsError("strength", "must be greater than 0 if the learning rate decreases with it")
 
 
 def given_names(settings: Settings) -> list[str]:
