@@ -326,7 +326,7 @@ def test_where_the_theory_does_not_hold(how: dict[str, Any], reason: str) -> Non
 def test_where_examples_or_weights_do_not_begin_alike(tmp_path: Path) -> None:
     data = {"x": [1.0, 2.0, 3.0], "label": ["a", "b", "a"], "weight": [1.0, 2.0, 1.0]}
     source = markone.read(data, target="label", importance="weight")
-    with pytest.raises(SettingsError, match="here examples differ in importance; leave it out, or change that"):
+    with pytest.raises(SettingsError, match="but examples differ in importance; leave it out, or change that"):
         markone.train(source, rule="perceptron", bounds=True)
     alike = markone.read({**data, "weight": [1.0] * 3}, target="label", importance="weight")
     assert kept(markone.train(alike, rule="perceptron", bounds=True)).mistakes > 0
@@ -347,7 +347,7 @@ def test_the_lecture_in_words() -> None:
     assert str(found).split("\n") == [
         "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
-        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
+        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is at least 26.",
     ]
     assert found.as_dict()["bound"] == pytest.approx(26)
     given = replace(found, given=0.5, found=0.25)
@@ -364,7 +364,7 @@ def test_xor_has_no_bound() -> None:
     )
     words = str(kept(model))
     assert "The weights do not separate the examples, so no bound is known." in words
-    assert "at least, if they can be separated at all." in words
+    assert ", if the examples can be separated at all." in words
     assert words.endswith("The bias counts here as the weight of a feature that is always 1.")
 
 

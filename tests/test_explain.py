@@ -211,7 +211,7 @@ def test_a_few_rows_are_shown_and_the_rest_is_summed() -> None:
     [more] = [line for line in lines if line.startswith("and ")]
     assert more.startswith("and 27 more features") and len(found.tables[0].rows) == 32
     assert float(more.split()[-1]) == pytest.approx(sum(row.product for row in found.tables[0].rows[5:]), abs=1e-3)
-    assert len(lines) == 3 + 1 + 5 + 2
+    assert len(lines) == 2 + 1 + 5 + 2
     # One more feature has the place of the line that would speak of it.
     assert "more feature" not in str(model.explain(example, top=31))
     assert str(model.explain(example, top=31)) == str(model.explain(example, top=32))
@@ -512,7 +512,7 @@ def test_markup_is_not_interpreted() -> None:
     assert model.classes == [":smile:", "[bold]spam[/]"]
     by_name(model, {"free": 1}, 0)
     for shown in (plain(model.explain("[red]free[/red]")), plain(model.explain("free"), colours=True)):
-        assert "prediction: [bold]spam[/]\n" in shown and "for :smile:" in shown.replace("\n", " ")
+        assert "prediction: [bold]spam[/]\n" in shown and "numbers :smile:" in shown.replace("\n", " ")
     assert "[red]free(" in plain(model.explain("[red]free[/red]"))
 
 

@@ -378,9 +378,9 @@ def test_arrays_that_belong_to_nothing(models: dict[str, Model], tmp_path: Path)
         ({"w": np.zeros(3)}, "'w' is unknown"),
         ({"resume.v": np.zeros(3)}, "its part 'resume' is not an object"),
         ({"weights": np.zeros((rows, 1))}, "not 32-bit floats"),
-        ({"weights": np.zeros(rows, np.float32)}, "fit no classes"),
+        ({"weights": np.zeros(rows, np.float32)}, "does not match its classes"),
         ({"weights": np.zeros((rows - 1, 1), np.float32)}, f"weights for {rows - 1} features"),
-        ({"bias": np.zeros((1, 1), np.float32)}, "fit no classes"),
+        ({"bias": np.zeros((1, 1), np.float32)}, "does not match its classes"),
         ({"features.more": np.zeros(3)}, "unknown"),
     ):
         write_file(tmp_path / "m", good.facts, {**good.arrays, **more})

@@ -166,7 +166,7 @@ def test_without_a_checkpoint_a_training_starts_from_the_beginning(tmp_path: Pat
     [
         ({"rule": "hinge"}, "rule is 'hinge' now and was 'mira' before the interruption"),
         ({"seed": 3}, "seed is 3 now and was 0"),
-        ({"features": {"unit": True, "text": {"words": [1, 1]}}}, "features are those of the model"),
+        ({"features": {"unit": True, "text": {"words": [1, 1]}}}, "features are already in the model"),
     ],
 )
 def test_a_training_is_taken_up_with_its_own_settings(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_training_is_taken_up_with_its_own_rows(changed: str, tmp_path: Path) 
     else:
         other["label"][17] = "c7"
     source = markone.read(other, target="label", importance="weight")
-    with pytest.raises(DataError, match="the rows are not those of the training that was interrupted"):
+    with pytest.raises(DataError, match="the rows are not those of the interrupted training"):
         markone.train(source, checkpoint=tmp_path / "kept", resume=True)
 
 
@@ -533,7 +533,7 @@ def test_functions_are_those_of_the_model() -> None:
 
 def test_learning_on_takes_the_features_of_the_model() -> None:
     base = markone.train(["red green", "blue blue"], target=["warm", "cold"])
-    with pytest.raises(SettingsError, match="features are those of the model that the training starts from"):
+    with pytest.raises(SettingsError, match="features are already in the model that the training starts from"):
         markone.train(["a", "b"], target=["warm", "cold"], from_model=base, features={"text": {"characters": [1, 2]}})
     with pytest.raises(DataError, match="the model needs the column|is numeric|does not"):
         markone.train({"x": [1.0, 2.0], "y": ["warm", "cold"]}, target="y", from_model=base)

@@ -472,7 +472,7 @@ def test_only_the_same_training_is_taken_up(tmp_path: Path) -> None:
         ([*corpus, *CORPUS], []),
     ]
     for examples, held_out in others:
-        with pytest.raises(DataError, match="the examples are not those of the training that was interrupted"):
+        with pytest.raises(DataError, match="the examples are not those of the interrupted training"):
             learner(epochs=3).train(examples, held_out=held_out, resume=kept)
     for change, problem in (
         ({"seed": 1}, "seed is 1 now and was 0"),

@@ -360,7 +360,7 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
             lambda: markone.train(markone.read(["a"], target=["x"]), target="y"),
             "target is already known from markone.read",
         ),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),  # type: ignore[call-arg]
+        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds is an argument of markone.read"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], callback=3), "callback must be a function"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], patience=1), "patience needs held-out accuracy"),

@@ -460,7 +460,7 @@ def test_a_regression_without_numbers_is_refused():
     table = {"x": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}
     with pytest.raises(DataError, match="'name' is no such column: it is categorical"):
         markone.validate(table, target="name", estimator=LinearRegression(), method="loo")
-    with pytest.raises(DataError, match="and 'a' is none"):
+    with pytest.raises(DataError, match="but 'a' is not a number"):
         markone.validate([[1.0], [2.0]], target=["a", "b"], estimator=LinearRegression(), method="loo")
 
 
