@@ -331,7 +331,7 @@ def test_where_examples_or_weights_do_not_begin_alike(tmp_path: Path) -> None:
     alike = markone.read({**data, "weight": [1.0] * 3}, target="label", importance="weight")
     assert kept(markone.train(alike, rule="perceptron", bounds=True)).mistakes > 0
     model = markone.train(alike, rule="perceptron")
-    with pytest.raises(SettingsError, match="here the weights start from a model"):
+    with pytest.raises(SettingsError, match="but the weights start from a model"):
         markone.train(alike, from_model=model, bounds=True)
 
 
