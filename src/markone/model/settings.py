@@ -124,9 +124,9 @@ class Settings:
     patience: int | None = checked(None, optional(whole(1)))
     """Stop after this number of passes without an improvement of held-out accuracy or, with `tol`, of the loss."""
     tol: float | None = checked(None, optional(number(below=math.inf)))
-    """The smallest improvement that counts for `patience`. For rules with an optimum, the distance at which training
-    stops: the duality gap of `svm` as a share of its objective (0.001 by default), or the largest component of the
-    gradient of `logistic` with `newton` or `ascent` (0.0001 by default, and less if rows are shorter than 1)."""
+    """The smallest improvement that counts for stopping early. For rules with an optimum, the distance at which
+    training stops: the duality gap of `svm` as a share of its objective (0.001 by default), or the largest component
+    of the gradient of `logistic` with `newton` or `ascent` (0.0001 by default, and less if rows are shorter than 1)."""
     solver: Solver | None = checked(None, one_of(None, *get_args(Solver)))
     """The solver of `logistic`: `newton` (the default) or `ascent` use all examples at each step, until they converge;
     `online` takes a step at each example, and is the default if there are very many rows."""
