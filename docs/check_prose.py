@@ -51,6 +51,12 @@ BETTER = {
     # old or foreign turns
     r"lest": "so that ... not",
     r"be it": "whether it is",
+    r"be they": "whether they are",
+    r"(?:has|have) no say": "is ignored",
+    r"(?:is|are) the turn of": "is next",
+    r"in good order": "sorted",
+    r"near enough": "close enough",
+    r"how (?:hard|much|far) .{1,30} pulls": "the coefficient of",
     r"of no account": "ignored, not important",
     r"goes without saying": "leave it out",
     r"whoever (?:is none|has|knows|gives|tries|can)": "a person who, if you",

@@ -272,7 +272,7 @@ def test_wrong_parameters_are_named_in_the_estimators_words() -> None:
         (OnlineLinearSVM(learning_rate=["optimal"]), "learning_rate must be one of"),
         (
             OnlineLinearSVM(alpha=0, learning_rate="optimal"),
-            "alpha must be greater than 0 where the learning rate falls",
+            "alpha must be greater than 0 if the learning rate decreases",
         ),
         (Perceptron(early_stopping=True, validation_fraction=0), "validation_fraction must be greater than 0"),
         (MIRA(C=0), "C must be a number greater than 0"),

@@ -297,7 +297,7 @@ def test_a_training_that_was_interrupted_ends_with_the_same_bytes(
 def test_what_was_not_noted_cannot_be_taken_up(tmp_path: Path) -> None:
     X, y = cloud(2)
     markone.train(X, target=y, rule="perceptron", epochs=1).save(tmp_path / "model")
-    with pytest.raises(SettingsError, match="bounds was not asked for before the interruption"):
+    with pytest.raises(SettingsError, match="bounds was not set before the interruption"):
         markone.train(X, target=y, resume=tmp_path / "model", epochs=2, bounds=True)
 
 
@@ -311,8 +311,8 @@ def test_what_was_not_noted_cannot_be_taken_up(tmp_path: Path) -> None:
         ({"penalty": "l2"}, "there is a penalty, 'l2'"),
         ({"form": "difference"}, "the form is 'difference'"),
         ({"start": "random"}, "the weights start at random"),
-        ({"bounds": 0.0}, "must be True, or the margin of some plane as a number above 0, not 0.0"),
-        ({"bounds": "yes"}, "must be True, or the margin of some plane as a number above 0, not 'yes'"),
+        ({"bounds": 0.0}, "must be True, or the margin of a plane as a number above 0, not 0.0"),
+        ({"bounds": "yes"}, "must be True, or the margin of a plane as a number above 0, not 'yes'"),
         ({"bounds": math.inf}, "must be True, or the margin"),
         ({"bounds": 10**400}, "must be True, or the margin"),
     ],
@@ -325,12 +325,12 @@ def test_where_the_theory_does_not_hold(how: dict[str, Any], reason: str) -> Non
 def test_where_examples_or_weights_do_not_begin_alike(tmp_path: Path) -> None:
     data = {"x": [1.0, 2.0, 3.0], "label": ["a", "b", "a"], "weight": [1.0, 2.0, 1.0]}
     source = markone.read(data, target="label", importance="weight")
-    with pytest.raises(SettingsError, match="here examples differ in importance; leave it out, or change that"):
+    with pytest.raises(SettingsError, match="but examples differ in importance; leave it out, or change that"):
         markone.train(source, rule="perceptron", bounds=True)
     alike = markone.read({**data, "weight": [1.0] * 3}, target="label", importance="weight")
     assert kept(markone.train(alike, rule="perceptron", bounds=True)).mistakes > 0
     model = markone.train(alike, rule="perceptron")
-    with pytest.raises(SettingsError, match="here the weights start from a model"):
+    with pytest.raises(SettingsError, match="but the weights start from a model"):
         markone.train(alike, from_model=model, bounds=True)
 
 
@@ -346,7 +346,7 @@ def test_the_lecture_in_words() -> None:
     assert str(found).split("\n") == [
         "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
-        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is 26 at least.",
+        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is at least 26.",
     ]
     assert found.as_dict()["bound"] == pytest.approx(26)
     given = replace(found, given=0.5, found=0.25)
@@ -362,9 +362,9 @@ def test_xor_has_no_bound() -> None:
         [[0, 0], [0, 1], [1, 0], [1, 1]], target=["no", "yes", "yes", "no"], rule="perceptron", holdout=0, bounds=True
     )
     words = str(kept(model))
-    assert "The weights do not separate the examples, so that no bound is known." in words
-    assert "at least, if they can be separated at all." in words
-    assert words.endswith("The bias counts as a weight here, of a feature that is always 1.")
+    assert "The weights do not separate the examples, so no bound is known." in words
+    assert ", if the examples can be separated at all." in words
+    assert words.endswith("The bias counts here as the weight of a feature that is always 1.")
 
 
 def test_rows_of_zeros() -> None:
@@ -383,7 +383,7 @@ def test_forged_bounds(tmp_path: Path) -> None:
     markone.train(X, target=y, rule="perceptron", bounds=0.001).save(tmp_path / "good")
     good = (tmp_path / "good").read_bytes()
     for name, value, problem in (
-        (None, [], "its bounds are no object"),
+        (None, [], "its bounds are not an object"),
         ("mistakes", 1.5, "its bounds have mistakes=1.5"),
         ("mistakes", None, "its bounds have mistakes=None"),
         ("mistakes", 2**60, "its bounds have mistakes="),
@@ -394,8 +394,8 @@ def test_forged_bounds(tmp_path: Path) -> None:
         ("bias", 1, "its bounds have bias=1"),
         ("stride", 0, "its bounds have stride=0"),
         ("more", 0, "its bounds: 'more' is unknown"),
-        ("points", {}, "the points of its bounds are no short list"),
-        ("points", [[1, 1.0]] * (MOST_POINTS + 1), "the points of its bounds are no short list"),
+        ("points", {}, "the points of its bounds are not a short list"),
+        ("points", [[1, 1.0]] * (MOST_POINTS + 1), "the points of its bounds are not a short list"),
         ("points", [[1]], r"its bounds have the point \[1\]"),
         ("points", [[1, "x"]], "its bounds have the point"),
     ):
@@ -515,7 +515,7 @@ def test_the_commands(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPat
     assert main([*how[:-1], "--json"]) == 0
     assert "bounds" not in json.loads(capsys.readouterr().out)
     assert main([*how, "--eta", "2"]) == 2
-    assert "--bounds is for the perceptron" in capsys.readouterr().err
+    assert "--bounds needs a perceptron" in capsys.readouterr().err
     assert main(["evaluate", "points.model", "points.csv", "--margins"]) == 0
     assert "Margins of 3 examples with the last weights" in capsys.readouterr().out
     assert main(["evaluate", "points.model", "points.csv", "--margins", "--json"]) == 0

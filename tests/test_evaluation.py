@@ -14,7 +14,7 @@ from sklearn import metrics
 import markone
 from markone.data.source import UNLABELLED
 from markone.errors import DataError, SettingsError
-from markone.model.evaluation import Evaluation, Tally, columns
+from markone.model.evaluation import Evaluation, EvaluationTally, columns
 
 TEXTS = ["free money", "see you soon", "win a prize", "lunch at noon", "free prize", "you and me"]
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
@@ -22,7 +22,7 @@ LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
 
 def evaluated(truth: list[int], found: list[int], classes: int, cut: int = 3) -> Evaluation:
     """Of labels 0, 1, 2 and so on, in batches of `cut`."""
-    tally = Tally(list(range(classes)), has_probabilities=False)
+    tally = EvaluationTally(list(range(classes)), has_probabilities=False)
     for start in range(0, len(truth), cut):
         few = slice(start, start + cut)
         scores = np.zeros((len(truth[few]), classes), np.float32)
@@ -78,7 +78,7 @@ def test_labels_that_the_model_does_not_know_are_mistakes():
     assert evaluation.precision[1] == 3 / 4  # "egg" was taken for spam
     shown = str(evaluation)
     assert "1 have labels that the model does not know, and count as mistakes: egg" in shown
-    assert "1 more have no label and were passed over." in shown
+    assert "1 more have no label and were skipped." in shown
     assert "unknown" in shown.splitlines()[-1]
 
 
@@ -93,14 +93,14 @@ def test_what_cannot_be_measured_is_said():
         model.evaluate(TEXTS)
     with pytest.raises(DataError, match="there are no labelled examples"):
         model.evaluate(TEXTS, [None] * 6)
-    with pytest.raises(DataError, match=r"none of the labels \('a'\) is one of the model's \('ham', 'spam'\)"):
+    with pytest.raises(DataError, match=r"none of the labels \('a'\) is a class of the model \('ham', 'spam'\)"):
         model.evaluate(TEXTS, ["a"] * 6)
-    with pytest.raises(SettingsError, match="target belongs to"):
+    with pytest.raises(SettingsError, match="target is already known from"):
         model.evaluate(markone.read(TEXTS, target=LABELS), LABELS)
 
 
 def test_it_keeps_no_examples():
-    tally = Tally(["a", "b"], has_probabilities=True)
+    tally = EvaluationTally(["a", "b"], has_probabilities=True)
     for _ in range(200):
         labels = np.array([0, 1, UNLABELLED], np.int32)
         tally.add(["a", "b"], labels, np.array([0, 0, 1]), np.array([[-1], [1], [0]], np.float32))
@@ -123,7 +123,7 @@ def test_many_classes_are_shown_by_their_worst():
 
 
 def test_a_matrix_that_is_too_wide_becomes_a_list():
-    tally = Tally([f"a rather long label {i}" for i in range(8)], has_probabilities=False)
+    tally = EvaluationTally([f"a rather long label {i}" for i in range(8)], has_probabilities=False)
     numbers = np.arange(8)
     tally.add(tally.classes, numbers.astype(np.int32), numbers[::-1].copy(), np.zeros((8, 8), np.float32))
     shown = str(tally.evaluation())

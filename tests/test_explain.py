@@ -103,8 +103,7 @@ def test_the_spam_filter_of_the_lecture() -> None:
     assert table.rows == [("free", 1, 4, 4), ("BIAS", 1, -3, -3), ("money", 1, 2, 2)]
     assert str(found) == (
         "prediction: spam\n"
-        "The score of spam is 3: what is positive speaks for spam, what is negative for\n"
-        "ham.\n"
+        "The score of spam is 3. Positive numbers support spam, negative numbers ham.\n"
         "feature  value  weight  product\n"
         "free         1       4       +4\n"
         "BIAS         1      -3       -3\n"
@@ -130,9 +129,9 @@ def test_the_vote_of_the_lecture() -> None:
     assert [[row.feature for row in table.rows] for table in found.tables] == 2 * [["vote", "BIAS", "win", "the"]]
     lines = str(found).splitlines()
     assert lines[0] == "prediction: POLITICS, which scores 7; next is SPORTS, which scores 2"
-    assert lines[1] == "The difference is 5: what is positive speaks for POLITICS, what is negative for"
-    assert lines[3].split() == ["POLITICS", "POLITICS", "SPORTS", "SPORTS"]
-    assert lines[5].split() == ["vote", "1", "4", "+4", "0", "0", "+4"]
+    assert lines[1] == "The difference is 5. Positive numbers support POLITICS, negative numbers SPORTS."
+    assert lines[2].split() == ["POLITICS", "POLITICS", "SPORTS", "SPORTS"]
+    assert lines[4].split() == ["vote", "1", "4", "+4", "0", "0", "+4"]
     assert lines[-1].split() == ["sum", "+7", "+2", "+5"]
 
 
@@ -212,7 +211,7 @@ def test_a_few_rows_are_shown_and_the_rest_is_summed() -> None:
     [more] = [line for line in lines if line.startswith("and ")]
     assert more.startswith("and 27 more features") and len(found.tables[0].rows) == 32
     assert float(more.split()[-1]) == pytest.approx(sum(row.product for row in found.tables[0].rows[5:]), abs=1e-3)
-    assert len(lines) == 3 + 1 + 5 + 2
+    assert len(lines) == 2 + 1 + 5 + 2
     # One more feature has the place of the line that would speak of it.
     assert "more feature" not in str(model.explain(example, top=31))
     assert str(model.explain(example, top=31)) == str(model.explain(example, top=32))
@@ -505,7 +504,7 @@ def test_hostile_names_and_texts_are_harmless(texts: list[str], labels: list[str
         if isinstance(found, ModelExplanation):
             for side in found.sides:
                 if side.speaks_for:
-                    assert f"what speaks for {label_in_words(side.label)}" in "".join(seen.paragraphs)
+                    assert f"features that support {label_in_words(side.label)}" in "".join(seen.paragraphs)
 
 
 def test_markup_is_not_interpreted() -> None:
@@ -513,7 +512,7 @@ def test_markup_is_not_interpreted() -> None:
     assert model.classes == [":smile:", "[bold]spam[/]"]
     by_name(model, {"free": 1}, 0)
     for shown in (plain(model.explain("[red]free[/red]")), plain(model.explain("free"), colours=True)):
-        assert "prediction: [bold]spam[/]\n" in shown and "for :smile:" in shown.replace("\n", " ")
+        assert "prediction: [bold]spam[/]\n" in shown and "numbers :smile:" in shown.replace("\n", " ")
     assert "[red]free(" in plain(model.explain("[red]free[/red]"))
 
 
@@ -616,7 +615,8 @@ def test_a_model_is_explained_by_weights_counts_and_odds() -> None:
             assert one.odds == pytest.approx(inside / ((rows[other] + 1) / (total[other] + 2)))
     lines = str(found).splitlines()
     assert lines[0] == f"{model.features.width} features, 2 classes, learned from 300 examples"
-    assert lines[2].startswith(f"what speaks for spam ({total['spam']} examples, {total['spam'] / 300:.1%}); bias ")
+    share = f"{total['spam'] / 300:.1%}"
+    assert lines[2].startswith(f"features that support spam ({total['spam']} examples, {share}); bias ")
     assert lines[3].split() == ["feature", "weight", "in", "spam", "in", "ham", "odds"]
     assert lines[4].split()[0] in ("free", "money", "win") and lines[4].endswith(" : 1")
     assert len(lines) == 2 + 2 + 3 + 1 + 2 + 3
@@ -635,7 +635,7 @@ def test_of_many_classes_each_has_what_speaks_for_it_and_against_it() -> None:
     for side in found.sides:
         signs = {one.weight > 0 for one in side.strongest}
         assert signs <= {side.speaks_for}
-    assert len(found.as_dict()["sides"]) == 6 and str(found).count("what speaks for") == 3
+    assert len(found.as_dict()["sides"]) == 6 and str(found).count("features that support") == 3
 
 
 def test_numbers_have_no_counts() -> None:
@@ -846,7 +846,7 @@ def test_extreme_scores_have_probabilities(classes: int) -> None:
 @pytest.mark.parametrize("rule", ["perceptron", "mira", "hinge"])
 def test_other_rules_have_no_probabilities(rule: str) -> None:
     model = markone.train(["a", "b"], target=["x", "y"], rule=rule)
-    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are no probabilities; .*'logistic'"):
+    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are not probabilities; .*'logistic'"):
         model.probabilities("a")
 
 

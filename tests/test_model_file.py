@@ -308,10 +308,10 @@ def row(**changed: Any) -> dict[str, Any]:
 
 
 FORGERIES = {
-    "kind": (fact("kind", "tagger"), "it holds no classifier but 'tagger'"),
+    "kind": (fact("kind", "tagger"), "it contains 'tagger' instead of a classifier"),
     "no settings": (lambda forged: forged.told["facts"].pop("settings"), "'settings' is missing"),
     "more facts": (fact("more", 1), "'more' is unknown"),
-    "settings that are a list": (fact("settings", []), "its settings are no object"),
+    "settings that are a list": (fact("settings", []), "its settings are not an object"),
     "unknown setting": (fact("settings.epoch", 1), "'epoch' is unknown"),
     "setting of a wrong type": (fact("settings.epochs", "5"), "in its settings, epochs must be a whole number"),
     "setting that is a list": (fact("settings.rule", ["mira"]), "in its settings, rule must be one of"),
@@ -331,10 +331,10 @@ FORGERIES = {
     "class that is null": (fact("classes", ["a", None]), "it has no labels"),
     "class that is a list": (fact("classes", ["a", []]), "it has no labels"),
     "class twice": (fact("classes", ["a", "a"]), "a label occurs twice"),
-    "three classes": (fact("classes", ["a", "b", "c"]), "its weights fit no classes"),
-    "history": (fact("history", None), "its history is no object"),
-    "passes": (fact("history.passes", {}), "its passes are no list"),
-    "pass": (fact("history.passes", [5]), "a pass of its history is no object"),
+    "three classes": (fact("classes", ["a", "b", "c"]), "the shape of its weights does not match its classes"),
+    "history": (fact("history", None), "its history is not an object"),
+    "passes": (fact("history.passes", {}), "its passes are not a list"),
+    "pass": (fact("history.passes", [5]), "a pass of its history is not an object"),
     "pass without a number": (fact("history.passes", [row(epoch=None)]), "a pass of its history has epoch=None"),
     "pass with a fraction": (fact("history.passes", [row(mistakes=0.5)]), "a pass of its history has mistakes=0.5"),
     "pass that is true": (fact("history.passes", [row(updates=True)]), "a pass of its history has updates=True"),
@@ -343,17 +343,20 @@ FORGERIES = {
     "why it ended": (fact("history.stopped", "bored"), "it does not say why training ended"),
     "why it ended, a list": (fact("history.stopped", []), "it does not say why training ended"),
     "best pass": (fact("history.best_epoch", "1"), "its history has best_epoch='1'"),
-    "target": (fact("target", 5), "the target has no name"),
-    "reading": (fact("reading", [1]), "how its data was read is no object"),
-    "reading of what is no option": (fact("reading", {"once": True}), "how its data was read: 'once' is unknown"),
+    "target": (fact("target", 5), "the name of the target is not a string"),
+    "reading": (fact("reading", [1]), "its options for reading data are not an object"),
+    "reading of what is no option": (
+        fact("reading", {"once": True}),
+        "for reading data: 'once' is unknown",
+    ),
     "reading in an unknown format": (fact("reading", {"format": "pickle"}), "format must be one of"),
     "reading with a strange separator": (fact("reading", {"separator": 7}), "separator must be one character"),
-    "reading in no encoding": (fact("reading", {"encoding": ["os"]}), "encoding of its data is no text"),
-    "no features": (fact("features", None), "its part 'features' is no object"),
-    "features that are a list": (fact("features", []), "its part 'features' is no object"),
-    "resume": (fact("resume", 1), "its part 'resume' is no object"),
-    "NaN": (set_array("weights", np.nan), "its weights are not finite"),
-    "infinity": (set_array("bias", np.inf), "its weights are not finite"),
+    "reading in no encoding": (fact("reading", {"encoding": ["os"]}), "encoding of its data is not a string"),
+    "no features": (fact("features", None), "its part 'features' is not an object"),
+    "features that are a list": (fact("features", []), "its part 'features' is not an object"),
+    "resume": (fact("resume", 1), "its part 'resume' is not an object"),
+    "NaN": (set_array("weights", np.nan), "its weights contain NaN or infinity"),
+    "infinity": (set_array("bias", np.inf), "its weights contain NaN or infinity"),
 }
 
 
@@ -373,11 +376,11 @@ def test_arrays_that_belong_to_nothing(models: dict[str, Model], tmp_path: Path)
     rows = len(good.arrays["weights"])
     for more, sentence in (
         ({"w": np.zeros(3)}, "'w' is unknown"),
-        ({"resume.v": np.zeros(3)}, "its part 'resume' is no object"),
-        ({"weights": np.zeros((rows, 1))}, "no 32-bit floats"),
-        ({"weights": np.zeros(rows, np.float32)}, "fit no classes"),
+        ({"resume.v": np.zeros(3)}, "its part 'resume' is not an object"),
+        ({"weights": np.zeros((rows, 1))}, "not 32-bit floats"),
+        ({"weights": np.zeros(rows, np.float32)}, "does not match its classes"),
         ({"weights": np.zeros((rows - 1, 1), np.float32)}, f"weights for {rows - 1} features"),
-        ({"bias": np.zeros((1, 1), np.float32)}, "fit no classes"),
+        ({"bias": np.zeros((1, 1), np.float32)}, "does not match its classes"),
         ({"features.more": np.zeros(3)}, "unknown"),
     ):
         write_file(tmp_path / "m", good.facts, {**good.arrays, **more})

@@ -747,7 +747,7 @@ def test_a_training_is_resumed_with_the_priors_said_again(tmp_path: Path) -> Non
 
 def test_a_likelihood_that_would_change_nothing_is_refused() -> None:
     table = {"height": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]}
-    with pytest.raises(SettingsError, match="likelihood is that of texts, pixels and given rows, and there are none"):
+    with pytest.raises(SettingsError, match="likelihood is for texts, pixels and rows of features, but there are none"):
         markone.train(table, target=["x", "x", "y", "y"], rule="naive-bayes", likelihood="gaussian")
 
 
@@ -830,7 +830,7 @@ def test_odds_from_the_largest() -> None:
         )
         assert mine.examples == 12 and mine.prior == pytest.approx(0.5)
     text = str(found)
-    assert "what speaks for spam (12 examples, prior 0.5)" in text and text.count(" : 1") == 6
+    assert "features that support spam (12 examples, prior 0.5)" in text and text.count(" : 1") == 6
     assert markone.train(TEXTS, target=LABELS, rule="naive-bayes", holdout=0.0).explain(top=1) != found
 
 
@@ -903,7 +903,7 @@ def test_rows_that_cannot_be_counted() -> None:
     X, y = table_of("multinomial", 2)
     X[5, 3] = -2
     for matrix in (X, scipy.sparse.csr_array(X)):
-        with pytest.raises(DataError, match="feature 3 has the value -2 in row 5, and a multinomial counts"):
+        with pytest.raises(DataError, match="feature 3 has the value -2 in row 5, but a multinomial counts"):
             NaiveBayes().fit(matrix, y)
     assert NaiveBayes("bernoulli").fit(X, y).score(X, y) > 0.4
     with pytest.raises(DataError, match="column 3 has -2, and categories count from 0"):

@@ -213,7 +213,7 @@ def test_it_trains_predicts_saves_loads_and_explains(classes: int, tmp_path: Pat
     for name in ("a.model", "final.model"):
         again = markone.load(tmp_path / name)
         assert again.settings == model.settings and (again.scores(X) == model.scores(X)).all()
-    assert "what speaks for c1" in str(model.explain())
+    assert "features that support c1" in str(model.explain())
     assert model.explain(X[:1]) is not None
     why = next(model.explain(X[:1]))
     assert why.prediction == model.predict(X[:1])[0]
@@ -227,7 +227,7 @@ def test_it_learns_from_texts_and_goes_on_from_a_model(tmp_path: Path) -> None:
     assert (resumed.scores(texts) == model.scores(texts)).all()
     grown = markone.train(["tea time", "more tea"], target=["tea", "tea"], from_model=model)
     assert grown.predict("tea") == "tea" and grown.predict("money") == "spam"
-    with pytest.raises(SettingsError, match="'nearest-mean', which cannot learn on from what 'mira' has learned"):
+    with pytest.raises(SettingsError, match="'nearest-mean', which cannot continue training from a model of 'mira'"):
         markone.train(texts, target=labels, rule=RULE, from_model=markone.train(texts, target=labels))
 
 

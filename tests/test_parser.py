@@ -243,11 +243,11 @@ def test_a_training_is_taken_up_only_with_the_same_sentences_and_settings(tmp_pa
     kept, final = tmp_path / "kept", tmp_path / "final"
     given: dict[str, Any] = {"mode": "fast", "epochs": 2}
     Parser.train(treebank(20), checkpoint=kept, **given).save(final)
-    with pytest.raises(DataError, match="not those of the training"):
+    with pytest.raises(DataError, match="not those of the interrupted training"):
         Parser.train(treebank(20, seed=1), resume=kept, **given)
     with pytest.raises(SettingsError, match="seed is 1 now and was 0"):
         Parser.train(treebank(20), resume=kept, seed=1, **given)
-    with pytest.raises(DataError, match="has not kept its training"):
+    with pytest.raises(DataError, match="without its training state"):
         Parser.train(treebank(20), resume=final, **given)
     with pytest.raises(SettingsError, match="resume needs the file"):
         Parser.train(treebank(20), resume=True, **given)

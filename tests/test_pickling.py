@@ -99,7 +99,7 @@ def test_what_is_damaged_is_said() -> None:
     for damaged in (b"", whole[:100], whole[:-1] + bytes([whole[-1] ^ 1])):
         with pytest.raises(DataError, match="<pickle>"):
             read(damaged, functions)
-    with pytest.raises(DataError, match="holds no classifier"):
+    with pytest.raises(DataError, match="instead of a classifier"):
         read(small_tagger().__reduce__()[1][0])
 
 

@@ -166,7 +166,7 @@ def test_without_a_checkpoint_a_training_starts_from_the_beginning(tmp_path: Pat
     [
         ({"rule": "hinge"}, "rule is 'hinge' now and was 'mira' before the interruption"),
         ({"seed": 3}, "seed is 3 now and was 0"),
-        ({"features": {"unit": True, "text": {"words": [1, 1]}}}, "features are those of the model"),
+        ({"features": {"unit": True, "text": {"words": [1, 1]}}}, "features are already in the model"),
     ],
 )
 def test_a_training_is_taken_up_with_its_own_settings(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
@@ -193,14 +193,14 @@ def test_a_training_is_taken_up_with_its_own_rows(changed: str, tmp_path: Path) 
     else:
         other["label"][17] = "c7"
     source = markone.read(other, target="label", importance="weight")
-    with pytest.raises(DataError, match="the rows are not those of the training that was interrupted"):
+    with pytest.raises(DataError, match="the rows are not those of the interrupted training"):
         markone.train(source, checkpoint=tmp_path / "kept", resume=True)
 
 
 def test_a_final_model_is_no_checkpoint(tmp_path: Path) -> None:
     source = markone.read(texts(100), target="label")
     markone.train(source, epochs=1).save(tmp_path / "model", final=True)
-    with pytest.raises(DataError, match="is a final model, which has not kept its training"):
+    with pytest.raises(DataError, match="is a final model without its training state"):
         markone.train(source, checkpoint=tmp_path / "model", resume=True)
 
 
@@ -355,7 +355,7 @@ def test_a_forged_checkpoint_is_refused(name: str, tmp_path: Path) -> None:
     if name == "nothing":
         kept.resume.facts["digest"] = markone.load(tmp_path / "kept").resume.facts["digest"]  # type: ignore[union-attr]
     kept.save(tmp_path / "kept")
-    with pytest.raises(DataError, match="to go on from is damaged"):
+    with pytest.raises(DataError, match="training state in the file is damaged"):
         markone.train(source, epochs=3, checkpoint=tmp_path / "kept", resume=True)
 
 
@@ -374,7 +374,7 @@ def test_what_is_wrong_with_checkpoints_gets_a_sentence(asked: dict[str, Any], s
 
 
 def test_a_checkpoint_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no folder .*nowhere, in which to keep the training"):
+    with pytest.raises(DataError, match="there is no folder .*nowhere for the checkpoint"):
         markone.train(texts(100), target="label", checkpoint=tmp_path / "nowhere" / "kept")
 
 
@@ -384,7 +384,7 @@ def test_a_checkpoint_that_fails_does_not_end_the_training(tmp_path: Path, monke
 
     monkeypatch.setattr(Model, "save", fail)
     source = markone.read(texts(100), target="label")
-    with pytest.warns(UserWarning, match="No space left on device; the training goes on"):
+    with pytest.warns(UserWarning, match="No space left on device; training continues"):
         model = markone.train(source, epochs=2, checkpoint=tmp_path / "kept")
     assert len(model.history) == 2
 
@@ -405,7 +405,7 @@ def test_what_is_interrupted_is_kept_elsewhere_where_it_cannot_be_kept(
     where = Checkpoints(tmp_path / "kept", each_pass=False)
     with monkeypatch.context() as patch:
         patch.setattr(Model, "save", save_elsewhere)
-        with pytest.warns(UserWarning, match="No space left on device. It is kept in .* instead; move it there"):
+        with pytest.warns(UserWarning, match="No space left on device. The checkpoint is in .* instead; move it"):
             markone.train(source, epochs=3, checkpoint=where, progress=Stopping(1))
     again = markone.train(source, epochs=3, resume=kept[0])
     assert saved(again, tmp_path) == saved(markone.train(source, epochs=3), tmp_path)
@@ -519,7 +519,7 @@ def test_learning_on_holds_out_as_many_as_suit_the_new_rows() -> None:
     assert markone.train(few, epochs=1, from_model=large).history.held_out == 0
     assert markone.train(many, epochs=1, from_model=small, patience=1).history.held_out > 0
     assert markone.train(few, epochs=1, from_model=large, holdout=0.5).history.held_out > 0
-    with pytest.raises(SettingsError, match="patience waits for held-out accuracy"):
+    with pytest.raises(SettingsError, match="patience needs held-out accuracy"):
         markone.train(few, epochs=1, from_model=large, patience=1)
 
 
@@ -532,13 +532,13 @@ def test_a_label_may_be_a_number_in_one_source_and_a_text_in_another() -> None:
 
 def test_functions_are_those_of_the_model() -> None:
     base = markone.train(["red green", "blue blue"], target=["warm", "cold"])
-    with pytest.raises(SettingsError, match="functions are those that the model has"):
+    with pytest.raises(SettingsError, match="functions are already in the model"):
         markone.train(["a", "b"], target=["warm", "cold"], from_model=base, functions={"size": len})
 
 
 def test_learning_on_takes_the_features_of_the_model() -> None:
     base = markone.train(["red green", "blue blue"], target=["warm", "cold"])
-    with pytest.raises(SettingsError, match="features are those of the model that the training starts from"):
+    with pytest.raises(SettingsError, match="features are already in the model that the training starts from"):
         markone.train(["a", "b"], target=["warm", "cold"], from_model=base, features={"text": {"characters": [1, 2]}})
     with pytest.raises(DataError, match="the model needs the column|is numeric|does not"):
         markone.train({"x": [1.0, 2.0], "y": ["warm", "cold"]}, target="y", from_model=base)

@@ -43,8 +43,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "logistic", "balance": -1}, "balance must be a number of at least 0"),
     ({"rule": "hinge", "balance": 1.0}, "balance belongs to the rule 'logistic', not to 'hinge'"),
     ({"rule": "logistic", "balance": 1.0, "solver": "online"}, "balance is not used by the solver 'online'"),
-    ({"rule": "logistic", "balance": 1.0, "penalty": "l1"}, "balance goes with the penalty 'l2'"),
-    ({"rule": "logistic", "balance": 1.0, "bias": False}, "balance is about what a bias does"),
+    ({"rule": "logistic", "balance": 1.0, "penalty": "l1"}, "balance works with the penalty 'l2'"),
+    ({"rule": "logistic", "balance": 1.0, "bias": False}, "balance needs a bias"),
     ({"seed": -1}, "seed must be a whole number of at least 0"),
     ({"holdout": 1}, "holdout must be a number of at least 0 and less than 1"),
     ({"patience": 0}, "patience must be a whole number of at least 1"),
@@ -56,7 +56,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "mira", "schedule": "sqrt"}, "schedule is not used by the rule 'mira'"),
     ({"rule": "hinge", "C": 1.0}, "C belongs to the rules 'mira' and 'svm', not to 'hinge'"),
     ({"rule": "hinge", "form": "difference"}, "form belongs to the rule 'perceptron'"),
-    ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 where the learning rate falls by it"),
+    ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 if the learning rate decreases"),
 ]
 
 

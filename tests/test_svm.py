@@ -491,7 +491,7 @@ def test_a_path_of_C_goes_on_from_the_last_solution(noisy: Any, loss: str, multi
     assert len(teach(learner.with_C(path[-1]), block)) < len(teach(anew, block))
     # By the hinge loss a C that climbs from below is as good a start as the optimum of another C.
     assert loss == "hinge" or warm < cold
-    with pytest.raises(DataError, match="those of 120 examples, and now there are 100"):
+    with pytest.raises(DataError, match="multipliers of 120 examples to start from, but now there are 100"):
         teach(learner.with_C(1.0), Block.of(X[:100], y[:100]))
 
 
@@ -556,7 +556,7 @@ def test_a_damaged_state_is_refused(noisy: Any) -> None:
         ("rivals", lambda a: a[:, :0]),
         ("numbers", lambda a: np.full_like(a, np.nan)),
     ]:
-        with pytest.raises(DataError, match="what the file has to go on from is damaged"):
+        with pytest.raises(DataError, match="the training state in the file is damaged"):
             learner.check_state({**good, name: change(good[name])})
     with pytest.raises(DataError, match="damaged"):
         learner.check_state({})

@@ -433,7 +433,7 @@ def test_other_files_are_refused(tmp_path: Path, tagger: Tagger) -> None:
     with pytest.raises(DataError, match="it contains 'classifier', not a tagger"):
         Tagger.load(tmp_path / "mail.model")
     tagger.save(tmp_path / "x.tagger")
-    with pytest.raises(DataError, match="'tagger'; markone.Tagger.load opens it"):
+    with pytest.raises(DataError, match="'tagger' instead of a classifier; markone.Tagger.load opens it"):
         load(tmp_path / "x.tagger")
     with pytest.raises(DataError, match="there is no model"):
         Tagger.load(tmp_path / "nothing")
@@ -541,7 +541,7 @@ def test_resuming_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.tagger"
     first = Tagger.train(CORPUS, epochs=2)
     first.save(path)
-    with pytest.raises(DataError, match="not those of the training"):
+    with pytest.raises(DataError, match="not those of the interrupted training"):
         Tagger.train(corpus(60, 1), epochs=3, resume=path)
     with pytest.raises(SettingsError, match="rule is 'perceptron' now and was 'mira'"):
         Tagger.train(CORPUS, rule="perceptron", resume=path)

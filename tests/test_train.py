@@ -360,12 +360,15 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
         (lambda: markone.train(["", ""], target=["x", "y"]), "no features at all"),
         (lambda: markone.train(["a", "b"], target=[None, None]), "none of the rows has a label"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], holdout=0.1), "too few to hold out"),
-        (lambda: markone.train(markone.read(["a"], target=["x"]), target="y"), "target belongs to markone.read"),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds belongs to markone.read"),  # type: ignore[call-arg]
+        (
+            lambda: markone.train(markone.read(["a"], target=["x"]), target="y"),
+            "target is already known from markone.read",
+        ),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds is an argument of markone.read"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], callback=3), "callback must be a function"),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], patience=1), "patience waits for held-out accuracy"),
-        (lambda: markone.train(["a", "b"], target=["x", "y"], tol=0.1), "tol says what counts as better"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], patience=1), "patience needs held-out accuracy"),
+        (lambda: markone.train(["a", "b"], target=["x", "y"], tol=0.1), "tol is the smallest improvement for patience"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], strength=0.1), "strength is that of a penalty"),
     ],
 )
@@ -379,9 +382,9 @@ def test_accuracy_wants_labels_that_the_model_knows() -> None:
     with pytest.raises(DataError, match="the labels are missing: the model predicts 'label', and the table has text"):
         model.accuracy(["a"])
     assert model.accuracy(["a", "b"], target=["x", "x"]) == 0.5
-    with pytest.raises(SettingsError, match="target belongs to markone.read"):
+    with pytest.raises(SettingsError, match="target is already known from markone.read"):
         model.accuracy(markone.read(["a"], target=["x"]), target=["x"])
-    with pytest.raises(DataError, match=r"none of the labels \('x\.'\) is one of the model's \('x', 'y'\)"):
+    with pytest.raises(DataError, match=r"none of the labels \('x\.'\) is a class of the model \('x', 'y'\)"):
         model.accuracy(markone.read(["a"], target=["x."]))
     assert model.accuracy(markone.read(["a", "b"], target=["x", "z"])) == 0.5
 

@@ -226,7 +226,7 @@ def test_weights_beyond_all_numbers_are_an_error() -> None:
     X = np.array([[1e30, 1.0], [-1e30, 1.0], [1e30, -1.0]], np.float32)
     block = Block.of(X, np.array([0, 1, 1]))
     linear = Linear(Settings(rule="hinge", eta=1e10), features=2, classes=2, dtype=np.float32)
-    with pytest.raises(DataError, match="in pass 1: .* scale them"):
+    with pytest.raises(DataError, match="in pass 1 .* scale them"):
         teach(linear, block)
 
 

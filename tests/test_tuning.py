@@ -118,10 +118,10 @@ def test_what_cannot_learn_is_no_choice(monkeypatch):
     tuning = tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
     assert tuning.settings["eta"] == 1.0
     wild = [trial for trial in tuning.trials if trial.reason is not None]
-    assert wild and "the weights grew beyond all numbers" in wild[0].reason
+    assert wild and "training diverged" in wild[0].reason
     assert wild[0].as_dict()["accuracy"] is None
     monkeypatch.setattr(search_grids, "ETA", (1e30,))
-    with pytest.raises(DataError, match="the weights grew beyond all numbers"):
+    with pytest.raises(DataError, match="training diverged"):
         tune(1e10 * X, target=y, rule="hinge", schedule="sqrt")
 
 

@@ -460,7 +460,7 @@ def test_a_regression_without_numbers_is_refused():
     table = {"x": [1.0, 2.0, 3.0], "name": ["a", "b", "c"]}
     with pytest.raises(DataError, match="'name' does not contain numbers: it is categorical"):
         markone.validate(table, target="name", estimator=LinearRegression(), method="loo")
-    with pytest.raises(DataError, match="and 'a' is none"):
+    with pytest.raises(DataError, match="but 'a' is not a number"):
         markone.validate([[1.0], [2.0]], target=["a", "b"], estimator=LinearRegression(), method="loo")
 
 
@@ -473,7 +473,7 @@ def test_a_regression_without_numbers_is_refused():
         ({"rule": "mirra"}, "rule must be one of"),
         ({"epoch": 3}, "epoch is unknown"),
         ({"holdout": 0.1}, "holdout is what patience waits for"),
-        ({"patience": 2}, "patience waits for held-out accuracy"),
+        ({"patience": 2}, "patience needs held-out accuracy"),
         ({"progress": 3}, "progress must be True, False, or have the methods"),
     ],
 )

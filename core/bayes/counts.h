@@ -2,15 +2,15 @@
 //
 //   log P(y, x) = log P(y) + sum over the events of x of log P(event | y)
 //
-// Features come in groups, and a group says what kind of event its features are:
-//   multinomial   words, tied across positions: one draw from the group for each occurrence
-//   categorical   the values of a column: one draw for each row that has one
-//   bernoulli     each feature is there or not there, and both are events
+// Features belong to groups, and all features of a group are the same kind of event:
+//   multinomial   words at any position: one draw from the group for each occurrence
+//   categorical   the values of a column: one draw for each row that has a value
+//   bernoulli     each feature is present or absent, and both are events
 //   gaussian      each feature is a number, which may be missing
-// Features outside of all groups have no say.
+// Features outside of all groups are ignored.
 //
-// Counts are doubles: those of whole numbers are exact, so that it does not matter in which order or in how many parts
-// rows are counted, or counted and taken away again. Sums for numbers are kept in two doubles to the same end.
+// Counts are doubles. Counts of whole numbers are exact, so the order of the rows does not matter, and rows can be
+// counted in parts and subtracted again. For the same reason, sums of numbers use two doubles.
 #pragma once
 
 #include <algorithm>
@@ -37,21 +37,21 @@ enum class likelihood { multinomial, bernoulli, categorical, gaussian };
 struct event_group {
     likelihood kind;
     std::size_t start, end;
-    double size;                   // |X|, which may be more than there are features
-    std::size_t number = 0;        // of the group, from 0
-    std::size_t first_number = 0;  // of a gaussian group: the place of its first feature among all numbers
+    double size;                   // |X|, which may be larger than the number of features
+    std::size_t number = 0;        // the number of the group, from 0
+    std::size_t first_number = 0;  // in a gaussian group, the index of its first feature among all numbers
 
     MARKONE_INLINE bool has(std::size_t feature) const { return feature - start < end - start; }
 };
 
-// The groups in the order of their features, none of which is in two.
+// The groups in the order of their features. No feature is in two groups.
 class event_groups {
   public:
     std::vector<event_group> groups;
     std::size_t features = 0;
     std::size_t numbers = 0;  // features of gaussian groups
 
-    // The feature missing.second, where it is not 0, says that the number of the feature missing.first is missing.
+    // If the feature missing.second is not 0, the number of the feature missing.first is missing.
     event_groups(std::vector<event_group> from, std::size_t width,
                  const std::vector<std::pair<std::size_t, std::size_t>>& missing)
         : groups(std::move(from)), features(width) {
@@ -90,20 +90,20 @@ class event_groups {
         return after != groups.begin() && (after - 1)->has(feature) ? &*(after - 1) : nullptr;
     }
 
-    // Features that say which numbers are missing, and the places of those, in order.
+    // The features that mark missing numbers, and the indices of these numbers, sorted.
     std::vector<std::pair<std::size_t, std::size_t>> indicators;
 
-    // The place of the number that is missing where this feature is not 0; that of no number for most features.
+    // The index of the number that is missing if this feature is not 0; `numbers` for most features, which mark none.
     MARKONE_INLINE std::size_t missing_by(std::size_t feature) const {
         const std::size_t at = indicators.empty() ? 0 : feature - indicators.front().first;
         return at < silenced.size() ? silenced[at] : numbers;
     }
 
   private:
-    std::vector<std::size_t> silenced;  // by feature, from the first indicator on
+    std::vector<std::size_t> silenced;  // for each feature from the first indicator on
 };
 
-// Finds the events of a row, and its numbers.
+// Finds the events and the numbers of a row.
 template <class T>
 class event_reader {
   public:
@@ -112,14 +112,14 @@ class event_reader {
 
     explicit event_reader(const event_groups& all) : numbers(all.numbers), missing(all.numbers), all(all) {}
 
-    // Calls event(group, feature, value) for each value that is not 0 and no number. Of a sparse row, ahead(feature) is
-    // called some values before.
+    // Calls event(group, feature, value) for each value that is not 0 and does not belong to a gaussian group. In a
+    // sparse row, ahead(feature) is called some values earlier, to prefetch.
     template <class Ahead, class Event>
     MARKONE_INLINE void read(sparse_row<T> x, Ahead ahead, Event event) {
         static constexpr event_group none{likelihood::multinomial, 0, 0, 0};
         std::fill(numbers.begin(), numbers.end(), T(0));
         std::fill(missing.begin(), missing.end(), std::uint8_t{0});
-        const event_group* group = &none;  // the last one found: neighbours are mostly of one group
+        const event_group* group = &none;  // the last one found, because neighbours are usually in the same group
         for (std::size_t i = 0; i < x.size(); ++i) {
             if (i + values_ahead < x.size()) ahead(x.feature(i + values_ahead));
             const std::size_t feature = x.feature(i);
@@ -157,15 +157,15 @@ class event_reader {
     const event_groups& all;
 };
 
-// How much of an event is in a value that is not 0: words are counted, all else occurs once.
+// How often an event occurs in a value that is not 0: words are counted, all other events occur once.
 MARKONE_INLINE double times_in(const event_group& group, double value) {
     return group.kind == likelihood::multinomial ? value : 1;
 }
 
 // ---- counting
 
-// What is kept of a number for each class, in planes of so many doubles as there are classes: the sum of importance,
-// of values and of their squares.
+// The sums of a number: importance (one double), values and squares (two doubles each). Each is a plane with one double
+// for each class.
 constexpr std::size_t number_planes = 5;
 
 struct number_sums {
@@ -182,7 +182,7 @@ struct number_sums {
         at[3 * classes] = squares.high;
         at[4 * classes] = squares.low;
     }
-    // What one value adds.
+    // The sums of a single value.
     template <class T>
     MARKONE_INLINE static number_sums of(T value) {
         const double x = value;
@@ -194,7 +194,7 @@ struct number_sums {
     }
 };
 
-// Sums of numbers by class while rows are counted: those of one class side by side, so that they fill registers.
+// Sums of numbers by class while rows are counted. The sums of one class are adjacent, so that they fill registers.
 template <class T>
 class number_adder {
   public:
@@ -211,7 +211,7 @@ class number_adder {
             add_as(row, y, [](number_sums one, std::size_t) { return one; });
     }
 
-    // To the sums of all that was counted before.
+    // Adds these sums to those of all rows that were counted before.
     void finish(std::span<double> to) const {
         const std::size_t classes = planes.size();
         for (std::size_t y = 0; y < classes; ++y) {
@@ -225,12 +225,12 @@ class number_adder {
     }
 
   private:
-    template <class Weighed>
-    void add_as(const event_reader<T>& row, std::size_t y, Weighed weighed) {
+    template <class Weighted>
+    void add_as(const event_reader<T>& row, std::size_t y, Weighted weighted) {
         double* const __restrict at = planes[y].data();
         const T* const __restrict values = row.numbers.data();
         for (std::size_t n = 0; n < numbers; ++n)
-            (number_sums::read(at + n, numbers) + weighed(number_sums::of(values[n]), n)).write(at + n, numbers);
+            (number_sums::read(at + n, numbers) + weighted(number_sums::of(values[n]), n)).write(at + n, numbers);
     }
 
     const std::size_t numbers;
@@ -240,7 +240,7 @@ class number_adder {
 struct event_counts {
     const event_groups& groups;
     std::size_t classes;
-    std::span<double> rows;     // classes: the importance of their rows
+    std::span<double> rows;     // classes: the sum of the importance of their rows
     std::span<double> counts;   // features × classes
     std::span<double> numbers;  // numbers × planes × classes
 
@@ -262,7 +262,8 @@ struct unusable {
     double value;
 };
 
-// The first value that is no number of occurrences, or too large for sums, in all rows or in those of an order.
+// Finds the first value that is not a number of occurrences, or is too large for sums, in all rows or in those of an
+// order.
 template <class T, class Rows>
 std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows,
                                       const std::optional<std::span<const std::int64_t>>& order, double largest) {
@@ -292,7 +293,7 @@ std::optional<unusable> find_unusable(const event_groups& groups, const Rows& ro
     return std::nullopt;
 }
 
-// Adds the rows to the counts, and says how much importance they had.
+// Adds the rows to the counts, and returns the sum of their importance.
 template <class T, class Rows>
 double count(const event_counts& to, const Rows& rows, const visits& which) {
     to.check();
@@ -323,21 +324,21 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
 
 struct smoothing {
     double k;            // Laplace: (c(x,y) + k) / (c(y) + k |X|); 0 is maximum likelihood
-    double alpha;        // of the class's own estimate: alpha P(x|y) + (1 - alpha) P(x)
-    bool interpolates;   // by alpha, instead of k
-    double of_variance;  // this share of the largest variance is added to each
+    double alpha;        // the weight of the class's own estimate: alpha P(x|y) + (1 - alpha) P(x)
+    bool interpolates;   // uses alpha instead of k
+    double of_variance;  // this share of the largest variance is added to each variance
 };
 
-// P(event | class). A class in which the group has no events has no estimate of its own: interpolation takes that of
-// all classes together, and by maximum likelihood nothing is possible in it.
+// P(event | class). A class in which the group has no events has no own estimate: interpolation then uses that of all
+// classes together, and with maximum likelihood every event is impossible in the class.
 MARKONE_INLINE double estimate(const smoothing& how, double count, double total, double size, double general) {
     if (how.interpolates) return how.alpha * (total > 0 ? count / total : general) + (1 - how.alpha) * general;
     const double all = total + how.k * size;
     return all > 0 ? (count + how.k) / all : 0;
 }
 
-// The logarithms of an event's estimates, one for each class. What is impossible in a class has 0, and is marked; but
-// an event that no class has seen says nothing.
+// The logarithms of an event's estimates, one for each class. An event that is impossible in a class gets 0 and a mark.
+// An event that occurred in no class is ignored.
 struct event_logs {
     std::vector<double> log;
     std::vector<std::int32_t> impossible;
@@ -364,7 +365,7 @@ struct event_logs {
     }
 };
 
-// Sums of logarithms in units of 2⁻⁶⁴, which do not depend on their order: what was added can be taken away.
+// Sums of logarithms in units of 2⁻⁶⁴. They do not depend on the order, and what was added can be subtracted.
 using fixed = int128;
 MARKONE_INLINE fixed to_fixed(double x) {
     return static_cast<fixed>(x * 0x1p64);
@@ -373,7 +374,7 @@ MARKONE_INLINE double from_fixed(fixed x) {
     return static_cast<double>(x) * 0x1p-64;
 }
 
-// A feature that is there, and one that is not: for the row without any, and for what it changes to have it.
+// The logarithms for a feature that is absent, and their change if it is present.
 struct presence_logs {
     event_logs there, absent;
 
@@ -382,10 +383,10 @@ struct presence_logs {
     template <class Count, class Total>
     MARKONE_INLINE void of(const smoothing& how, Count count, Total total) {
         there.of(how, count, total, 2);
-        // Of rows that are not whole numbers a little less than nothing may be left.
+        // If importance is not a whole number, rounding may leave a small negative count.
         absent.of(how, [&](std::size_t k) { return std::max(0.0, total(k) - count(k)); }, total, 2);
     }
-    // For one class alone, by Laplace, which does not look at the others.
+    // For a single class with Laplace smoothing, which does not depend on the other classes.
     MARKONE_INLINE void of_class(const smoothing& how, std::size_t k, double count, double total) {
         there.log[k] = logarithm(estimate(how, count, total, 2, 0));
         absent.log[k] = logarithm(estimate(how, std::max(0.0, total - count), total, 2, 0));
@@ -395,8 +396,7 @@ struct presence_logs {
     MARKONE_INLINE std::int32_t impossible(std::size_t k) const { return there.impossible[k] - absent.impossible[k]; }
 };
 
-// What a class has before any event is looked at: its prior, and that of a row without any feature of those that are
-// there or not.
+// The score of a class before any event: its prior, and the probability that all bernoulli features are absent.
 struct class_start {
     double log_prior = 0;
     fixed base = 0;
@@ -408,7 +408,7 @@ struct class_start {
     }
 };
 
-// log P(y), from given probabilities or from how many rows the classes have. A class without any is impossible.
+// log P(y), from given probabilities or from the row counts of the classes. A class without rows is impossible.
 inline void set_priors(std::vector<class_start>& classes, const std::optional<std::span<const double>>& given,
                        std::span<const double> rows) {
     double all = 0;
@@ -428,7 +428,7 @@ struct moments {
 };
 
 inline moments moments_of(const number_sums& sums) {
-    constexpr double rounding = 0x1p-98;  // a spread of less than 2⁻⁴⁹ of the values' size is not in them
+    constexpr double rounding = 0x1p-98;  // a standard deviation below 2⁻⁴⁹ of the values is only rounding
     if (!(sums.weight > 0)) return {false, 0, 0};
     const twofold apart = sums.squares * sums.weight - square(sums.sum);
     const double variance = apart.high / sums.weight / sums.weight;
@@ -436,7 +436,7 @@ inline moments moments_of(const number_sums& sums) {
     return {true, sums.sum.high / sums.weight, spread ? variance : 0};
 }
 
-// The moments of a number in each class and in all.
+// The moments of a number in each class and in all classes.
 struct number_moments {
     std::vector<moments> of_class;
     moments of_all;
@@ -458,8 +458,8 @@ struct number_moments {
 struct bell {
     double mean = 0, factor = 0, constant = 0;
 
-    // A class that has no values of a number takes those of all classes. A number that does not vary at all says
-    // nothing: it has no bell.
+    // A class without values of a number uses those of all classes. A number with a variance of 0 is ignored: it has
+    // no bell.
     static bell of(const number_moments& number, std::size_t k, double more) {
         constexpr double narrowest = 1e-300, two_pi = 6.283185307179586;
         const moments& mine = number.of_class[k].known ? number.of_class[k] : number.of_all;
@@ -467,7 +467,7 @@ struct bell {
         const double variance = std::max(mine.variance + more, narrowest);
         return {mine.mean, -0.5 / variance, -0.5 * logarithm(two_pi * variance)};
     }
-    // However far away, it is a finite number.
+    // The result is finite, however far x is from the mean.
     MARKONE_INLINE double operator()(double x) const {
         constexpr double lowest = -1e290;
         return constant + std::max(lowest, factor * ((x - mean) * (x - mean)));
@@ -482,13 +482,13 @@ inline double added_variance(const smoothing& how, std::span<const number_moment
 
 // ---- scoring
 
-// The scores of one row: what its events say is added up in a fixed order, to partial sums in turn.
+// The scores of one row. The logarithms of its events are added in a fixed order, to the partial sums in turn.
 class row_scores {
   public:
-    std::vector<std::int64_t> impossible;  // events, by class
-    std::vector<double> of_numbers;        // by class
+    std::vector<std::int64_t> impossible;  // the number of impossible events in each class
+    std::vector<double> of_numbers;        // the sum over numbers in each class
 
-    // A score for each class or, of two classes, how much the second has more than the first.
+    // A score for each class or, with `odds`, the score of the second class minus that of the first.
     row_scores(std::size_t classes, bool odds)
         : impossible(classes), of_numbers(classes), odds(odds), stride(stride_of(classes, odds)), part(8 * stride) {
         if (odds && classes != 2) throw std::invalid_argument("odds are those of two classes");
@@ -502,7 +502,7 @@ class row_scores {
         std::fill(of_numbers.begin(), of_numbers.end(), 0.0);
         events = 0;
     }
-    // What says nothing has no turn, so that scores are the same without it.
+    // Ignored events use no partial sum, so that scores are the same without them.
     MARKONE_INLINE void add(const double* log, double times) {
         if (log[0] == 0 && std::all_of(log, log + stride, [](double one) { return one == 0; })) return;
         double* const __restrict to = part.data() + (events++ % lanes()) * stride;
@@ -514,7 +514,7 @@ class row_scores {
             for (std::size_t lane = 0; lane < 4; ++lane) to[k + lane] += times * log[k + lane];
     }
 
-    // Where each class is impossible, the prior decides.
+    // If all classes are impossible, the prior decides.
     void finish(std::span<const class_start> classes, double* out) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         for (std::size_t width = lanes() / 2; width > 0; width /= 2)
@@ -553,7 +553,7 @@ class row_scores {
     std::size_t events = 0;
 };
 
-// The counts, turned into logarithms.
+// The logarithms of the estimates, computed from the counts.
 class event_tables {
   public:
     const event_groups groups;
@@ -562,13 +562,13 @@ class event_tables {
     const bool odds;
     const std::size_t stride;
     table<double> logs;                   // features × stride
-    std::vector<std::int8_t> impossible;  // features × classes; nothing where all is possible
+    std::vector<std::int8_t> impossible;  // features × classes; empty if every event is possible
     std::vector<class_start> starts;      // by class
-    std::vector<double> totals;           // groups × classes: of events
+    std::vector<double> totals;           // groups × classes: the number of events
     std::vector<number_moments> of_numbers;
     std::vector<bell> bells;  // numbers × classes
 
-    // `others` are events of each group and class whose features are not there any more.
+    // `others` are the events of pruned features, for each group and class.
     event_tables(const event_counts& from, std::span<const double> others, const smoothing& how,
                  const std::optional<std::span<const double>>& priors, bool odds)
         : groups(from.groups),

@@ -1,7 +1,7 @@
-// Naive Bayes without one of its rows: what the row was counted for is taken away, and it is scored by what is left.
+// Leave-one-out for naive Bayes: the counts of a row are subtracted, and the row is scored with the remaining counts.
 //
-// The same numbers go through the same functions, in the same order, as if the rest had been counted alone. Where the
-// counts are exact the scores are those of really leaving the row out, to the bit.
+// The functions and the order of the operations are the same as if only the other rows had been counted. If the counts
+// are exact, the scores have the same bits as those of a training without the row.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace markone::bayes {
 
-// Of counts that are not whole numbers, what should be nothing may be a rounding error.
+// If counts are not whole numbers, a count that should be 0 may be a rounding error.
 MARKONE_INLINE double what_is_left(double all, double taken) {
     constexpr double rounding = 1e-12;
     const double left = all - taken;
@@ -40,7 +40,7 @@ class without_row {
           log(row_scores::stride_of(classes, odds)),
           of_numbers(all.of_numbers) {}
 
-    // The scores of a row of class y and importance h, which must be among those that were counted.
+    // The scores of a row of class y and importance h, which must be one of the counted rows.
     template <class Row>
     void score(Row x, std::size_t y, double h, double* out) {
         events.clear();
@@ -71,11 +71,11 @@ class without_row {
         double times;
     };
 
-    // Where nothing can be impossible, and no class looks at another, only the row's own class has changed.
+    // If no event is impossible, and classes do not depend on each other, only the row's own class changes.
     bool others_stay() const { return !how.interpolates && how.k > 0; }
 
-    // What classes start from without a row of class y: features that the row has are still counted for it, which
-    // `add_presence` puts right.
+    // The starts of the classes without a row of class y. The features of the row are still counted for it;
+    // `add_presence` corrects this.
     std::vector<class_start> starts_without(std::size_t y, double h) {
         const auto [at, is_new] = known_starts.try_emplace({y, h}, classes);
         std::vector<class_start>& starts = at->second;
@@ -89,7 +89,7 @@ class without_row {
         return starts;
     }
 
-    // That a feature is absent, of which this much is taken from class y: where the others stay, for y alone.
+    // The absence of a feature, after this much is subtracted from class y; only for y if the others do not change.
     void add_absent(std::size_t f, std::size_t y, double taken, std::vector<class_start>& starts, int sign) {
         const double* const count = from.counts.data() + f * classes;
         const auto count_left = [&](std::size_t k) { return k == y ? what_is_left(count[k], taken) : count[k]; };
@@ -141,7 +141,7 @@ class without_row {
         for (std::size_t k = 0; k < classes; ++k) scores.impossible[k] += is_impossible(k);
     }
 
-    // What is added to all variances depends on all numbers, so that all are looked at anew.
+    // The term that is added to all variances depends on all numbers, so all are computed again.
     void add_numbers(std::size_t y, double h) {
         for (std::size_t n = 0; n < reader.numbers.size(); ++n) {
             if (reader.missing[n]) {
@@ -174,15 +174,15 @@ class without_row {
     row_scores scores;
     event_logs draw;
     presence_logs presence;
-    std::vector<double> rows;  // without the row
+    std::vector<double> rows;  // the row counts without the row
     std::vector<double> log;
     std::vector<number_moments> of_numbers;
     std::vector<event> events;
-    std::vector<double> sums;  // of the row's events, by group
+    std::vector<double> sums;  // the sums of the row's events in each group
     std::map<std::pair<std::size_t, double>, std::vector<class_start>> known_starts;
 };
 
-// The scores of each row without itself.
+// The leave-one-out scores of each row.
 template <class T, class Rows>
 void score_without(without_row<T>& by, const Rows& rows, const visits& which, std::size_t classes, std::size_t columns,
                    double* out) {

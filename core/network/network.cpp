@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t lanes = register_bytes / sizeof(float);
 using pack = pack_of<float, lanes>::type;
 
-constexpr std::size_t rows_at_once = 64;                   // that are scored together
-constexpr std::size_t features_at_once = 32;               // whose gradients are computed together
-constexpr std::size_t features_ahead = 8;                  // that are fetched before it is their turn
-constexpr std::size_t near_enough = std::size_t{1} << 18;  // weights that a processor has at hand without fetching
+constexpr std::size_t rows_at_once = 64;                   // rows that are scored together
+constexpr std::size_t features_at_once = 32;               // features whose gradients are computed together
+constexpr std::size_t features_ahead = 8;                  // features that are prefetched
+constexpr std::size_t near_enough = std::size_t{1} << 18;  // up to this number of weights, prefetching is no gain
 
 MARKONE_INLINE pack loaded(const float* from) {
     pack values;
@@ -35,8 +35,8 @@ MARKONE_INLINE void store(float* to, pack values) {
     std::memcpy(to, &values, sizeof values);
 }
 
-// Numbers so small that they have no leading digit are 0 while this lives. Gradients of examples that are well learned
-// end there, and processors are a hundred times slower with them.
+// While this object exists, subnormal numbers are treated as 0. Gradients of examples that are already learned become
+// subnormal, and processors are a hundred times slower with such numbers.
 class without_subnormals {
   public:
 #if defined(__SSE2__)
@@ -64,11 +64,11 @@ class without_subnormals {
 #endif
 };
 
-// ---- functions of one number, without branches, so that compilers fill registers with them
+// ---- functions of one number, without branches, so that compilers can vectorise them
 
-// e^x = 2^n e^r with n = round(x / ln 2), as in exponential.h; what is out of range is brought to its edge.
+// e^x = 2^n e^r with n = round(x / ln 2), as in exponential.h; x is clipped to the valid range.
 MARKONE_INLINE float power_of_e(float x) {
-    constexpr float to_whole = 12582912.0F;  // 1.5 * 2^23: adding it leaves no room for a fraction
+    constexpr float to_whole = 12582912.0F;  // 1.5 * 2^23: adding it rounds away the fraction
     x = x < -87.0F ? -87.0F : x;
     x = x > 88.0F ? 88.0F : x;
     const float n = (x * 1.44269504F + to_whole) - to_whole;
@@ -87,7 +87,7 @@ MARKONE_INLINE float sigmoid(float x) {
     return 1 / (1 + power_of_e(-x));
 }
 
-// By its series near 0, where 1 - 2 / (e^2x + 1) would lose its digits (Cephes, Moshier 1989).
+// Uses the series near 0, where 1 - 2 / (e^2x + 1) would lose precision (Cephes, Moshier 1989).
 MARKONE_INLINE float hyperbolic_tangent(float x) {
     const float size = x < 0 ? -x : x, square = x * x;
     float series = -5.70498872745e-3F;
@@ -101,7 +101,7 @@ MARKONE_INLINE float hyperbolic_tangent(float x) {
     return size < 0.625F ? near : signed_far;
 }
 
-// Each bend beside its slope, which is a function of its value.
+// Each activation function and its derivative, as a function of its value.
 struct relu {
     static float value(float z) { return z > 0 ? z : 0; }
     static float slope(float a) { return a > 0 ? 1.0F : 0.0F; }
@@ -124,7 +124,7 @@ void with_bend(bend by, Use use) {
     }
 }
 
-// ---- optimizers: a gradient moves some weights, a register of them from j on
+// ---- optimizers: each changes one register of weights, from j on
 
 #if defined(__AVX2__)
 MARKONE_INLINE pack root(pack values) {
@@ -161,7 +161,7 @@ struct adagrad {
 };
 
 // Adam (Kingma & Ba 2015): m = b1 m + (1 - b1) g,  s = b2 s + (1 - b2) g^2,  w -= rate m / (sqrt(s) + tiny), where the
-// rate makes up for both starting at 0.
+// rate contains the correction for means that start at 0.
 struct adam {
     float rate;
     MARKONE_INLINE void step(pack g, std::size_t j, float* w, float* mean, float* squares) const {
@@ -191,7 +191,7 @@ void step(optimizer how, std::size_t n, const float* g, float* w, float* mean, f
 
 // ---- matrices
 
-// Of a matrix that is read by rows or by columns: entry (row, k) is at[row * by_row + k * by_k].
+// A matrix that is read by rows or by columns: entry (row, k) is at[row * by_row + k * by_k].
 struct strided {
     const float* at;
     std::size_t by_row, by_k;
@@ -214,7 +214,7 @@ MARKONE_INLINE void multiply_tile(strided a, std::size_t inner, const float* pan
         for (std::size_t p = 0; p < packs; ++p) store(c + r * stride + p * lanes, sums[r][p]);
 }
 
-// Some columns of b side by side: read where they stand, a few cache lines would have to hold them all.
+// Copies some columns of b so that they are adjacent. Otherwise they would compete for a few cache lines.
 template <std::size_t packs>
 void multiply_columns(strided a, std::size_t rows, std::size_t inner, const float* b, float* c, std::size_t stride,
                       std::vector<float>& panel) {
@@ -236,7 +236,7 @@ void multiply(strided a, std::size_t rows, std::size_t inner, const float* b, fl
     if (column < stride) multiply_columns<1>(a, rows, inner, b + column, c + column, stride, panel);
 }
 
-// A few numbers, each times a row of a table, summed: `to` += x_0 table[at_0] + x_1 table[at_1] + ...
+// Adds a few rows of a table with factors: `to` += x_0 table[at_0] + x_1 table[at_1] + ...
 template <std::size_t packs>
 MARKONE_INLINE void add_rows_columns(std::span<const std::uint32_t> at, const float* x, const float* table,
                                      std::size_t stride, float* to) {
@@ -262,12 +262,12 @@ void add_rows(std::span<const std::uint32_t> at, const float* x, const float* ta
 
 // ---- a batch of rows
 
-// Some rows, copied: without their zeros, or, where dense ones have few, as a matrix.
+// A copy of some rows: without zeros, or as a matrix if dense rows have few zeros.
 class batch {
   public:
     std::size_t count = 0, width = 0;
     bool dense = false;
-    std::vector<float> matrix;  // count x width, where it is dense
+    std::vector<float> matrix;  // count x width, if the copy is dense
 
     template <class Rows, class Pick>
     void gather(const Rows& rows, std::size_t how_many, Pick pick) {
@@ -280,7 +280,7 @@ class batch {
         for (std::size_t i = 0; i < count; ++i) stored += rows[pick(i)].size();
         if (index.size() < stored) {
             values.resize(stored);
-            index.resize(stored);  // the last, by which it is known that there is room
+            index.resize(stored);  // comes last, because its size shows that there is enough memory
         }
         packer<scalar> pack_row;
         std::size_t end = 0;
@@ -310,7 +310,7 @@ class batch {
     const float* values_of(std::size_t row) const { return values.data() + starts[row]; }
 
   private:
-    // Of the values from `first` on; returns where those that are not 0 end now.
+    // Removes the zeros among the values from `first` on, and returns the new end.
     std::size_t drop_zeros(std::size_t first, std::size_t last) {
         std::size_t end =
             static_cast<std::size_t>(std::find(values.data() + first, values.data() + last, 0.0F) - values.data());
@@ -327,12 +327,12 @@ class batch {
     std::vector<float> values;
 };
 
-// The same batch by its features: which occur, and in which rows with which values.
+// The same batch by features: which occur, in which rows, and with which values.
 class by_feature {
   public:
-    std::vector<std::uint32_t> features;  // in the order in which they are met
+    std::vector<std::uint32_t> features;  // in the order of their first occurrence
 
-    // `places` is all 0 before and after.
+    // All `places` are 0 before and after.
     void turn(const batch& from, std::uint32_t* places) {
         features.clear();
         ends.clear();
@@ -352,7 +352,7 @@ class by_feature {
         std::size_t start = 0;
         for (std::size_t& end : ends) {
             const std::size_t length = end;
-            end = start;  // where its next entry goes
+            end = start;  // the index of its next entry
             start += length;
         }
         for (std::size_t row = 0; row < from.count; ++row) {
@@ -433,7 +433,7 @@ class teacher {
     teacher(const network& net, teaching& how)
         : net(net), how(how), last(net.layers.size() - 1), a(last), slopes(last), d(net.layers.size()) {}
 
-    // One step, by the rows of some visits.
+    // Makes one step with the rows of some visits.
     template <class Rows>
     void teach(const Rows& rows, const visits& which, std::size_t first, std::size_t count, tally& told) {
         const std::size_t classes = net.columns() == 1 ? 2 : net.columns();
@@ -492,7 +492,7 @@ class teacher {
         }
     }
 
-    // The activations and their slopes, some of them dropped; the scores go to the last d.
+    // Computes the activations and their slopes, with dropout; the scores are written to the last d.
     void go_forward() {
         random_bits random(random_bits(how.seed + how.steps).next());
         for (std::size_t l = 0; l <= last; ++l) {
@@ -515,11 +515,11 @@ class teacher {
         }
     }
 
-    // What stays is the larger for it, so that the next layer's sums are the same in the mean.
+    // The remaining units are scaled up, so that the mean of the next layer's sums does not change.
     void drop(std::vector<float>& values, std::vector<float>& slope, random_bits& random) const {
         const auto below = static_cast<std::uint64_t>(double{how.dropout} * 0x1p32);
         const float larger = 1 / (1 - how.dropout);
-        for (std::size_t i = 0; i < values.size(); i += 2) {  // padded, so that there is an even number of them
+        for (std::size_t i = 0; i < values.size(); i += 2) {  // the padded size is even
             const std::uint64_t bits = random.next();
             const float first = (bits >> 32) < below ? 0 : larger, second = (bits & 0xffffffff) < below ? 0 : larger;
             values[i] *= first;
@@ -529,7 +529,7 @@ class teacher {
         }
     }
 
-    // Turns a row's scores into how its loss changes with them, times its share of the batch.
+    // Replaces the scores of a row by the derivatives of its loss, times its share of the batch.
     void judge(float* z, std::size_t right, double h, double share, tally& told) const {
         const std::size_t columns = net.columns();
         const auto part = static_cast<float>(share);
@@ -632,7 +632,7 @@ class teacher {
     std::vector<example> picked;
     batch x;
     by_feature turned_x;
-    std::vector<std::vector<float>> a, slopes, d;  // of each layer: rows x stride
+    std::vector<std::vector<float>> a, slopes, d;  // for each layer, rows x stride
     std::vector<float> g, turned, panel;
     std::vector<std::uint8_t> occurs;
 };

@@ -1,4 +1,4 @@
-// The multi-layer perceptron: layers of weights with a bend between them, taught by mini-batches.
+// The multi-layer perceptron: layers of weights with an activation function ("bend"), trained with mini-batches.
 //
 //   a_0 = x                                 an example
 //   z_l = a_(l-1) w_l + bias_l              each layer
@@ -7,15 +7,15 @@
 //
 // and backwards, for a batch whose importances h sum to H:
 //
-//   d     = h / H (softmax(z) - [y])        how the loss changes with the scores
-//   g_l   = a_(l-1)^T d_l + strength w_l    with the weights, which an optimizer then moves
-//   d_l-1 = (d_l w_l^T) bend'(a_(l-1))      with the layer before
+//   d     = h / H (softmax(z) - [y])        the derivative of the loss by the scores
+//   g_l   = a_(l-1)^T d_l + strength w_l    by the weights, which an optimizer then changes
+//   d_l-1 = (d_l w_l^T) bend'(a_(l-1))      by the sums of the previous layer
 //
-// A feature that is 0 in all rows of a batch is left alone by it: its weights neither move nor shrink, and its clock
-// stands still. So text of a million features costs what its words cost, and rows are learned alike, to the bit, be
-// they sparse or dense.
+// A batch does not change the weights of features that are 0 in all of its rows, and does not advance their step
+// counts. The time for a text therefore depends on its words, and not on a million features, and sparse and dense rows
+// give the same bits.
 //
-// Every sum is taken in one order, that of the inputs, whatever the registers' width: every machine computes the same.
+// Every sum is computed in the order of the inputs, for any width of registers, so all machines compute the same bits.
 #pragma once
 
 #include <cmath>
@@ -32,11 +32,11 @@ namespace markone {
 enum class bend { relu, tanh, sigmoid };
 enum class optimizer { sgd, adagrad, adam };
 
-// Adam's memory: how much of the mean of the gradients, and of their squares, a step keeps.
+// Adam's decay rates: the share of the mean of the gradients, and of their squares, that a step keeps.
 constexpr double kept_of_mean = 0.9, kept_of_squares = 0.999;
 
-// How far the 1st, 2nd, ... step of a weight goes; all later ones go as far as the last. Adam's means start at 0, and
-// its first steps make up for that.
+// The rates of the 1st, 2nd, ... step of a weight; all later steps have the last rate. They correct the bias of Adam's
+// means, which start at 0.
 inline std::vector<float> rates_of(optimizer how, double eta) {
     if (how != optimizer::adam) return {static_cast<float>(eta)};
     std::vector<float> rates;
@@ -49,7 +49,7 @@ inline std::vector<float> rates_of(optimizer how, double eta) {
     return rates;
 }
 
-// Columns are padded to whole registers; the padding is 0 and stays so.
+// Columns are padded with 0 to whole registers, and the padding stays 0.
 inline std::size_t padded(std::size_t outputs) {
     return (outputs + 7) / 8 * 8;
 }
@@ -70,7 +70,7 @@ struct network {
     std::size_t columns() const { return layers.back().outputs; }
 };
 
-// Numbers of a layer that an optimizer changes: for each weight one, and for each bias.
+// Numbers of a layer that an optimizer changes: one for each weight and each bias.
 struct changing {
     float *w, *bias;
 };
@@ -79,18 +79,18 @@ struct teaching {
     optimizer how;
     std::vector<float> rates;
     float strength;  // of the penalty strength / 2 |w|^2
-    float dropout;   // the share of hidden units that a batch leaves out
+    float dropout;   // the share of hidden units that are left out in a batch
     std::uint64_t seed;
-    float bound;  // a feature's weights start between -bound and bound, when it is first met; until then they are 0
+    float bound;  // a feature's weights are 0 until it first occurs; then they start between -bound and bound
     std::vector<changing> weights;
-    std::vector<changing> means;    // Adam's, of the gradients; null for others
-    std::vector<changing> squares;  // Adam's mean and AdaGrad's sum of the gradients' squares; null for others
-    std::uint32_t* met;             // the steps of each feature's weights: batches that it occurred in
-    std::uint32_t* places;          // for each feature 0, while nobody is at work
-    std::uint64_t steps;            // batches so far
+    std::vector<changing> means;    // Adam's means of the gradients; null for other optimizers
+    std::vector<changing> squares;  // Adam's means and AdaGrad's sums of squared gradients; null for sgd
+    std::uint32_t* met;             // the steps of each feature's weights: the batches in which it occurred
+    std::uint32_t* places;          // work space, 0 for each feature between two calls
+    std::uint64_t steps;            // the number of batches so far
 };
 
-// The loops, chosen as those of loops.h are.
+// The loops, which are chosen by processor like those of loops.h.
 struct network_loops {
     tally (*teach_sparse)(const network&, teaching&, const sparse_rows<float>&, const visits&,
                           std::span<const std::int64_t>);
@@ -103,7 +103,7 @@ struct network_loops {
 };
 const network_loops& fastest_network_loops();
 
-// Makes a step for each batch: the visits before ends[0], from there to ends[1], and so on.
+// Makes a step for each batch: the visits before ends[0], then those before ends[1], and so on.
 inline tally teach(const network& net, teaching& how, const sparse_rows<float>& rows, const visits& which,
                    std::span<const std::int64_t> ends) {
     return fastest_network_loops().teach_sparse(net, how, rows, which, ends);
@@ -113,7 +113,7 @@ inline tally teach(const network& net, teaching& how, const dense_rows<float>& r
     return fastest_network_loops().teach_dense(net, how, rows, which, ends);
 }
 
-// Row i's scores go to out + i * columns. They do not depend on the other rows.
+// Writes the scores of row i to out + i * columns. They do not depend on the other rows.
 inline void score(const network& net, const sparse_rows<float>& rows, float* out) {
     fastest_network_loops().score_sparse(net, rows, out);
 }

@@ -1,4 +1,4 @@
-"""Markone turns labelled examples into linear models: fast, exact, and the same bit for bit each time."""
+"""Markone trains linear models from labelled examples: fast, exact, and with the same bits in every run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
-    from markone.errors import DataError, MarkoneError, MarkoneWarning, SettingsError
+    from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.tuning import Tuning, tune
@@ -40,12 +40,14 @@ __all__ = [
     "DataError",
     "FeatureMap",
     "Features",
+    "LimitError",
     "LinearSVM",
     "LogisticRegression",
     "Margins",
     "MarkoneError",
     "MarkoneWarning",
     "Model",
+    "ModelFileError",
     "NaiveBayes",
     "Parser",
     "Perceptron",
@@ -69,7 +71,7 @@ __all__ = [
     "validate",
 ]
 
-# Where the public names live. They are imported when first used, so that `import markone` costs nothing.
+# The modules of the public names. Each is imported at its first use, so that `import markone` is fast.
 HOMES = {
     "MIRA": "markone.estimators",
     "LinearSVM": "markone.estimators",
@@ -102,8 +104,10 @@ HOMES = {
     "Source": "markone.data.source",
     "read": "markone.data.read",
     "DataError": "markone.errors",
+    "LimitError": "markone.errors",
     "MarkoneError": "markone.errors",
     "MarkoneWarning": "markone.errors",
+    "ModelFileError": "markone.errors",
     "SettingsError": "markone.errors",
 }
 

@@ -1,8 +1,8 @@
 """The program `markone`, which is also `python -m markone`.
 
-Signals are dealt with before anything else is imported. While nothing is being learned there is nothing to keep, and
-files are written whole or not at all. So a signal ends the process at once: an exception could come in the middle of an
-import, or be swallowed by a library. While something is learned, `markone.learning.interruption` takes over.
+Signal handlers are installed before anything else is imported. Outside of training there is nothing to save, and files
+are written completely or not at all. A signal therefore ends the process at once: an exception could interrupt an
+import, or a library could swallow it. During training, `markone.learning.interruption` handles signals.
 """
 
 import os
@@ -11,11 +11,11 @@ import sys
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
-"""A bar hides it, and leaves its line behind."""
+"""A progress bar hides the cursor, and its line has to be deleted."""
 
 
 def leave(number: int, _: object) -> None:
-    """Ends the process with a line on standard error."""
+    """Print a line on standard error and end the process."""
     for one in STATUS:
         signal.signal(one, signal.SIG_IGN)
     try:
@@ -39,11 +39,11 @@ listen()
 
 
 def program() -> int:
-    """The exit status of the command that the command line says."""
+    """Run the command line and return its exit status."""
     from markone.cli import main
 
     status = main()
-    for number in STATUS:  # the command has ended; Python only tidies up
+    for number in STATUS:  # the command has ended, and Python only cleans up
         signal.signal(number, signal.SIG_IGN)
     return status
 

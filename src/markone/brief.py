@@ -1,4 +1,4 @@
-"""Brief: the `repr` of a result is one short line, whatever is in it. The report is its `str`."""
+"""A base class whose `repr` is one short line. The full report of a result is its `str`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterator, Sized
 from typing import Any
 
 LONGEST = 200
-"""The most characters of a line."""
+"""The largest number of characters in a `repr`."""
 MANY = 50
-"""Of longer lists not all is looked at to find that they are too long."""
+"""Lists with more elements are abbreviated without trying to print them in full."""
 
 
 class Brief:
-    """Results derive from it, and dataclasses say `repr=False`, or they would have a `repr` of their own."""
+    """The base class of results. Dataclasses must set `repr=False`, or they would replace this `repr`."""
 
     __slots__ = ()
 
     def in_brief(self) -> str | None:
-        """What it comes to, in a few words; None for the values of its fields."""
+        """Return a summary in a few words, or None to show the fields instead."""
         return None
 
     def __repr__(self) -> str:
-        told = self.in_brief()
-        return of_fields(self) if told is None else one_line(f"<{type(self).__name__}: {told}>")
+        summary = self.in_brief()
+        return of_fields(self) if summary is None else one_line(f"<{type(self).__name__}: {summary}>")
 
 
 def of_fields(what: Any) -> str:
-    """Name and fields, all of them if that is one short line, else in brief."""
+    """Return the class name and the fields: complete if they fit on one short line, otherwise abbreviated."""
     name, found = type(what).__name__, list(fields_of(what))
     if not any(isinstance(value, Sized) and not isinstance(value, str) and size(value) > MANY for _, value in found):
         whole = f"{name}({', '.join(f'{field}={value!r}' for field, value in found)})"
@@ -40,18 +40,18 @@ def of_fields(what: Any) -> str:
 def fields_of(what: Any) -> Iterator[tuple[str, Any]]:
     if dataclasses.is_dataclass(what):
         return ((field.name, getattr(what, field.name)) for field in dataclasses.fields(what) if field.repr)
-    return zip(what._fields, what, strict=True)  # of a named tuple
+    return zip(what._fields, what, strict=True)  # a named tuple
 
 
 def size(what: Sized) -> int:
     try:
         return len(what)
-    except TypeError:  # an array of no dimension
+    except TypeError:  # an array without dimensions has no length
         return 0
 
 
 def one_line(text: str) -> str:
-    """On one line, and not too long for it.
+    """Return the text on one line, shortened to the largest allowed length.
 
     >>> one_line("<Sum: of\\n  many>"), len(one_line("<" + 300 * "a" + ">")), one_line("(" + 300 * "a" + ")")[-5:]
     ('<Sum: of many>', 200, 'a...)')
@@ -61,7 +61,7 @@ def one_line(text: str) -> str:
 
 
 class Short(reprlib.Repr):
-    """Values that are parts of a line."""
+    """Abbreviates the values of fields."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Checks of settings. Each check is written beside its field: `epochs: int = checked(10, whole(1))`.
+"""Checks of settings. Each field declares its own check: `epochs: int = checked(10, whole(1))`.
 
 A check takes a value and returns the value to store, or raises a `ValueError` that says what the value must be.
 """
@@ -22,30 +22,31 @@ SHOWN = 80
 
 
 def checked(default: Any, check: Check) -> Any:
-    """A field of a dataclass with its default and its check. The default may be `dict`, for a new dictionary."""
+    """Return a dataclass field with a default value (or `dict` for a new dictionary) and a check."""
     if default is dict:
         return field(default_factory=dict, metadata={"check": check})
     return field(default=default, metadata={"check": check})
 
 
 def required(check: Check) -> Any:
-    """A field without a default, and its check."""
+    """Return a dataclass field with a check and without a default value."""
     return field(metadata={"check": check})
 
 
 def check_fields(settings: Any) -> None:
-    """Check every field that has a check, and store what the check returns; a wrong value is a `SettingsError`."""
+    """Check every field that has a check, and store the checked values. Raise a `SettingsError` for the first wrong one.
+    """
     for one in (one for one in fields(settings) if "check" in one.metadata):
         object.__setattr__(settings, one.name, as_kept(one, getattr(settings, one.name)))
 
 
 def as_kept(one: Field[Any], value: Any) -> Any:
-    """Return the value to store in a field, after its check."""
+    """Check a value and return it in the form in which the field stores it."""
     return check_named(one.name, one.metadata["check"], value)
 
 
 def check_named(name: str | Setting, check: Check, value: Any) -> Any:
-    """Return what the check returns; a wrong value is a `SettingsError` with this name."""
+    """Return the checked value. Raise a `SettingsError` with this name if the value is wrong."""
     try:
         return check(value)
     except MarkoneError:
@@ -55,7 +56,7 @@ def check_named(name: str | Setting, check: Check, value: Any) -> Any:
 
 
 def default_of(one: Field[Any]) -> Any:
-    """The default of a field."""
+    """Return the default value of a field."""
     return one.default if one.default_factory is MISSING else one.default_factory()
 
 
@@ -87,7 +88,7 @@ def names(value: Any) -> Any:
 
 
 def some_of(*choices: str) -> Check:
-    """A list of choices; repetitions are removed."""
+    """Accept a list of choices, and remove repeated ones."""
 
     def check(value: Any) -> Any:
         if isinstance(value, str) or not isinstance(value, Iterable):
@@ -98,7 +99,7 @@ def some_of(*choices: str) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """None, or a value that passes the check."""
+    """Accept None, or a value that passes the check."""
     return lambda value: None if value is None else check(value)
 
 
@@ -114,7 +115,7 @@ def switch(value: Any) -> Any:
 
 
 def text(what: str) -> Check:
-    """A string, which the message calls `what`."""
+    """Accept a string. The error message calls it `what`."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, str):
@@ -125,7 +126,7 @@ def text(what: str) -> Check:
 
 
 def whole(least: int, most: int | None = LARGEST) -> Check:
-    """A whole number in this range; with `most=None` there is no upper limit."""
+    """Accept a whole number in this range. With `most=None` it may be arbitrarily large."""
 
     def check(value: Any) -> Any:
         good = isinstance(value, int) and not isinstance(value, bool)
@@ -142,7 +143,7 @@ def whole(least: int, most: int | None = LARGEST) -> Check:
 def number(
     *, above: float = -math.inf, least: float = -math.inf, below: float | None = None, most: float | None = None
 ) -> Check:
-    """A number in this range; with `below=math.inf` it must be finite."""
+    """Accept a number in this range. `below=math.inf` means that the number must be finite."""
     reach = range_in_words(above, least, below, most)
 
     def check(value: Any) -> Any:
@@ -183,5 +184,5 @@ def range_in_words(above: float, least: float, below: float | None, most: float 
 
 
 def shown(value: Any) -> str:
-    """A wrong value for a message, cut if it is long."""
+    """Return a wrong value for a message, shortened if it is long."""
     return f"{value!r:.{SHOWN}}"

@@ -1,21 +1,21 @@
-"""What can go wrong because of what was asked or given.
+"""The errors and warnings that concern the user's settings or data.
 
 ValueError
-└── MarkoneError            what the user can mend
-    ├── SettingsError       a setting that has no meaning, or that another one forbids
-    └── DataError           examples, labels or files that cannot be used
-        ├── NoDataError     a file or a pipe that is empty
-        ├── LimitError      what needs more memory, or is longer, than is allowed
-        └── ModelFileError  a file that is no model, or is damaged, or was written by a newer version
+└── MarkoneError            an error that the user can fix
+    ├── SettingsError       a setting is invalid, or another setting forbids it
+    └── DataError           examples, labels or files cannot be used
+        ├── NoDataError     a file or a pipe is empty
+        ├── LimitError      something needs more memory than allowed, or is longer than allowed
+        └── ModelFileError  a file is not a model, or it is damaged, or a newer version wrote it
 KeyboardInterrupt
 └── Interrupted             a signal, such as Ctrl-C, has ended the work
-    └── Terminated          SIGTERM
+    └── Terminated          the signal SIGTERM has ended the work
 UserWarning
-└── MarkoneWarning          what one should know about a result
+└── MarkoneWarning          the user should know something about a result
 
-An error is data first: which setting, which value, which file and line, and what to do about it. Its sentence says what
-is wrong, what was found and, where there is a good guess, what to do. Settings that it mentions are objects. So the
-library writes `header=False` where the command line writes `--no-header`.
+The parts of an error are attributes: the setting, the value, the file and line, and the advice. Its message says what
+is wrong, what was found and, if there is a good guess, what to do. Settings in a message are objects, so that the
+library can write `header=False` and the command line can write `--no-header`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 OUR_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
-# ---- sentences
+# ---- messages
 
 
 class Unsaid(Enum):
@@ -61,7 +61,7 @@ UNSAID = Unsaid.UNSAID
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting that a sentence mentions, alone or with a value. Its text is what one writes in Python.
+    """A setting that a message mentions, alone or with a value. As text it is Python code.
 
     >>> print(Setting("header", False), Setting("kinds", {"zip": ...}), Setting("longest_line"))
     header=False kinds={'zip': ...} longest_line
@@ -71,7 +71,7 @@ class Setting:
     value: Any = UNSAID
     """`...` stands for a value that the user has to fill in, also inside a list or a dictionary."""
     key: str | None = None
-    """The one entry of a dictionary that is meant."""
+    """The entry that is meant, if the setting is a dictionary."""
 
     def __str__(self) -> str:
         name = self.name if self.key is None else f"{self.name}[{self.key!r}]"
@@ -79,11 +79,11 @@ class Setting:
 
 
 Words: TypeAlias = Union[str, Setting, "Told", tuple["Words", ...]]
-"""A sentence or a part of one: texts, and the settings and errors that stand between them."""
+"""A message or a part of one: strings, settings and other errors, in order."""
 
 
 def in_python(value: Any) -> str:
-    """A value as it is written in Python."""
+    """Return a value as Python code, with `...` for an Ellipsis."""
     if value is ...:
         return "..."
     if isinstance(value, list):
@@ -94,7 +94,7 @@ def in_python(value: Any) -> str:
 
 
 def text_of(words: Words, name: Callable[[Setting], str]) -> str:
-    """The words as text, in which `name` writes the settings."""
+    """Return the words as text. The function `name` formats the settings."""
     if isinstance(words, tuple):
         return "".join(text_of(part, name) for part in words)
     if isinstance(words, Setting):
@@ -103,17 +103,17 @@ def text_of(words: Words, name: Callable[[Setting], str]) -> str:
 
 
 class Told(Exception):  # noqa: N818 - it is the base of warnings, too
-    """Something that is told to the user."""
+    """The base class of errors and warnings for the user."""
 
     def __init__(self, words: Words = "", *, advice: Words = "") -> None:
         super().__init__(words)
         self.words = words
         """What is wrong."""
         self.advice = advice
-        """What to do about it, if there is something to say."""
+        """What the user can do about it; empty if there is no advice."""
 
     def in_words(self, name: Callable[[Setting], str]) -> str:
-        """The whole sentence, in which `name` writes the settings."""
+        """Return the whole message. The function `name` formats the settings."""
         text = text_of(self.words, name)
         return f"{text}; {text_of(self.advice, name)}" if self.advice else text
 
@@ -125,25 +125,25 @@ class Told(Exception):  # noqa: N818 - it is the base of warnings, too
 
 
 class MarkoneError(Told, ValueError):
-    """The base of every error that the user can mend."""
+    """The base class of all errors that the user can fix."""
 
 
 class SettingsError(MarkoneError):
-    """A setting that has no meaning, or that another one forbids."""
+    """A setting is invalid, or another setting forbids it."""
 
     def __init__(self, name: str | Setting, problem: Words, *, value: Any = UNSAID, advice: Words = "") -> None:
         self.setting = name if isinstance(name, Setting) else Setting(name)
         super().__init__((self.setting, " ", problem), advice=advice)
-        self.args = (name, problem)  # with which a copy is made, in another process too
+        self.args = (name, problem)  # copy and pickle call the class with these arguments
         self.name = str(self.setting)
         self.problem = problem
-        """The sentence without its subject, which is the setting."""
+        """The message without its subject, which is the setting."""
         self.value = value
-        """What was found, where that was noted."""
+        """The wrong value, if it was recorded."""
 
 
 class DataError(MarkoneError):
-    """Examples, labels or files that cannot be used. A sentence about a `line` begins with its place."""
+    """Examples, labels or files cannot be used. If `line` is known, the message begins with the file and the line."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class DataError(MarkoneError):
         super().__init__(words, advice=advice)
         self.file = file
         self.line = line
-        """Counted from 1."""
+        """The number of the line, counted from 1."""
         self.column = column
 
     def in_words(self, name: Callable[[Setting], str]) -> str:
@@ -166,42 +166,42 @@ class DataError(MarkoneError):
 
 
 class NoDataError(DataError):
-    """A file, or what comes from a pipe, is empty: whoever predicts has nothing to do."""
+    """A file or a pipe is empty. Commands that predict treat this as no work, not as a failure."""
 
 
 class LimitError(DataError):
-    """Something needs more memory, or is longer, than is allowed or than there is."""
+    """Something needs more memory than is allowed or available, or is longer than allowed."""
 
 
 class ModelFileError(DataError):
-    """A file is no model, or is damaged, or was written by a newer version."""
+    """A file is not a model, or it is damaged, or a newer version wrote it."""
 
 
 class Interrupted(KeyboardInterrupt):
     """A signal, such as Ctrl-C, has ended the work."""
 
     told = False
-    """Whether the user has been told so already."""
+    """Whether the user has already seen a message about it."""
 
     def known(self) -> Interrupted:
-        """The same, after the user has been told."""
+        """Record that the user has seen a message, and return the exception."""
         self.told = True
         return self
 
 
 class Terminated(Interrupted):
-    """SIGTERM: it does what Ctrl-C does, cleaning up included, with another exit status."""
+    """SIGTERM has ended the work. It is handled like Ctrl-C, but has another exit status."""
 
 
 # ---- warnings
 
 
 class MarkoneWarning(Told, UserWarning):
-    """What one should know about a result."""
+    """The user should know something about a result."""
 
 
 def warn(words: Words) -> None:
-    """Warns of what the user has asked for, in the user's line, however deep in here it was found."""
+    """Warn the user. The warning names the user's line of code, and not a line inside Markone."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OUR_FOLDER):
         level, frame = level + 1, frame.f_back
@@ -209,7 +209,7 @@ def warn(words: Words) -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question to end an error with, or nothing where no known word is near.
+    """Return a question to add to an error message, or an empty string if no known word is similar.
 
     >>> did_you_mean("preceptron", ["perceptron", "mira"])
     " Did you mean 'perceptron'?"

@@ -1,4 +1,4 @@
-"""Work by several threads whose results come in order, so that their number changes nothing but the time."""
+"""Runs tasks in several threads and returns the results in order: the number of threads only changes the time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def count_threads(threads: int | None) -> int:
-    """As many as asked for, or as there are cores for this process."""
+    """Return the requested number of threads, or by default the number of cores that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
@@ -25,13 +25,13 @@ def count_threads(threads: int | None) -> int:
 
 
 def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
-    """`map(work, tasks)` by several threads, reading at most a few tasks ahead of what is taken.
+    """Compute `map(work, tasks)` in several threads, and read at most a few tasks ahead of the results.
 
     >>> list(in_order(abs, [-1, 2, -3], threads=2))
     [1, 2, 3]
     """
     rest = iter(tasks)
-    first = list(islice(rest, 2)) if threads > 1 else []  # one thread answers each task before it asks for the next
+    first = list(islice(rest, 2)) if threads > 1 else []  # a single thread finishes each task before it reads another
     if len(first) < 2:
         yield from map(work, chain(first, rest))
         return

@@ -14,7 +14,7 @@ from markone.structured.explaining import explain_sentence, explain_tagger
 
 def test_explain_shows_a_model_and_an_example(run, folder):
     model = markone.load("reviews.model")
-    assert "what speaks for happy" in run("explain", "reviews.model")
+    assert "features that support happy" in run("explain", "reviews.model")
     assert json.loads(run("explain", "reviews.model", "--json")) == json.loads(json.dumps(model.explain().as_dict()))
     assert len(run("explain", "reviews.model", "--top", "2")) < len(run("explain", "reviews.model"))
     text = "not a clean room"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-POOR = "The model is no better than always saying the commonest class: "
+POOR = "The model is no better than always predicting the most frequent class: "
 
 
 @pytest.fixture

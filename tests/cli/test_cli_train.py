@@ -229,7 +229,7 @@ def test_a_training_that_has_all_its_passes_says_so(run):
 def test_nothing_is_strong_where_nothing_was_learned(run, folder):
     (folder / "a.libsvm").write_text("1 1:1\n2 1:1\n" * 3)
     text = run("train", "a.libsvm", "--penalty", "l1", "--strength", "1000", "--rule", "logistic")
-    assert text.startswith("The model is no better than always saying the commonest class: 50.0% right on\n")
+    assert text.startswith("The model is no better than always predicting the most frequent class: 50.0%\n")
     assert "\nRead 6 rows of a.libsvm: rows of features.\n" in text
     assert "Strongest" not in text
 

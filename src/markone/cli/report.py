@@ -173,7 +173,7 @@ class Report:
         history = self.model.history
         if history.majority is None or not history.passes:
             return []
-        other = f"--rule {'logistic' if self.model.settings.rule != 'logistic' else 'svm'}"
+        other = f"--rule {self.model.settings.traits.alternative}"
         accuracy = self.held_out_accuracy()
         if accuracy is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")

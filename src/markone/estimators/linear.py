@@ -16,7 +16,6 @@ from markone.learning.learner import Learner
 from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
 from markone.learning.svm import Dual
-from markone.model.rules import FAMILIES
 
 
 class LinearClassifier(Classifier):
@@ -111,7 +110,7 @@ def starting_at(coef: ArrayLike | None, intercept: ArrayLike | None) -> Callable
 
 def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
     """Puts weights in scikit-learn's shapes where learning is to start."""
-    if linear.settings.family is FAMILIES["svm"]:
+    if linear.settings.family.has_multipliers:
         raise DataError("coef_init and intercept_init are for learners that go on from weights")
     linear = cast(Linear | BatchLearner, linear)
     if linear.time > 0:

@@ -12,7 +12,6 @@ from markone.estimators.base import GrowingLearner, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.learner import Learner
 from markone.learning.svm import Dual
-from markone.model.rules import FAMILIES
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
 MULTICLASS = {"crammer_singer": "crammer-singer", "ovr": "one-versus-rest"}
@@ -125,14 +124,14 @@ class LinearSVM(GradientClassifier):
 
     def _solved(self, name: str) -> Dual:
         learner: Learner | None = self.__dict__.get("_learner")
-        if learner is None or learner.settings.family is not FAMILIES["svm"]:
+        if learner is None or not learner.settings.family.has_multipliers:
             raise AttributeError(f"{name} is there after fit with solver='dual'")
         return cast(Dual, learner)
 
     # ---- what the parameters mean
 
     def _growing(self) -> GrowingLearner:
-        if self._learner.settings.family is FAMILIES["svm"]:
+        if self._learner.settings.family.has_multipliers:
             raise DataError(
                 "y has classes that were not there before, and solver='dual' goes on from the same rows; set "
                 "warm_start=False, or solver='online'"

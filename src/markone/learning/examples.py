@@ -1,4 +1,4 @@
-"""Examples: what passes visit, in which order, and what is held out from them."""
+"""Examples: which rows a pass visits, in which order, and which rows are held out."""
 
 from __future__ import annotations
 
@@ -18,41 +18,44 @@ from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
 
 VALUES_BETWEEN_LOOKS = 4_000_000
-"""How many values, times weight vectors, before Python looks up: for Ctrl-C, for checkpoints, for the progress bar."""
+"""Values times weight vectors between two looks of Python at signals, checkpoints and the progress bar."""
 
 
 Visits = tuple[Block, NDArray[np.int64] | None]
-"""A block, and the rows that are visited in their order; None is every row as it stands."""
+"""A block, and the order in which its rows are visited; None means all rows in their own order."""
 
 
 class Examples(Protocol):
-    """What is learned from, and what is held out to measure accuracy on."""
+    """The training rows, and the rows that are held out to measure accuracy."""
 
     @property
     def rows(self) -> int:
-        """How many a pass visits."""
+        """The number of rows that a pass visits."""
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
-        """The blocks of a pass (from 1), each with the order of its visits; the first visits may be skipped."""
+        """Return the blocks of a pass (from 1) with the order of their visits, without the first `skip` visits."""
 
     def between_looks(self, columns: int) -> int:
-        """How many visits are soon made, for so many weight vectors; the same wherever the rows are kept."""
+        """Return how many visits to make between two looks, for this number of weight vectors.
+
+        The result does not depend on where the rows are stored.
+        """
 
     def held_out(self) -> Iterator[Block]:
-        """Nothing where nothing is held out."""
+        """Return blocks of the held-out rows, if there are any."""
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Of what is learned from, and of what is held out."""
+        """Return the labels of the training rows, and of the held-out rows."""
 
     def whole(self, *, in_files: bool = False) -> Visits:
-        """All rows in one block, and which of them are learned from, where that is not all of them.
+        """Return all rows in one block, and the numbers of the training rows, or None if these are all rows.
 
-        `in_files`: it may be one of files that are mapped into memory, for whoever reads the rows in their order.
+        With `in_files`, the block may be a memory-mapped file, which suits learners that read the rows in order.
         """
 
 
 class BlockExamples:
-    """One block, or those of its rows that are to be learned from, or what a share of it leaves."""
+    """The rows of one block: all, some of them, or all except for a held-out share."""
 
     def __init__(
         self,
@@ -97,7 +100,7 @@ class BlockExamples:
 
 
 class StoredExamples:
-    """A store of rows, in memory or in a file, which are visited in the same order."""
+    """The rows of a store, in memory or in a file. Both are visited in the same order."""
 
     def __init__(self, store: RowStore, settings: Settings) -> None:
         self._store = store
@@ -116,7 +119,7 @@ class StoredExamples:
             if skip and (count := int(self._learned[self._store.rows_of(window)].sum())) <= skip:
                 skip -= count
                 continue
-            # Of few rows there is one window. As it is shuffled wholly, its rows may as well start in their own order.
+            # If all rows are in one window, sorted pieces are faster to read, and the rows are shuffled later anyway.
             block, here, anywhere = self._store.window(np.sort(window) if len(pieces) == len(window) else window)
             rows = here[self._learned[anywhere]]
             if shuffling:
@@ -138,7 +141,7 @@ class StoredExamples:
                 yield block.take(apart)
 
     def learned(self) -> Iterator[Block]:
-        """All rows, of which those that are held out have no label."""
+        """Return all rows; those that are held out have no label."""
         if (whole := self._store.whole) is not None:
             yield replace(whole, labels=np.where(self._learned, whole.labels, np.int32(UNLABELLED)))
             return
@@ -153,28 +156,28 @@ class StoredExamples:
         block = self._store.mapped() if in_files else self._store.whole
         if block is None:
             raise LimitError(
-                "the rows need more memory than they may use, and this rule looks at all of them at once",
+                "the rows need more memory than is allowed, and this rule needs all of them at once",
                 advice=(
-                    "say ",
+                    "set ",
                     Setting("memory", ...),
-                    " if there is more, or learn by a rule that takes them as they come, such as 'mira'",
+                    " if there is more, or use a rule that reads one row at a time, such as 'mira'",
                 ),
             )
         return block, None if self._learned.all() else np.flatnonzero(self._learned)
 
 
 def epoch_of_order(settings: Settings, epoch: int) -> int:
-    """The number, from 0, of the order in which a pass visits the rows."""
+    """Return the number, from 0, of the random order of a pass."""
     return 0 if settings.order == "once" else epoch - 1
 
 
 def shuffled(rows: NDArray[np.int64], seed: int, *numbers: int) -> NDArray[np.int64]:
-    """A copy in random order: the same for the same seed and numbers, whatever came before."""
+    """Return a copy in random order. The order depends only on the seed and the numbers."""
     order = rows.copy()
     _core.shuffle(order, int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0]))
     return order
 
 
 def between_looks(rows: int, stored: int, columns: int) -> int:
-    """How many of these rows are soon learned, for so many weight vectors."""
+    """Return how many rows to visit between two looks, for this number of weight vectors."""
     return max(1, VALUES_BETWEEN_LOOKS * rows // max(1, stored * columns))

@@ -1,15 +1,16 @@
-"""Hulls: the hard margin in finitely many steps, or a proof that there is none.
+"""Finds the hard margin in finitely many steps, or proves that there is none.
 
-A hard margin wants w·z ≥ 1 for every z = y·x (of more than two classes, for every z = (e_y - e_k)⊗x). There is such a w
-just where the convex hull of all z does not contain 0. Then the nearest point of the hull to 0 has the direction of the
-shortest such w, and its shares of the z are the multipliers but for a factor. Where the point is 0, its shares are the
-proof that there is none: by every w the products w·z have a weighted mean of 0, so that some of them is not positive.
+A hard margin requires w·z ≥ 1 for every z = y·x (with more than two classes, for every z = (e_y - e_k)⊗x). Such a w
+exists if and only if the convex hull of all z does not contain 0. Then the point of the hull that is nearest to 0 has
+the direction of the shortest such w, and its convex coefficients (`shares`) are proportional to the multipliers. If the
+point is 0, its coefficients prove that there is no such w: for every w, the products w·z have a weighted mean of 0, so
+at least one of them is not positive.
 
-Wolfe's algorithm (1976) finds the point. Each step adds the z with the smallest product to those that make up the
-point, and goes to the point nearest to 0 that these can make.
+Wolfe's algorithm (1976) finds the point. Each step adds the z with the smallest product to the corners of the point,
+and moves to the point nearest to 0 in the convex hull of the corners.
 
-What is found goes into model files, so that every product and sum is the core's: NumPy's linear algebra rounds
-otherwise in other builds.
+The results are saved in model files, so all products and sums are computed by the core: other builds of NumPy's linear
+algebra round differently.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ from numpy.typing import NDArray
 from markone import _core
 
 NOTHING = 1e-9
-"""A point so much shorter than the longest z is 0, as far as can be told."""
+"""A point is regarded as 0 if its length is at most this share of the longest z."""
 MOST_VALUES = 20_000_000
-"""The z that make up the point are written out: no more than so many values of all."""
+"""The largest number of values in all corners, which are stored as dense vectors."""
 STEPS = 10
-"""At most so many for each dimension; then the point is as near as it came."""
+"""The largest number of steps for each dimension."""
 DEPENDENT = 1e-14
-"""What a z must have of its own, as a share of its length, to be told from a mixture of others."""
+"""A z is regarded as a linear combination of others if the rest is at most this share of its length."""
 UPDATES = 200
-"""After so many, what was updated is computed anew, for rounding adds up."""
+"""After this number of updates, the inverse is computed again, because rounding errors accumulate."""
 
 Array = NDArray[np.float64]
 Found = Literal["nearest", "nothing", "unfinished"]
-"""The point is the nearest; or 0, as far as can be told; or neither, because steps or memory did not suffice."""
+"""The point is the nearest; it is 0 within rounding errors; or the limits of steps or memory were reached."""
 
 
 def multipliers_of_hard_margin(solver: _core.Dual) -> Array | None:
-    """The best multipliers that were found for a solver with a hard margin; None where it is proved to have none."""
+    """Return the best multipliers for a solver with a hard margin, or None if it is proved that there is none."""
     face = Face(solver)
     return None if come_nearest(face) == "nothing" else face.multipliers()
 
@@ -48,7 +49,7 @@ def multipliers_of_hard_margin(solver: _core.Dual) -> Array | None:
 def come_nearest(
     face: Face, *, nothing: float = NOTHING, near: float = NOTHING, may_go_on: Callable[[], bool] = lambda: True
 ) -> Found:
-    """Takes steps from a face until its point is the nearest to 0, but for a share of `near`."""
+    """Take steps until the point of a face is the nearest to 0, up to a relative error of `near`."""
     dimensions = face.normal().size
     before = np.inf
     for _ in range(STEPS * dimensions + len(face.corners)):
@@ -69,10 +70,10 @@ def come_nearest(
 
 
 class Face:
-    """A point of the hull: some z, and its shares of them."""
+    """A point of the hull: some corners z, and their convex coefficients."""
 
     def __init__(self, solver: _core.Dual, corners: Iterable[tuple[int, int, float]] = ()) -> None:
-        """Begins at a z, or with some that are given: examples, a wrong class for each, and their shares."""
+        """Start at one z, or at given corners: examples, a wrong class for each, and their coefficients."""
         self.solver = solver
         self._labels = solver.labels()
         weights = np.zeros_like(solver.weights(best=False))
@@ -81,7 +82,7 @@ class Face:
         """The number of an example, and a wrong class for it."""
         self._x: list[Array] = []
         self._signs: list[Array] = []
-        """What each column has of x: 1 for the right class, -1 for the wrong one."""
+        """The factor of x in each column: 1 for the right class, -1 for the wrong class."""
         self._unit = float(np.sqrt(solver.typical2)) or 1.0
         self._inverse = Inverse(weights.size + 1)
         self._normal = weights.ravel()
@@ -95,7 +96,7 @@ class Face:
         self.come_nearer()
 
     def add(self, example: int, rival: int, share: float = 0.0) -> bool:
-        """Another z, unless it is a mixture of the others already."""
+        """Add a z, and return True, unless it is a linear combination of the others."""
         signs, right = np.zeros(self._columns), int(self._labels[example])
         if self._columns == 1:
             signs[0] = 1 if right == 1 else -1
@@ -112,16 +113,16 @@ class Face:
         return True
 
     def point(self) -> Array:
-        """In the form of weights."""
+        """Return the point in the shape of weights."""
         x, factors = np.array(self._x), self.shares[:, None] * np.array(self._signs)
         return np.stack([_core.combine(column.copy(), x) for column in factors.T], axis=1)
 
     def normal(self) -> Array:
-        """The same, found as what has the same product with all z: far more exact where it is short."""
+        """Return the point, computed as the vector with equal products with all z. It is more exact if it is short."""
         return self._normal.reshape(-1, self._columns)
 
     def multipliers(self) -> Array:
-        """Those by which the weights have the direction of the point, and the length at which the dual is largest."""
+        """Return the multipliers of weights in the direction of the point, with the length that maximises the dual."""
         scale = 1 / square_of(self.point())
         alpha = np.zeros((len(self._labels), self._columns))
         for (example, _), share, signs in zip(self.corners, self.shares, self._signs, strict=True):
@@ -129,15 +130,15 @@ class Face:
         return alpha
 
     def come_nearer(self) -> None:
-        """Goes to the nearest point of the face's plane or, where that is outside, to the edge and on from there."""
+        """Move to the nearest point of the face's plane. If that is outside, remove the corners on the way."""
         while True:
-            wanted, shares = self._nearest_of_plane(), self.shares
-            if (wanted > 0).all():
-                self.shares = wanted
+            target, shares = self._nearest_of_plane(), self.shares
+            if (target > 0).all():
+                self.shares = target
                 return
-            falling = wanted <= 0
-            steps = shares[falling] / np.maximum(shares - wanted, np.finfo(float).tiny)[falling]
-            shares = np.maximum(shares + steps.min() * (wanted - shares), 0)
+            falling = target <= 0
+            steps = shares[falling] / np.maximum(shares - target, np.finfo(float).tiny)[falling]
+            shares = np.maximum(shares + steps.min() * (target - shares), 0)
             shares[np.flatnonzero(falling)[steps.argmin()]] = 0
             for i in np.flatnonzero(shares == 0)[::-1]:
                 del self.corners[i], self._x[i], self._signs[i]
@@ -146,10 +147,10 @@ class Face:
             self.shares = shares / _core.sum(shares)
 
     def _nearest_of_plane(self) -> Array:
-        """The shares, which sum to 1 and may be negative, of the point nearest to 0 on the plane through all z.
+        """Return the coefficients of the point nearest to 0 on the plane through all z.
 
-        With a 1 above each z, in units of their length, what the z lack of (1, 0, 0 ...) at best is the point, but for
-        a factor.
+        They sum to 1 and may be negative. Each z gets a first component of 1, in units of their length. The residual of
+        the best approximation of (1, 0, 0 ...) by these vectors is then proportional to the point.
         """
         shares, left = self._inverse.best_for_first()
         total = _core.sum(shares)
@@ -167,7 +168,7 @@ class Inverse:
         self._updates = 0
 
     def add(self, column: Array) -> bool:
-        """Another column, unless the others can make it."""
+        """Add a column, and return True, unless it is a linear combination of the others."""
         if not self._add(column):
             return False
         self._columns.push(column)
@@ -178,7 +179,7 @@ class Inverse:
         rows = self._rows.array
         within = _core.multiply(rows, column)
         rest = column - _core.combine(within, rows)
-        more = _core.multiply(rows, rest)  # what rounding has left in it of the others
+        more = _core.multiply(rows, rest)  # a second projection removes rounding errors
         rest -= _core.combine(more, rows)
         length = math.sqrt(square_of(rest))
         if length <= DEPENDENT * math.sqrt(square_of(column)):
@@ -193,7 +194,7 @@ class Inverse:
         return True
 
     def remove(self, number: int) -> None:
-        """Turns the orthonormal rows so that the last is all that this column alone has, and leaves that out."""
+        """Remove a column: rotate the orthonormal rows so that only the last depends on it, and drop that row."""
         self._columns.remove(number)
         mirror = self._square[number] / math.sqrt(square_of(self._square[number]))
         mirror[-1] += 1.0 if mirror[-1] >= 0 else -1.0
@@ -207,33 +208,34 @@ class Inverse:
         self._look_after()
 
     def _look_after(self) -> None:
+        """Compute the inverse again after many updates."""
         self._updates += 1
         if self._updates % UPDATES:
             return
         before = self._rows, self._square
         self._rows, self._square = Stack(self._columns.width), np.zeros((0, 0))
-        if not all(self._add(column) for column in self._columns.array):  # rounding has made them dependent
+        if not all(self._add(column) for column in self._columns.array):  # by rounding, they are now dependent
             self._rows, self._square = before
 
     def best_for_first(self) -> tuple[Array, Array]:
-        """How the columns make (1, 0, 0 ...), or what comes nearest to it, and what is then left of it.
+        """Return the coefficients of the columns that approximate (1, 0, 0 ...) best, and the residual.
 
-        What is left may be far shorter than what it is the difference of, and yet is orthogonal to the columns up to a
-        rounding of its own length.
+        The residual may be much shorter than the vectors whose difference it is. It is still orthogonal to the columns,
+        with an error that is relative to its own length.
         """
         columns, rows = self._columns.array, self._rows.array
-        made = _core.multiply(self._square, rows[:, 0].copy())
+        factors = _core.multiply(self._square, rows[:, 0].copy())
         for _ in range(2):
-            left = -_core.combine(made, columns)
+            left = -_core.combine(factors, columns)
             left[0] += 1
-            made += _core.multiply(self._square, _core.multiply(rows, left))
+            factors += _core.multiply(self._square, _core.multiply(rows, left))
         for _ in range(2):
             left -= _core.combine(_core.multiply(rows, left), rows)
-        return made, left
+        return factors, left
 
 
 class Stack:
-    """Rows of an array that grows at its end, with room to spare."""
+    """Rows of an array that grows at its end, with spare capacity."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -256,5 +258,5 @@ class Stack:
 
 
 def square_of(v: Array) -> float:
-    """‖v‖²."""
+    """Return ‖v‖²."""
     return _core.sum((v * v).ravel())

@@ -1,4 +1,4 @@
-"""Rows that are held out: the same share of every class, at random, chosen all at once or while rows go by."""
+"""Chooses held-out rows: the same random share of every class, either of all rows or batch by batch."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from markone.errors import DataError
 
 
 def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to learn from and rows to hold out: the same share of every class, at random, each set in storage order."""
+    """Return training rows and held-out rows, a random share of every class. Both are in storage order."""
     random = np.random.default_rng([seed, 1])
     apart = np.zeros(len(labels), bool)
     mixed = random.permutation(len(labels))
     by_class = mixed[np.argsort(labels[mixed], kind="stable")]
-    # Every 1/share-th row of that list: each class gives its share to within one row.
+    # Every (1/share)-th row of that list is held out, so the share of each class is right to within one row.
     places = np.floor((np.arange(round(share * len(labels))) + random.random()) / share).astype(np.int64)
     apart[by_class[places[places < len(labels)]]] = True
     check_both(apart, share)
@@ -26,13 +26,13 @@ def split(labels: NDArray[np.int32], share: float, seed: int) -> tuple[NDArray[n
 
 def check_both(apart: NDArray[np.bool_], share: float) -> None:
     if not apart.any() or apart.all():
-        raise DataError(f"{len(apart)} rows are too few to hold out a share of {share:g}; hold out more, or none")
+        raise DataError(f"{len(apart)} rows are too few to hold out a share of {share:g}; choose a larger share, or 0")
 
 
 class HoldoutChoice:
-    """Chooses while rows go by, batch after batch: of each 1/share rows of a class one, at random.
+    """Chooses held-out rows batch by batch: one random row of each 1/share rows of a class.
 
-    So what is learned of the features can leave out the labels of rows that will be held out.
+    The rows are known while features are fitted, so that the labels of held-out rows are not used for that.
     """
 
     def __init__(self, share: float, seed: int) -> None:
@@ -42,7 +42,7 @@ class HoldoutChoice:
         self.blocks: dict[int, tuple[np.random.Generator, int, NDArray[np.int64]]] = {}
 
     def __call__(self, labels: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which of the next rows are held out."""
+        """Return for each of the next rows whether it is held out."""
         apart = np.zeros(len(labels), bool)
         if self.share > 0:
             for label in np.unique(labels[labels != UNLABELLED]).tolist():
@@ -53,7 +53,7 @@ class HoldoutChoice:
         return apart
 
     def _chosen(self, label: int, start: int, end: int) -> NDArray[np.int64]:
-        """Which of a class's rows from `start` to `end` are chosen, counted from `start`."""
+        """Return which rows of a class from `start` to `end` are chosen, counted from `start`."""
         random, blocks, places = self.blocks.get(
             label, (np.random.default_rng([self.seed, 1, label]), 0, np.zeros(0, np.int64))
         )

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, noted until there is a good moment to stop."""
+"""Remembers Ctrl-C and SIGTERM until training can stop safely."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Self
 from markone.errors import Interrupted, Terminated
 
 OTHERS = (signal.SIG_IGN, None)
-"""Signals that are to be ignored, and handlers that are not Python's."""
+"""The values of `getsignal` for an ignored signal, and for a handler that is not from Python."""
 GRACE = 2.0
-"""Seconds within which a second signal says no more than the first: people press Ctrl-C twice, and what starts
-processes may send two signals."""
+"""Seconds in which a second signal is ignored: people press Ctrl-C twice, and process managers may send two
+signals."""
 
 
 def exception_for(number: signal.Signals) -> Interrupted:
@@ -22,16 +22,16 @@ def exception_for(number: signal.Signals) -> Interrupted:
 
 
 class Interruption:
-    """Notes signals that would break off the work in the middle of a step. The second time they do so nevertheless,
-    unless it comes right after the first.
+    """Remembers signals that would interrupt the work in the middle of a step. A second signal interrupts it, unless it
+    comes immediately after the first.
 
-    Only the main thread can do that, and only where nobody else has put a handler of their own for Ctrl-C. What was
-    learned meanwhile may be worth `keeping`: then the signals are noted on by whoever will save it.
+    This works only in the main thread, and only if nobody else has installed a handler for Ctrl-C. With `keeping`, an
+    active `Shelter` handles signals afterwards, until the result is saved.
     """
 
     def __init__(self, signals: Sequence[signal.Signals], *, keeping: bool = False) -> None:
         self.signal: signal.Signals | None = None
-        """The signal that came."""
+        """The first signal, if there was one."""
         self._came = 0.0
         self._signals = signals
         self._keeping = keeping
@@ -62,7 +62,7 @@ class Interruption:
 
 
 class Shelter(Interruption):
-    """For what was learned, until it is saved. From the end of the passes on, not earlier, signals are noted."""
+    """Protects a trained model until it is saved. It handles signals from the end of the passes on, not earlier."""
 
     active: ClassVar[Shelter | None] = None
 
@@ -75,7 +75,7 @@ class Shelter(Interruption):
         super().__exit__()
 
     def take_over(self, other: Interruption) -> None:
-        """Notes what the other one has noted, without a moment between them."""
+        """Handle signals in place of another object, without a gap, and copy the signal that it remembers."""
         for number, before in other._before.items():
             self._before.setdefault(number, before)
             signal.signal(number, self._note)
@@ -84,7 +84,7 @@ class Shelter(Interruption):
 
 
 def is_usual(handler: Any) -> bool:
-    """Whether it is Python's own handler of Ctrl-C, or that of the program `markone`."""
+    """Return whether a handler of Ctrl-C is Python's own, or that of the program `markone`."""
     return handler is signal.default_int_handler or ends_the_program(handler)
 
 
@@ -93,7 +93,7 @@ def ends_the_program(handler: Any) -> bool:
 
 
 def end_quietly() -> None:
-    """When the program is about to end and to say why: another signal has nothing to add."""
+    """Ignore further signals, because the program is about to print its last message and end."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             if ends_the_program(signal.getsignal(number)):

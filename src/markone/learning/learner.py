@@ -1,4 +1,4 @@
-"""What a learner is: what passes over examples teach, whatever its family."""
+"""The interface of learners, which all families of rules implement."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ State = dict[str, NDArray[Any]]
 
 
 class Tally(Protocol):
-    """What happened at some visits."""
+    """The results of some visits."""
 
     @property
     def mistakes(self) -> int | None:
-        """Misclassified examples; None of a learner that does not judge before it learns."""
+        """The number of misclassified examples; None for a learner that does not predict during training."""
 
     @property
     def updates(self) -> int:
-        """Visits that changed the learner."""
+        """The number of visits that changed the learner."""
 
     @property
     def loss(self) -> float | None:
@@ -39,7 +39,7 @@ class Tally(Protocol):
 
 
 class Counted(NamedTuple):
-    """A tally that was made in Python."""
+    """A tally that is computed in Python."""
 
     mistakes: int | None
     updates: int
@@ -48,103 +48,105 @@ class Counted(NamedTuple):
 
 
 class Course(NamedTuple):
-    """How near a learner is to its optimum after a pass, if it nears one."""
+    """The distance of a learner to its optimum after a pass, if it has an optimum."""
 
     objective: float | None = None
-    """What it makes small."""
+    """The value that the learner minimises."""
     gap: float | None = None
-    """How far it may be from the smallest: of the SVM the duality gap as a share of the objective, of logistic
-    regression the largest slope."""
+    """How far the objective may be from its minimum: for the SVM the duality gap as a share of the objective, for
+    logistic regression the largest component of the gradient."""
     done: bool = False
-    """Whether that is near enough."""
+    """Whether that is close enough."""
 
 
 class Followed(Examples, Protocol):
-    """Examples that know which rows were visited last."""
+    """Examples that record which rows were visited."""
 
     def taken(self, visits: int) -> NDArray[np.int64]:
-        """The rows of the next so many visits."""
+        """Return the rows of the next `visits` visits."""
 
 
 class Learner(Protocol):
-    """Learns from examples in passes, and can be left between two pieces of one and taken up again, to the bit."""
+    """Learns from examples in passes. It can be stopped between two pieces of a pass and resumed with the same bits."""
 
     @property
     def settings(self) -> SpelledOut:
-        """Those of its family, in which no None stands for what is usual."""
+        """The settings of its family, with all defaults filled in."""
 
     @property
     def features(self) -> int:
-        """The width of the rows that it can learn from."""
+        """The width of the rows."""
 
     @property
     def classes(self) -> int:
-        """The number of classes, known to it as 0, 1, 2 and so on."""
+        """The number of classes. Their labels are 0, 1, 2 and so on."""
 
     @property
     def columns(self) -> int:
-        """Scores for each row: one for two classes, else one for each."""
+        """The number of scores of a row: one for two classes, otherwise one for each class."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the rows."""
+        """The type of the values in rows."""
 
     def ready(self, block: Block) -> Block:
-        """The block as this learner can use it."""
+        """Return the block in a form that this learner can use."""
 
     def begin(self, examples: Examples) -> None:
-        """Before the first pass; what looks at all examples at once takes them here."""
+        """Prepare for the first pass. A learner that needs all examples at once takes them here."""
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
-        """Makes one pass (from 1) in pieces: what happened in each, and how many rows it visited.
+        """Make one pass (from 1) in pieces. Return for each piece its results and the number of visited rows.
 
-        So many visits of the pass were made before, and are skipped.
+        The first `skip` visits of the pass were made before an interruption, and are skipped.
         """
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
-        """One row of `columns` scores for each row, by the averaged or the last weights."""
+        """Return `columns` scores for each row, with the averaged or the last weights."""
 
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        """The number of the best class for each row."""
+        """Return the number of the best class for each row."""
 
     def norm2(self) -> float:
-        """The squared length of the last weights, bias included."""
+        """Return the squared length of the last weights, with the bias."""
 
     def course(self) -> Course:
-        """After a pass: how near it is to its optimum."""
+        """Return the distance to the optimum after a pass."""
 
     def scorer(self) -> Scorer:
-        """What a model predicts with."""
+        """Return the scorer for a model."""
 
     def with_settings(self, settings: Settings) -> Learner:
-        """A learner that goes on from here by other settings."""
+        """Return a learner that continues from here with other settings."""
 
     def grown_from(self, scorer: Any, moved: NDArray[np.int64], places: list[int]) -> Learner:
-        """One that starts where a model's scorer is: old feature i is now `moved[i]`, and class k is `places[k]`. This
-        one has all the features and classes, and has learned nothing yet."""
+        """Return a learner that starts from the scorer of a model, with the features and classes of this new learner.
+
+        The model's feature i is `moved[i]` here, and its class k is `places[k]`.
+        """
 
     def let_go(self) -> None:
-        """Keeps what it has learned, but not the examples."""
+        """Release the examples, and keep what was learned."""
 
     def judge(self, block: Block) -> Scorer:
-        """What the next step judges rows of this block by: nothing averaged, and nothing better from before."""
+        """Return the scorer that the next step uses for this block: the last weights, not averaged or best ones."""
 
     def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
-        """The rows of the last step, which made so many visits; and, where each class is learned against the rest, the
-        number of the class whose turn it was."""
+        """Return the rows of the last step, which made `visits` visits, and the class that was learned against the
+        rest, or None if all classes were learned together."""
 
     def get_state(self) -> State:
-        """All that is needed to go on, to the bit, as if nothing had happened."""
+        """Return everything that is needed to resume with the same bits."""
 
     def set_state(self, state: State) -> None:
-        """Goes back to what `get_state` of a learner with the same settings, shape and examples gave."""
+        """Restore a state of a learner with the same settings, shape and examples."""
 
     def check_state(self, state: State) -> None:
-        """That a state, which may come from anywhere, is one that can be set."""
+        """Raise an error if a state, which may come from a damaged file, cannot be restored."""
 
 
 class CommonLearner:
-    """What most learners do alike; a learner overrides what it does in another way."""
+    """The methods that most learners share; a learner overrides the others."""
 
     if TYPE_CHECKING:
 
@@ -157,32 +159,32 @@ class CommonLearner:
 
     @property
     def columns(self) -> int:
-        """Scores for each row: one for two classes, else one for each."""
+        """The number of scores of a row: one for two classes, otherwise one for each class."""
         return 1 if self.classes <= 2 else self.classes
 
     def ready(self, block: Block) -> Block:
-        """The block as it is."""
+        """Return the block without changes."""
         return block
 
     def begin(self, examples: Examples) -> None:
-        """It takes examples as they come."""
+        """Do nothing: the learner reads the examples during the passes."""
 
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        """The number of the best class for each row; the settings' `tie` says which of several."""
+        """Return the number of the best class for each row. The setting `tie` decides between equal scores."""
         if self.classes < 2:
             return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows, averaged), _core.Tie[self.settings.tie])
 
     def norm2(self) -> float:
-        """It has no weights."""
+        """Return 0, because the learner has no weights."""
         return 0.0
 
     def course(self) -> Course:
-        """It nears no optimum that it could measure its distance to."""
+        """Return nothing: the learner has no optimum to which it could measure the distance."""
         return Course()
 
     def let_go(self) -> None:
-        """It keeps no examples."""
+        """Do nothing, because the learner keeps no examples."""
 
     def judge(self, block: Block) -> Scorer:
         return self.scorer()
@@ -191,7 +193,7 @@ class CommonLearner:
         return examples.taken(visits), None
 
     def with_settings(self, settings: Settings) -> Learner:
-        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot go on by other settings")
+        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot continue with other settings")
 
     def grown_from(self, scorer: Any, moved: NDArray[np.int64], places: list[int]) -> Learner:
-        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot learn on from a model")
+        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot continue training from a model")

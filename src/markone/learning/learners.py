@@ -1,4 +1,4 @@
-"""Learners: which one each family has."""
+"""The learner of each family."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FAMILIES["network"].learner = Multilayer
 def learner_for(
     settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: EventKinds | None = None
 ) -> Learner:
-    """A learner by the settings' rule for rows of so many features.
+    """Return a learner for the rule of the settings.
 
-    A rule with several solvers, of which none was chosen, takes a step at each example. Rules that count are told what
-    kinds of `events` the features are.
+    A rule with several solvers uses 'online' if none was chosen. Rules that count need the kinds of `events` that the
+    features are.
     """
     if settings.rule in SOLVERS and settings.solver is None:
         settings = OnlineSettings.of(settings)

@@ -1,4 +1,4 @@
-"""Lengths of rows, each by itself, so that it does not matter in which pieces the rows come."""
+"""Computes lengths of rows. Each row is computed alone, so the result does not depend on how rows are divided."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from markone.data.blocks import is_sparse
 from markone.features.moments import row_sums
 
 AT_ONCE = 2**20
-"""How many values are looked at together."""
+"""The number of values that are processed together."""
 
 Floats = NDArray[np.float64]
 
 
 def lengths2(matrix: Any, rows: NDArray[np.int64]) -> Floats:
-    """The squared lengths of some rows, Σ x²."""
+    """Return the squared lengths of some rows, Σ x²."""
     return sums_of(matrix, rows, lambda values: np.square(values, dtype=np.float64))
 
 
 def sizes(matrix: Any, rows: NDArray[np.int64]) -> Floats:
-    """The sums of the sizes of their values, Σ |x|."""
+    """Return the sums of the absolute values of some rows, Σ |x|."""
     return sums_of(matrix, rows, lambda values: np.abs(values, dtype=np.float64))
 
 
@@ -41,5 +41,5 @@ def sums_at_once(matrix: Any, rows: NDArray[np.int64], f: Callable[[NDArray[Any]
     counts = matrix.indptr[rows + 1] - starts
     before = np.cumsum(counts) - counts
     places = np.arange(counts.sum()) + np.repeat(starts - before, counts)
-    # bincount adds one value after the other, on every machine.
+    # bincount adds the values in the same order on every machine.
     return np.bincount(np.repeat(np.arange(len(rows)), counts), f(matrix.data[places]), len(rows)).astype(np.float64)

@@ -1,9 +1,9 @@
-"""Logistic regression to its optimum: solvers that look at all examples at once.
+"""Logistic regression by solvers that use all examples at each step and converge to the optimum.
 
-What is made small is the mean loss (cross-entropy) of the examples, each counted by its importance, plus a penalty,
-strength · ½‖w‖² or strength · ‖w‖₁, which leaves the bias free, and a second penalty on the mean scores of the classes,
-balance · ½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h); this module
-uses them. A pass is one step of a solver.
+They minimise the mean loss (cross-entropy) of the examples, weighted by importance, plus a penalty, strength · ½‖w‖² or
+strength · ‖w‖₁, which does not include the bias, and a second penalty on the mean scores of the classes,
+balance · ½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h). A pass is one step
+of a solver.
 """
 
 from __future__ import annotations
@@ -26,60 +26,60 @@ from markone.model.settings import OptimumSettings, Settings
 Array = NDArray[np.float64]
 
 MOST_PRODUCTS = 250
-"""Products with the Hessian for one step, at most."""
+"""The largest number of products with the Hessian in one step."""
 MOST_SWEEPS = 200
-"""Visits of each weight for one step, at most."""
+"""The largest number of visits of each weight in one step."""
 LEFT_OVER = 0.1
-"""The part of the gap that may be left by a step if the objective were a parabola: what it is not leaves more."""
+"""A step stops when the gap of the quadratic approximation is this share of the gap; the true gap will be larger."""
 FLAT_ENOUGH = 0.1
-"""The part of its first slope that a line may have where it is said to be least."""
+"""A line search stops when the slope is this share of the first slope."""
 MOST_TRIES = 30
 SUFFICIENT = 0.01
-"""The part of the fall that the slope promises which a step with corners must bring (Armijo)."""
+"""The share of the predicted decrease that a step with the penalty `l1` must achieve (Armijo)."""
 POWER_STEPS = 30
 MOST_PAIRS = 2**32
-"""The core numbers the weights by 32 bits."""
+"""The largest number of weights for the penalty `l1`: the core numbers them with 32 bits."""
 WIDEST_BLOCK = 1024
-"""Up to so many features the Hessian's blocks are written out, to precondition with."""
+"""Up to this number of features, the preconditioner uses blocks of the Hessian."""
 VALUES_FOR_EACH = 6
-"""From every row of those whose length is this, from half of those that are twice as long ..."""
+"""The blocks use all rows if rows have this number of values, half of the rows if they have twice as many ..."""
 FEWEST_FOR_EACH = 2
-"""... but from so many rows for each feature at least."""
+"""... but at least this number of rows for each feature."""
 
 
 LARGEST = 1e100
-"""The largest weights and scores that a file may have to go on from."""
+"""The largest weight or score in the saved state of a training."""
 ROUNDING = 1e-3
-"""How far scores that were added up step by step may be from those of the weights, as a share of the largest."""
+"""The largest difference between saved scores and those of the weights, as a share of the largest score."""
 
 
 class Descent(Protocol):
-    """Where a solver is, and how it makes a step."""
+    """The current position of a solver, and its step."""
 
     mistakes: int
     loss: float
     """The mean loss, without the penalty."""
     objective: float
     gap: float
-    """The largest slope."""
+    """The largest component of the gradient."""
 
     def step(self, tol: float) -> None:
-        """Goes on. A gap of `tol` will be near enough, so that nothing need be done more exactly than that."""
+        """Make a step. It need not be more exact than for a gap of `tol`, at which the solver stops."""
 
     def weights(self) -> Array:
-        """(features + 1) × stride; the last row is the bias."""
+        """Return the weights, (features + 1) × stride; the last row is the bias."""
 
     def norm2(self) -> float: ...
     def state(self) -> State: ...
 
     def check(self, state: State) -> None:
-        """That a state of the right form, which may come from anywhere, has numbers that it can have."""
+        """Raise an error if a state of the right shape has impossible numbers."""
 
     def restore(self, state: State) -> None: ...
 
 
 class BatchLearner(CommonLearner):
-    """What the solvers share: all of a learner but its steps."""
+    """The learner of the solvers, without their steps."""
 
     settings: OptimumSettings
     classes: int
@@ -90,23 +90,23 @@ class BatchLearner(CommonLearner):
         self.classes = classes
         self.dtype = np.dtype(dtype)
         self._start: Array | None = None
-        self._way: Descent | None = None
+        self._descent: Descent | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
 
     @property
     def time(self) -> float:
-        """The examples that it has seen one by one: none."""
+        """The number of steps at single examples, which is always 0."""
         return 0.0
 
     def with_settings(self, settings: Settings) -> BatchLearner:
-        """A learner by other settings, which starts from these weights."""
+        """Return a learner with other settings that starts from these weights."""
         fresh = by_solver(settings, features=self.features, classes=self.classes, dtype=self.dtype)
         weights = self.weights()
         fresh.start_at(weights.matrix(), weights.bias())
         return fresh
 
     def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
-        """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
+        """Set the first weights (features × columns) and the first bias (columns)."""
         matrix, bias = np.asarray(matrix, np.float64), np.asarray(bias, np.float64)
         if matrix.shape != (self.features, self.columns) or bias.shape != (self.columns,):
             raise DataError(
@@ -115,12 +115,13 @@ class BatchLearner(CommonLearner):
             )
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise DataError("the first weights contain NaN or infinity")
-        self._start, self._way, self._weights = np.vstack([matrix, bias]), None, None
+        self._start, self._descent, self._weights = np.vstack([matrix, bias]), None, None
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
-        """Makes room for new features and classes; `places[k]` is where class k goes.
+        """Make room for new features and classes: class k moves to `places[k]`.
 
-        When two classes that shared a vector part, each takes half of it, so that their scores differ as before.
+        If two classes shared a weight vector, each gets half of it, so that the difference of their scores stays the
+        same.
         """
         before, old_classes = self.weights(), self.classes
         old = np.vstack([before.matrix(), before.bias()]).astype(np.float64)
@@ -134,7 +135,7 @@ class BatchLearner(CommonLearner):
         self.start_at(new[:-1], new[-1])
 
     def ready(self, block: Block) -> Block:
-        """In which each row names a feature once: curvatures go by squares."""
+        """Merge repeated features of a row, because curvatures depend on squares."""
         return block.without_repeats()
 
     def begin(self, examples: Examples) -> None:
@@ -144,53 +145,53 @@ class BatchLearner(CommonLearner):
         block = block.without_repeats()
         objective = _core.Objective(block.rows, block.labels, self.classes, block.importance, chosen)
         if objective.rows == 0:
-            raise DataError("the weights of all examples are zero: there is nothing to learn from")
+            raise DataError("the weights of all examples are zero, so there is nothing to learn from")
         self._importance = objective.importance
-        self._way, self._weights = self._find_way(objective, self._start), None
+        self._descent, self._weights = self._make_descent(objective, self._start), None
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
         raise NotImplementedError
 
     def let_go(self) -> None:
-        """Keeps the weights, and nothing of the examples."""
+        """Keep the weights, and release the examples."""
         weights = self.weights()
         self._start = np.vstack([weights.matrix(), weights.bias()]).astype(np.float64)
-        self._way = None
+        self._descent = None
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
-        """One step."""
-        way = self._on_its_way()
-        if skip:  # the step was made
+        """Make one step, which uses all examples."""
+        descent = self._started()
+        if skip:  # the step was made before the interruption
             return
-        judged = Counted(way.mistakes, examples.rows, way.loss * self._importance, self._importance)
-        if not self._step(way):
+        judged = Counted(descent.mistakes, examples.rows, descent.loss * self._importance, self._importance)
+        if not self._step(descent):
             judged = judged._replace(updates=0)
         self._weights = None
         yield judged, examples.rows
 
-    def _step(self, way: Descent) -> bool:
-        """Whether it has moved any weight."""
-        before = way.state()
-        way.step(self._tol)
-        return any((before[name] != now).any() for name, now in way.state().items())
+    def _step(self, descent: Descent) -> bool:
+        """Make a step, and return whether it changed any weight."""
+        before = descent.state()
+        descent.step(self._tol)
+        return any((before[name] != now).any() for name, now in descent.state().items())
 
     def course(self) -> Course:
-        way = self._on_its_way()
-        return Course(way.objective, way.gap, way.gap <= self._tol)
+        descent = self._started()
+        return Course(descent.objective, descent.gap, descent.gap <= self._tol)
 
     @property
     def _tol(self) -> float:
         return self.settings.tol
 
-    def _on_its_way(self) -> Descent:
-        assert self._way is not None  # it has begun
-        return self._way
+    def _started(self) -> Descent:
+        assert self._descent is not None  # `begin` has set it
+        return self._descent
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
-        """As they are now, in the type of the rows."""
+        """Return the current weights, in the type of the rows."""
         if self._weights is None:
-            if self._way is not None:
-                matrix = self._way.weights()
+            if self._descent is not None:
+                matrix = self._descent.weights()
             else:
                 matrix = np.zeros((self.features + 1, self.columns)) if self._start is None else self._start
             with np.errstate(over="ignore"):  # see norm2
@@ -206,13 +207,13 @@ class BatchLearner(CommonLearner):
         return LinearScorer(self.weights(), has_probabilities=True)
 
     def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
-        """All rows, at each step."""
+        """Return all rows, because each step uses all of them."""
         block, rows = examples.whole()
         return np.arange(len(block)) if rows is None else rows, None
 
     def norm2(self) -> float:
-        """Infinite where the weights are too large for the type of the rows, in which they are kept."""
-        norm2 = self._on_its_way().norm2()
+        """Return the squared length of the weights; infinity if they overflow in the type of the rows."""
+        norm2 = self._started().norm2()
         if not norm2**0.5 < float(np.finfo(self.dtype).max):
             weights = self.weights()
             if not (np.isfinite(weights.matrix()).all() and np.isfinite(weights.bias()).all()):
@@ -220,18 +221,18 @@ class BatchLearner(CommonLearner):
         return norm2
 
     def get_state(self) -> State:
-        return self._on_its_way().state()
+        return self._started().state()
 
     def check_state(self, state: State) -> None:
         check_forms(state, self.get_state())
-        self._on_its_way().check(state)
+        self._started().check(state)
 
     def set_state(self, state: State) -> None:
-        self._on_its_way().restore(state)
+        self._started().restore(state)
         self._weights = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy has the weights, and none of the examples."""
+        """Pickle the weights without the examples."""
         weights = self.weights()
         return {
             "settings": self.settings,
@@ -249,53 +250,56 @@ class BatchLearner(CommonLearner):
 
 
 class Newton(BatchLearner):
-    """Newton's method: each step goes to where a parabola that fits the objective here is least, or nearly.
+    """Newton's method: each step goes approximately to the minimum of a quadratic approximation of the objective.
 
-    With l2 that is found by conjugate gradients (Lin, Weng & Keerthi 2008), of the weights or, where there are fewer
-    rows than features, of rows. With l1 it is found by coordinate descent (Yuan, Ho & Lin 2012).
+    With l2, conjugate gradients find the minimum (Lin, Weng & Keerthi 2008): in the space of the weights or, if there
+    are fewer rows than features, in the space of the rows. With l1, coordinate descent finds it (Yuan, Ho & Lin 2012).
     """
 
-    def _step(self, way: Descent) -> bool:
-        """Every step goes down. One that ends neither lower nor where it is less steep was lost in rounding, as would
-        be the next; it is taken back."""
-        before, objective, gap = way.state(), way.objective, way.gap
-        way.step(self._tol)
-        better = way.objective < objective or way.gap < gap
+    def _step(self, descent: Descent) -> bool:
+        """Make a step, and return whether it improved the objective or the gap.
+
+        In exact arithmetic every step does. A step that does not was lost in rounding errors, and so would be the next;
+        it is undone.
+        """
+        before, objective, gap = descent.state(), descent.objective, descent.gap
+        descent.step(self._tol)
+        better = descent.objective < objective or descent.gap < gap
         if not better:
-            way.restore(before)
+            descent.restore(before)
         return better
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
         if self.settings.penalty == "l1" and self.settings.strength:
-            return Corners(objective, self.settings, start)
-        if objective.rows < objective.features and start is None:  # other weights than 0 may be no sum of rows
-            return Span(objective, self.settings)
-        return Parabola(objective, self.settings, start)
+            return NewtonL1(objective, self.settings, start)
+        if objective.rows < objective.features and start is None:  # given weights need not be a sum of rows
+            return NewtonInRows(objective, self.settings)
+        return NewtonInWeights(objective, self.settings, start)
 
 
 class Ascent(BatchLearner):
-    """The lectures' batch gradient: w += eta Σ h [y − P(y|x, w)] x / Σ h, less what the penalty takes.
+    """Batch gradient ascent: w += eta Σ h [y − P(y|x, w)] x / Σ h, minus the gradient of the penalty.
 
-    Without an `eta` it is 1 / L, the inverse of the largest curvature, with which no step can go too far.
+    The default `eta` is 1 / L, the inverse of the largest curvature. With it, no step can be too long.
     """
 
-    def _find_way(self, objective: _core.Objective, start: Array | None) -> Descent:
-        return Straight(objective, self.settings, start)
+    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
+        return GradientDescent(objective, self.settings, start)
 
 
 def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> BatchLearner:
-    """The learner of the settings' solver."""
+    """Return the learner for the solver of the settings."""
     solvers: dict[str, type[BatchLearner]] = {"newton": Newton, "ascent": Ascent}
-    how = OptimumSettings.of(settings)
-    return solvers[how.solver](how, features=features, classes=classes, dtype=dtype)
+    settings = OptimumSettings.of(settings)
+    return solvers[settings.solver](settings, features=features, classes=classes, dtype=dtype)
 
 
 class Balance:
     """A penalty on the mean score of each class: balance · ½‖m‖², where m is the mean of the rows' scores.
 
-    A free bias fits how often each class occurs among the rows to learn from. With few rows of a class, their own
-    weights explain these rows already, and new rows share few features with them; so the bias decides alone. The mean
-    score, unlike the bias, stays the same when all values of a feature are shifted.
+    A bias without a penalty fits the class frequencies of the training rows. If a class has few rows, their features
+    already explain them, and new rows share few features with them, so the bias decides alone. Unlike the bias, the
+    mean score does not change when all values of a feature are shifted.
     """
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
@@ -312,9 +316,10 @@ class Balance:
         return self.strength / 2 * dot(mean, mean)
 
     def pull(self, scores: Array, pulls: Array) -> float:
-        """Adds the derivatives of the penalty by scores; or, of a direction, what the penalty bends it by.
+        """Add the derivative of the penalty with respect to the scores to `pulls`. Return the product of both.
 
-        The answer is the product of the two."""
+        For the scores of a direction, this is the product of that direction with the Hessian of the penalty.
+        """
         if not self.strength:
             return 0.0
         mean = self.mean(scores)
@@ -322,13 +327,13 @@ class Balance:
         return self.strength * dot(mean, mean)
 
     def along(self, scores: Array, steps: Array) -> tuple[float, float]:
-        """The slope and the curvature of the penalty on a line through the scores."""
+        """Return the slope and the curvature of the penalty along a line."""
         start, step = self.mean(scores), self.mean(steps)
         return self.strength * dot(start, step), self.strength * dot(step, step)
 
 
-class Place:
-    """A place in the space of the weights: the loss, its gradient, the penalty and the gap there."""
+class Point:
+    """A point in the space of the weights, with its loss, gradient, penalty and gap."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None = None) -> None:
         self.of = objective
@@ -338,7 +343,7 @@ class Place:
         self.balance = Balance(objective, settings)
         self.w = np.zeros((objective.features + 1, objective.stride))
         self.gradient = np.zeros_like(self.w)
-        """Of the loss and, where that has a gradient, of the penalty."""
+        """The gradient of the loss and, if the penalty is smooth, of the penalty."""
         self.scores = np.zeros((objective.rows, objective.stride))
         self.pulls = np.zeros_like(self.scores)
         self.mean_row = self._mean_row()
@@ -348,7 +353,7 @@ class Place:
         self._look()
 
     def _mean_row(self) -> Array | None:
-        """Of all rows, with the 1 of the bias at its end; where there is a use for it."""
+        """Return the mean of all rows, with a 1 for the bias at the end; None if it is not needed."""
         if not self.balance.strength:
             return None
         self.pulls[:, 0] = self.of.shares()
@@ -356,6 +361,7 @@ class Place:
         return self.gradient[:, :1].copy()
 
     def _look(self) -> None:
+        """Compute everything that depends on the weights."""
         w = self.w[:-1]
         self.of.score(self.w, self.scores)
         self.loss, self.mistakes = self.of.judge(self.scores, self.pulls)
@@ -367,7 +373,10 @@ class Place:
         self.gap = float(self._slopes().max())
 
     def _product(self, v: Array, steps: Array, out: Array) -> float:
-        """steps = the scores of v, out = the Hessian · v but for ½‖w‖² (see `_complete`); the answer is v · out."""
+        """Set steps = the scores of v, and out = Hessian · v without the part of ½‖w‖² (see `_complete`).
+
+        Return v · out.
+        """
         bent = self.of.product(v, steps, out)
         if self.mean_row is not None:
             mean = self.balance.mean(steps)
@@ -376,14 +385,17 @@ class Place:
         return bent
 
     def _complete(self, out: Array, v: Array) -> None:
-        """Adds what a smooth penalty does to a gradient, or to a product with the Hessian."""
+        """Add the part of a smooth penalty to a gradient, or to a product with the Hessian."""
         if not self.l1:
             out[:-1] += self.strength * v[:-1]
         if not self.has_bias:
             out[-1] = 0
 
     def _slopes(self) -> Array:
-        """How steep the objective is along each weight, on the side on which it falls; 0 at a corner that holds it."""
+        """Return the absolute slope of the objective along each weight, in the direction in which it decreases.
+
+        With l1, it is 0 if the weight is 0 and the objective increases in both directions.
+        """
         slopes = abs(self.gradient)
         if self.l1:
             w, gradient = self.w[:-1], self.gradient[:-1]
@@ -403,15 +415,15 @@ class Place:
 
     def check(self, state: State) -> None:
         check_weights(self.of, state["w"])
-        need(self.has_bias or not state["w"][-1].any(), "it has a bias, and should have none")
+        need(self.has_bias or not state["w"][-1].any(), "it has a bias, but the settings have none")
 
     def restore(self, state: State) -> None:
         self.w[:] = state["w"]
         self._look()
 
 
-class Straight(Place):
-    """Goes straight down, always by the same part of the gradient."""
+class GradientDescent(Point):
+    """Gradient descent with a constant step size."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings)
@@ -427,11 +439,11 @@ class Straight(Place):
         self._look()
 
     def _largest_curvature(self) -> float:
-        """That of the objective anywhere, found by the power method.
+        """Return the largest curvature of the objective at any point, by the power method.
 
-        Two classes bend most where both are as probable, which at the start they are. Of more, two that share all
-        probability bend by a half, and K that share it, as at the start, by 1/K. The power method comes from below, but
-        near: and a step goes too far only where it is twice as long as it should be.
+        With two classes, the curvature is largest if both are equally probable, as at the start. With more, two equally
+        probable classes have a curvature of 1/2, and K equally probable classes, as at the start, of 1/K. The power
+        method slightly underestimates it. That is safe, because only a step of twice the right length is too long.
         """
         columns = self.of.stride if self.of.stride == 1 else self.of.classes
         v, out, steps = np.zeros_like(self.w), np.zeros_like(self.w), np.zeros_like(self.scores)
@@ -444,15 +456,15 @@ class Straight(Place):
                 v[-1] = 0
             v /= np.sqrt(self.of.inner(v, v))
             largest = self._product(v, steps, out)
-            if not largest > 0:  # all rows are zero
+            if not largest > 0:  # all rows are 0
                 break
             v, out = out, v
         largest *= columns / 2 if columns > 1 else 1
         return largest + (0 if self.l1 else self.strength) or 1.0
 
 
-class Parabola(Place):
-    """Newton's method with the penalty ½‖w‖²."""
+class NewtonInWeights(Point):
+    """Newton's method with the penalty ½‖w‖², in the space of the weights."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings, start)
@@ -470,7 +482,7 @@ class Parabola(Place):
         self._look()
 
     def _solve(self, near_enough: float) -> tuple[Array, Array]:
-        """Conjugate gradients: the direction that ends where a parabola is least, and its scores."""
+        """Minimise the quadratic approximation by conjugate gradients. Return the direction and its scores."""
         of, precondition = self.of, self._preconditioner()
         direction, steps = np.zeros_like(self.w), np.zeros_like(self.scores)
         out, some = np.zeros_like(self.w), np.zeros_like(self.scores)
@@ -495,7 +507,7 @@ class Parabola(Place):
         return direction, steps
 
     def _preconditioner(self) -> Callable[[Array], Array]:
-        """What divides by something like the Hessian: by its blocks where they are small, else by its diagonal."""
+        """Return a function that divides by an approximate Hessian: its blocks if they are small, else its diagonal."""
         out = np.zeros_like(self.w)
         if self.of.features <= WIDEST_BLOCK:
             self.of.factorise(self.every, self.strength)
@@ -512,7 +524,7 @@ class Parabola(Place):
         return lambda rest: self._centred(np.divide(rest, diagonal, out=out))
 
     def _centred(self, v: Array) -> Array:
-        """Softmax is indifferent to what all classes gain alike, and that must not grow."""
+        """Subtract the mean over classes, which does not change the softmax and must not grow."""
         if not self.has_bias:
             v[-1] = 0
         if self.of.stride > 1:
@@ -520,11 +532,11 @@ class Parabola(Place):
         return v
 
 
-class Span:
-    """The same where there are more features than rows: weights that are sums of rows, w = Σ c x.
+class NewtonInRows:
+    """Newton's method in the space of the rows, for more features than rows: weights are sums of rows, w = Σ c x.
 
-    Every gradient, and so every direction of the conjugate gradients, is such a sum. So only the rows' factors c are
-    kept, lengths are those of w, ‖w‖² = c'XX'c, and a product with XX' is one pass over the columns of the data.
+    Every gradient, and so every direction of the conjugate gradients, is such a sum. Only the factors c of the rows are
+    stored. Lengths are those of w, ‖w‖² = c'XX'c, and a product with XX' is one pass over the columns of the data.
     """
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
@@ -539,7 +551,10 @@ class Span:
         self._look()
 
     def _look(self) -> None:
-        """The gradient, too, is kept as factors of rows, and its image are the scores that it has as weights."""
+        """Compute everything that depends on the weights.
+
+        The gradient is stored as factors of rows, and `image` are the scores of the gradient as weights.
+        """
         self.loss, self.mistakes = self.of.judge(self.scores, self.gradient)
         self.balance.pull(self.scores, self.gradient)
         self.bias_slope = self._sums(self.gradient)
@@ -565,7 +580,7 @@ class Span:
         self._look()
 
     def _solve(self, near_enough: float) -> tuple[Array, Array, Array]:
-        """As of `Parabola`: the direction in factors of rows, that of the bias, and the scores of both."""
+        """Like `NewtonInWeights._solve`. Return the direction in factors of rows, that of the bias, and its scores."""
         of = self.of
         direction, bias, steps = np.zeros_like(self.c), np.zeros_like(self.bias), np.zeros_like(self.c)
         rest, rest_image, rest_bias = -self.gradient, -self.image, -self.bias_slope
@@ -608,26 +623,27 @@ class Span:
     def check(self, state: State) -> None:
         for array in state.values():
             check_weights(self.of, np.atleast_2d(array))
-        need(self.has_bias or not state["bias"].any(), "it has a bias, and should have none")
+        need(self.has_bias or not state["bias"].any(), "it has a bias, but the settings have none")
         scores = np.zeros_like(self.scores)
         self.of.kernel(state["c"], scores)
         scores += state["bias"]
         away = abs(scores - state["scores"]).max(initial=0)
-        need(bool(away <= ROUNDING * max(1.0, abs(scores).max(initial=0))), "its scores are not those of its weights")
+        fits = bool(away <= ROUNDING * max(1.0, abs(scores).max(initial=0)))
+        need(fits, "its scores do not match its weights")
 
     def restore(self, state: State) -> None:
         self.c[:], self.bias[:], self.scores[:] = state["c"], state["bias"], state["scores"]
         self._look()
 
 
-class Corners(Place):
-    """Newton's method with the penalty ‖w‖₁, whose corners hold many weights at exactly 0."""
+class NewtonL1(Point):
+    """Newton's method with the penalty ‖w‖₁, which is not smooth and makes many weights exactly 0."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         if (objective.features + 1) * objective.stride > MOST_PAIRS:
             raise DataError(
-                f"{objective.features:,} features of {objective.classes:,} classes are too many weights for the "
-                "penalty 'l1'; take fewer features, or the penalty 'l2'"
+                f"{objective.features:,} features and {objective.classes:,} classes have too many weights for the "
+                "penalty 'l1'; use fewer features, or the penalty 'l2'"
             )
         objective.turn(False)
         super().__init__(objective, settings, start)
@@ -649,9 +665,10 @@ class Corners(Place):
         self._look()
 
     def _solve(self, near_enough: float) -> tuple[Array, Array]:
-        """Coordinate descent: where a parabola with corners is least, and the scores of the way there.
+        """Find the minimum of the quadratic approximation plus ‖w‖₁ by coordinate descent. Return it, and the scores of
+        the step to it.
 
-        Weights that are 0, and would stay so unless the gradient changed much, are not visited.
+        Weights that are 0, and would change only if the gradient changed much, are not visited.
         """
         of = self.of
         visited = (self.w != 0) | (abs(self.gradient) > self.strength - min(self.gap, self.strength / 2))
@@ -663,7 +680,7 @@ class Corners(Place):
         for _ in range(MOST_SWEEPS):
             worst = of.sweep(pairs[few], self.gradient, diagonal[few], target, steps, means, self.strength)
             if worst > near_enough:
-                # Most of the work is to settle those that are not 0; then the others are looked at again.
+                # Most of the work is on the weights that are not 0. When these have converged, all are visited again.
                 few = few & (target.reshape(-1)[pairs] != 0) if few.all() else few
             elif few.all():
                 break
@@ -673,7 +690,7 @@ class Corners(Place):
 
 
 class Line:
-    """The objective on a line: convex, and easily computed, as the scores on it are known."""
+    """The objective along a line. It is convex, and cheap to compute from the scores."""
 
     def __init__(self, of: _core.Objective, scores: Array, steps: Array, straight: float, square: float) -> None:
         self.of = of
@@ -683,7 +700,7 @@ class Line:
         self.square = square
 
     def find_least(self, slope: float) -> float:
-        """About where it is least, for the slope that it starts with; 0 where it does not fall."""
+        """Return the approximate position of the minimum, for this slope at 0; 0 if the objective does not decrease."""
         if not slope < 0:
             return 0.0
         t, low, high = 1.0, 0.0, np.inf
@@ -693,7 +710,7 @@ class Line:
             if abs(first) <= -FLAT_ENOUGH * slope:
                 return t
             low, high = (t, high) if first < 0 else (low, t)
-            # Newton's step, but neither far beyond what was looked at nor out of what is known.
+            # A step of Newton's method, which must stay in the known interval and not go far beyond tried values.
             t = t - first / second if second > 0 else np.inf
             if not low < t < high or t > 4 * low > 0:
                 t = 4 * low if high == np.inf else (low + high) / 2
@@ -701,23 +718,23 @@ class Line:
 
 
 def check_weights(objective: _core.Objective, w: Array) -> None:
-    """That weights from a file are not so large that their squares overflow, and are 0 where there is no class."""
+    """Raise an error if weights from a file are so large that squares overflow, or if the padding is not 0."""
     need(bool(abs(w).max(initial=0) <= LARGEST), "it has weights that are too large")
-    need(not w[:, columns_of(objective) :].any(), "it has weights of classes that are not there")
+    need(not w[:, columns_of(objective) :].any(), "it has weights for classes that do not exist")
 
 
 def dot(a: Array, b: Array) -> float:
-    """Of few numbers, which are added one after the other on every machine."""
+    """Return the product of two short vectors, with the same order of additions on every machine."""
     return float(sum((a * b).tolist()))
 
 
 def size_of(w: Array) -> float:
-    """‖w‖₁."""
+    """Return ‖w‖₁."""
     return _core.sum(abs(w).ravel())
 
 
 def means_of(v: Array, columns: int) -> Array:
-    """The mean of each row's first columns; the others are padding, and 0."""
+    """Return the mean of each row's first columns; the others are padding with 0."""
     return _core.sum_rows(v)[:, None] / columns
 
 

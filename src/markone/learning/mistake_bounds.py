@@ -1,4 +1,4 @@
-"""Bounding: a perceptron's run, watched for what its theory says."""
+"""Computes the mistake bound of the perceptron during a training run."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from markone.model.settings import Settings
 
 
 def wanted(bounds: Any) -> bool:
-    """Whether bounds are asked for: True, or the margin of some plane."""
+    """Return whether bounds are requested: by True, or by the margin of some plane."""
     if isinstance(bounds, bool) or bounds is None:
         return bool(bounds)
     if not isinstance(bounds, int | float) or not 0 < bounds <= sys.float_info.max:
-        raise SettingsError("bounds", f"must be True, or the margin of some plane as a number above 0, not {bounds!r}")
+        raise SettingsError("bounds", f"must be True, or the margin of a plane as a number above 0, not {bounds!r}")
     return True
 
 
 def check_theory(settings: Settings) -> None:
-    """That the mistake bound holds by these settings, of a training from the start."""
-    how = settings.spelled_out()
+    """Raise an error unless the mistake bound holds for a training with these settings."""
+    settings = settings.spelled_out()
     for holds, reason in (
-        (how.traits.has_mistake_bound, f"the rule is {how.rule!r}"),
-        (how.eta == 1, f"eta is {how.eta}"),
-        (how.schedule == "constant", f"the schedule is {how.schedule!r}"),
-        (how.penalty is None, f"there is a penalty, {how.penalty!r}"),
-        (how.form == "label", f"the form is {how.form!r}"),
-        (how.start == "zero", "the weights start at random"),
+        (settings.traits.has_mistake_bound, f"the rule is {settings.rule!r}"),
+        (settings.eta == 1, f"eta is {settings.eta}"),
+        (settings.schedule == "constant", f"the schedule is {settings.schedule!r}"),
+        (settings.penalty is None, f"there is a penalty, {settings.penalty!r}"),
+        (settings.form == "label", f"the form is {settings.form!r}"),
+        (settings.start == "zero", "the weights start at random"),
     ):
         if not holds:
             raise not_bounded(reason)
@@ -51,15 +51,15 @@ def check_theory(settings: Settings) -> None:
 def not_bounded(reason: str) -> SettingsError:
     return SettingsError(
         "bounds",
-        f"is for the perceptron that starts at 0 and takes steps of 1, and here {reason}; leave it out, or change that",
+        f"needs a perceptron that starts at 0 and takes steps of 1, but {reason}; leave it out, or change that",
     )
 
 
 class Bounding:
-    """Follows |w|² from mistake to mistake, without looking at w: |w + yx|² = |w|² + 2 y w·x + |x|²."""
+    """Computes |w|² after each mistake, without reading w: |w + yx|² = |w|² + 2 y w·x + |x|²."""
 
     def __init__(self, learner: Learner, history: History, given: float | None) -> None:
-        self._learner = perceptron = cast(Linear, learner)  # no other passes `check_theory`
+        self._learner = perceptron = cast(Linear, learner)  # `check_theory` rejects all other learners
         self._history = history
         self._bias = float(learner.settings.bias)
         self._moved = 1 if learner.columns == 1 else 2
@@ -72,7 +72,7 @@ class Bounding:
         return self._history.bounds
 
     def begin(self, blocks: Iterable[Block]) -> None:
-        """Looks at all examples that will be learned from; others have no label."""
+        """Find the longest training example. Rows without a label are not training examples."""
         longest = 0.0
         for block in blocks:
             learned = block.labels != UNLABELLED
@@ -82,23 +82,23 @@ class Bounding:
         self._history.bounds = replace(self.bounds, radius2=float(longest))
 
     def go_on(self, before: Bounds | None, given: float | None) -> None:
-        """Takes up what was noted before an interruption."""
+        """Continue with the bounds from before an interruption."""
         if before is None:
-            raise SettingsError("bounds", "was not asked for before the interruption, and cannot be now; leave it out")
+            raise SettingsError("bounds", "was not set before the interruption, and cannot be set now; leave it out")
         if given is not None and given != before.given:
             raise SettingsError("bounds", f"is {given!r} now and was {before.given or True!r} before; leave it out")
         self._history.bounds = replace(before, found=None)
 
     def note(self, block: Block, rows: NDArray[np.int64], margins: NDArray[np.float64]) -> None:
-        """Some more mistakes: the rows of a block, and their margins before the steps."""
+        """Add some mistakes: the rows of a block, and their margins before the steps."""
         if not len(rows):
             return
         now = self.bounds
         steps = 2 * margins + self._lengths2(block, rows)
-        with np.errstate(invalid="ignore"):  # weights beyond all numbers are told of after the pass
+        with np.errstate(invalid="ignore"):  # overflowed weights are reported after the pass
             norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
         ks = now.mistakes + np.arange(1, len(rows) + 1)
-        # What is lost in rounding may be as large as this, and may not make a margin impossible that there is.
+        # Rounding errors may be as large as this, and must not exclude a margin that exists.
         known2 = np.maximum(norms2, ROUNDING * ks * now.radius2)
         least = float((np.sqrt(known2) / ks).min())
         points = [(k, norm2) for k, norm2 in now.points if k % now.stride == 0]
@@ -118,7 +118,7 @@ class Bounding:
         )
 
     def finish(self, blocks: Iterable[Block]) -> None:
-        """After the last pass: whether the last weights or the averaged ones separate the examples, by what margin."""
+        """Compute, after the last pass, the margin of the last and of the averaged weights, if they separate."""
         which = [False, True] if self._learner.settings.average else [False]
         smallest = dict.fromkeys(which, math.inf)
         for block in blocks:
@@ -132,7 +132,7 @@ class Bounding:
             self._history.bounds = replace(self.bounds, found=max(found))
 
     def _length(self, averaged: bool) -> float:
-        """Of the weights, bias included."""
+        """Return the length of the weights, with the bias."""
         if not averaged:
             return math.sqrt(self._learner.norm2())
         weights = self._learner.weights(averaged=True)
@@ -140,5 +140,5 @@ class Bounding:
         return math.sqrt(_core.sum(np.square(every)))
 
     def _lengths2(self, block: Block, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The squared lengths of what mistakes at these rows add to w."""
+        """Return the squared lengths of the changes of w by mistakes at these rows."""
         return self._moved * (lengths2(block.matrix, rows) + self._bias)

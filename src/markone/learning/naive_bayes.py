@@ -1,4 +1,4 @@
-"""Counting: the learner of naive Bayes, whose one pass counts events."""
+"""The learner of naive Bayes, which counts events in one pass."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from markone.model.settings import NaiveBayesSettings, Settings
 from markone.storage.saved import Saved
 
 AS_STORED = Settings(order="given")
-"""How examples are visited by what does not mind in which order they come."""
+"""The order of visits for a learner whose result does not depend on the order."""
 
 
 class Counting(CommonLearner):
-    """Counts of events by class, which can be added to at any time, in any order and in any parts.
+    """Counts of events by class. Rows can be added at any time, in any order and in any parts.
 
-    Whole numbers are counted exactly, so that the same rows give the same counts however they come, and what was
-    counted apart can be added up. Other values give the same but for the last digits.
+    Whole numbers are counted exactly, so that the same rows give the same counts in any order, and separate counts can
+    be added. For other values, the last digits may differ.
     """
 
     settings: NaiveBayesSettings
@@ -48,9 +48,9 @@ class Counting(CommonLearner):
         priors: Floats | None = None,
         of_variance: float = USUAL_OF_VARIANCE,
     ) -> None:
-        """`groups` say what the features are; by default all are what the settings' likelihood says, or words.
+        """`groups` are the kinds of the features; by default all have the settings' likelihood, or are words.
 
-        `priors` are numbers for the classes, where they are not as the settings say: labels are not known here.
+        `priors` are numbers for the classes. They replace those of the settings, because labels are not known here.
         """
         self.settings = NaiveBayesSettings.of(settings)
         self.dtype = np.dtype(dtype)
@@ -59,7 +59,6 @@ class Counting(CommonLearner):
         if groups is None:
             groups = one_group(self.settings.likelihood or "multinomial", features)
         self.events = Events.none(groups, features, classes)
-        self._tie = _core.Tie[self.settings.tie]
         self._scorer: NaiveBayes | None = None
 
     @property
@@ -71,11 +70,11 @@ class Counting(CommonLearner):
         return self.events.classes
 
     def ready(self, block: Block) -> Block:
-        """A feature that a row names twice is there once."""
+        """Merge repeated features of a row into one."""
         return block.without_repeats()
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
-        """Counts all examples as they are stored, since their order does not matter."""
+        """Count all examples in storage order, because the order does not matter."""
         size = examples.between_looks(1)
         for block, order in examples.visits(AS_STORED, epoch, skip):
             for part in pieces(order, len(block) if order is None else len(order), size):
@@ -83,13 +82,13 @@ class Counting(CommonLearner):
             del block, order, part
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Counted:
-        """Counts the block's rows, all or those that `order` names."""
+        """Count all rows of a block, or those in `order`."""
         self._scorer = None
         importance = self.events.add(block, order)
         return Counted(None, len(block) if order is None else len(order), None, importance)
 
     def scorer(self) -> NaiveBayes:
-        """By the counts so far, which may go on without it."""
+        """Return a scorer with a copy of the counts so far."""
         if self._scorer is None:
             self._scorer = NaiveBayes(self.events.copy(), smoothing_of(self.settings, self.of_variance), self._priors())
         return self._scorer
@@ -99,32 +98,27 @@ class Counting(CommonLearner):
             return self.priors
         if isinstance(self.settings.priors, str):
             return None if self.settings.priors == "data" else np.ones(self.classes)
-        raise DataError("priors are numbers by label, and which class has which label was not said")
+        raise DataError("priors are given by label, but the labels of the classes are not known here")
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> Floats:
         return self.scorer().scores(rows)
 
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        if self.classes < 2:
-            return np.zeros(len(rows), np.int64)
-        return _core.winners(self.scores(rows), self._tie)
-
-    # ---- going on
+    # ---- more features and classes, and states
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
-        """Makes room for new classes; `places[k]` is where class k goes. New features come with new groups."""
+        """Make room for new classes: class k moves to `places[k]`. New features need `rearrange`."""
         if features != self.features:
-            raise DataError("what new features are must be said: rearrange the counts in other groups")
+            raise DataError("the kinds of new features are not known; use rearrange with new groups")
         self.events = self.events.moved(self.events.groups, features, np.arange(features), classes, places)
         self._scorer = None
 
     def rearrange(self, groups: Groups, width: int, moved: NDArray[np.int64]) -> None:
-        """Keeps the counts for wider rows, in which feature i is `moved[i]`."""
+        """Keep the counts for wider rows, in which feature i is `moved[i]`."""
         self.events = self.events.moved(groups, width, moved, self.classes, list(range(self.classes)))
         self._scorer = None
 
     def grown_from(self, scorer: NaiveBayes, moved: NDArray[np.int64], places: list[int]) -> Counting:
-        """Adds what another has counted, whose feature i is here `moved[i]`, and whose class k is `places[k]`."""
+        """Add the counts of a scorer, whose feature i is `moved[i]` here, and whose class k is `places[k]`."""
         groups, width = self.events.groups, self.features
         self.events = self.events.merged(scorer.events.moved(groups, width, moved, self.classes, places))
         self._scorer = None
@@ -145,56 +139,56 @@ class Counting(CommonLearner):
             need(False, str(error))
 
     def with_settings(self, settings: Settings) -> Counting:
-        """One of the same counts, with another smoothing."""
+        """Return a learner with the same counts and another smoothing."""
         twin = self.twin()
         twin.settings, twin._scorer = NaiveBayesSettings.of(settings), None
         return twin
 
     def right_left_out(self, block: Block, settings: Sequence[Settings]) -> NDArray[np.int64]:
-        """How many rows of what was counted are classified rightly by all the others, by each of these settings."""
+        """Return how many counted rows are classified correctly by leave-one-out, for each of these settings."""
         smoothings = [smoothing_of(one, self.of_variance) for one in settings]
         return np.array([one.right for one in leave_one_out(self, block, smoothings)], np.int64)
 
     def twin(self) -> Counting:
-        """One of the same counts, which parts from this one when it grows or starts from others."""
+        """Return a learner that shares the counts until one of the two grows or starts from others."""
         twin: Counting = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         return twin
 
     def __copy__(self) -> Counting:
-        """One that counts on its own."""
+        """Return a learner with its own copy of the counts."""
         twin = self.twin()
         twin.events = self.events.copy()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
         saved = self.events.save()
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("events", "_scorer", "_tie")}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("events", "_scorer")}
         return {**kept, "facts": saved.facts, "arrays": saved.arrays, "classes": self.classes}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         events = Events.load(Saved(saved.pop("facts"), saved.pop("arrays")), saved.pop("classes"))
-        self.__dict__.update(saved, events=events, _scorer=None, _tie=_core.Tie[saved["settings"].tie])
+        self.__dict__.update(saved, events=events, _scorer=None)
 
 
 def smoothing_of(settings: Settings, of_variance: float = USUAL_OF_VARIANCE) -> Smoothing:
-    how = NaiveBayesSettings.of(settings)
-    return Smoothing(k=0.0 if how.k is None else how.k, alpha=how.alpha, of_variance=of_variance)
+    settings = NaiveBayesSettings.of(settings)
+    return Smoothing(k=0.0 if settings.k is None else settings.k, alpha=settings.alpha, of_variance=of_variance)
 
 
 class EventKinds(NamedTuple):
-    """What a rule that counts needs to know beside the numbers of features and classes."""
+    """What a rule that counts needs to know, apart from the numbers of features and classes."""
 
     groups: Groups
-    """What kind of events the features are."""
+    """The kinds of events that the features are."""
     labels: Sequence[Label]
-    """The classes, which priors may be given for."""
+    """The labels of the classes, for which priors may be given."""
 
 
 def counting_for(
     settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: EventKinds | None = None
 ) -> Counting:
-    """A learner for features that are these kinds of events; by default all are what the settings' likelihood says."""
+    """Return a learner for these kinds of events; by default all features have the settings' likelihood."""
     groups, priors = None, None
     if events is not None:
         groups, priors = events.groups, priors_of(settings.priors, list(events.labels))
@@ -206,30 +200,29 @@ def counting_for(
 
 @dataclass(frozen=True, slots=True)
 class CountedLeftOut:
-    """How rows are classified by all the others."""
+    """The leave-one-out predictions of rows, for one smoothing."""
 
     smoothing: Smoothing
     predicted: NDArray[np.int64]
-    """The number of the best class for each row."""
+    """The number of the predicted class of each row."""
     right: int
     log_probability: float
-    """The mean, by importance, of the logarithm of the right class's probability: -∞ where one was impossible."""
+    """The mean of log P(right class), weighted by importance: -∞ if the right class was impossible for some row."""
 
 
 def leave_one_out(
     counting: Counting, block: Block, smoothings: Iterable[Smoothing] | None = None
 ) -> list[CountedLeftOut]:
-    """Classifies each row by all the others, for each smoothing: by that of the settings where none is given.
+    """Classify each row by the counts of all other rows, for each smoothing; by default, for that of the settings.
 
-    The block must be what was counted, or a part of it. It is counted once: for each row its own counts are taken away,
-    in a sweep for each smoothing. Of whole numbers the answers are those of really learning without the row, to the
-    bit.
+    The block must be the counted rows, or a part of them. For each row, its own counts are subtracted, in one sweep for
+    each smoothing. For whole numbers, the results have the same bits as those of training without the row.
     """
     block, scorer = counting.ready(block), counting.scorer()
     if counting.classes < 2 or scorer.events.rows.sum() <= block_importance(block).max(initial=0):
         raise DataError("leaving one out needs two classes, and at least one other row")
     return [
-        left_out(NaiveBayes(scorer.events, smoothing, scorer.priors), block, counting._tie)
+        left_out(NaiveBayes(scorer.events, smoothing, scorer.priors), block, _core.Tie[counting.settings.tie])
         for smoothing in (smoothings or [scorer.smoothing])
     ]
 
@@ -252,7 +245,7 @@ def block_importance(block: Block) -> Floats:
 def leave_one_out_predictions(
     block: Block, settings: Settings, groups: Groups | None = None, *, classes: int, priors: Floats | None = None
 ) -> NDArray[np.int64]:
-    """What each row is classified as by all the others: the same as learning as often as there are rows."""
+    """Return the leave-one-out prediction of each row. The result is that of a separate training for each row."""
     counting = Counting(settings, features=block.rows.width, classes=classes, groups=groups, priors=priors)
     block = counting.ready(block)
     counting.learn(block)

@@ -1,8 +1,8 @@
-"""The multi-layer perceptron: one or two hidden layers, taught by mini-batches.
+"""The multi-layer perceptron: one or two hidden layers, trained with mini-batches.
 
-All arithmetic is done by the core, each sum in one fixed order, and not by NumPy's BLAS, whose bits depend on the
-machine, on the number of threads and on its version: the same seed gives the same network everywhere. Rows that are
-mostly 0, as images and texts are, cost only what is not 0 in them, be they sparse or dense.
+The core does all arithmetic, each sum in a fixed order. The bits of NumPy's BLAS would depend on the machine, on the
+number of threads and on its version; here, the same seed gives the same network everywhere. Only values that are not 0
+cost time, in sparse and in dense rows.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from markone.model.network import Floats, Network, padded, zeros
 from markone.model.settings import NetworkSettings, Settings, with_values
 
 COLUMNS_OF_UNIT = 1 / 16
-"""What a hidden unit costs, of what a weight vector costs that learns from one example at a time."""
+"""The time for a hidden unit, relative to that for a weight vector of an online rule."""
 WEIGHTS, MEANS, SQUARES = "weights", "means", "squares"
 REMEMBERED = {"sgd": (), "adagrad": (SQUARES,), "adam": (MEANS, SQUARES)}
-"""What an optimizer remembers of each weight."""
+"""The numbers that an optimizer stores for each weight."""
 USUAL_HIDDEN, HIDDEN_OF_MANY, MANY_FEATURES = (128,), (32,), 2**15
-"""Of texts the first layer is nearly all of the network: with a million features each unit takes 12 MB to learn."""
+"""For texts, the first layer is nearly the whole network: with a million features, each unit needs 12 MB."""
 USUAL_BATCH, SMALLEST_BATCH, ENOUGH_STEPS = 64, 8, 64
-"""Of few rows a batch is smaller, so that a pass makes enough steps, but never so small that steps are wild."""
+"""If there are few rows, batches are smaller, so that a pass makes enough steps. Very small ones are too noisy."""
 NEXT_TO_NOTHING = 1e-30
-"""A learning rate by which a step changes no weight, since all are rounded to 32 bits."""
+"""A learning rate that is so small that no weight changes, because weights are rounded to 32 bits."""
 STEP = ("activation", "optimizer", "eta", "penalty", "strength", "dropout", "batch")
-"""The settings that say what a step is."""
+"""The settings that determine a step."""
 
 
 class Multilayer(CommonLearner):
-    """A network that learns, and what is needed to go on learning.
+    """A network that learns, and the state that is needed to resume.
 
-    A step goes against the mean gradient of a batch. A feature that no row of the batch has is left alone: its weights
-    neither move nor shrink, and Adam counts its steps apart. So a step costs what the batch's features cost, however
-    many there are besides.
+    A step goes against the mean gradient of a batch. If no row of the batch has a feature, the weights of the feature
+    do not change or shrink, and Adam counts the steps of each feature separately. The time for a step therefore depends
+    only on the features of the batch.
     """
 
     settings: NetworkSettings
     classes: int
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float32) -> None:
-        """Rows of any `dtype` are learned as 32-bit floats."""
+        """Rows of any `dtype` are converted to 32-bit floats."""
         usual = USUAL_HIDDEN if features <= MANY_FEATURES else HIDDEN_OF_MANY
-        how = NetworkSettings.of(settings)
-        self.settings = how if how.hidden else with_values(NetworkSettings, {**how.values(), "hidden": usual})
+        given = NetworkSettings.of(settings)
+        self.settings = given if given.hidden else with_values(NetworkSettings, {**given.values(), "hidden": usual})
         self.dtype = np.dtype(np.float32)
         self.features = features
         self.classes = classes
         self._steps = 0
         self._starts: tuple[Block, Floats] | None = None
-        """A block of rows, and the weights with which its features start."""
+        """A block of rows, and the first weights of its features."""
         self._batch = self.settings.batch or USUAL_BATCH
         self._make_arrays()
         self._ready_to_teach()
@@ -88,16 +88,16 @@ class Multilayer(CommonLearner):
                 piece = np.arange(start, ends[some - 1]) if order is None else order[start : ends[some - 1]]
                 yield self._teach(block, piece, ends[:some] - start), len(piece)
                 start, ends = int(ends[some - 1]), ends[some:]
-            del block, order  # or this window would stay while the next one is read
+            del block, order  # releases this window before the next one is read
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally:
-        """Visits the block's rows once, all or those that `order` names, and says what happened."""
+        """Visit all rows of a block, or those in `order`, and return the results."""
         return self._teach(block, order, self._ends(len(block) if order is None else len(order)))
 
     def _ends(self, visits: int) -> NDArray[np.int64]:
-        """Where batches end. A rest of less than half a batch joins the last one: few rows make a wild step.
+        """Return the ends of the batches. A rest of less than half a batch joins the last one, to avoid a noisy step.
 
-        Whoever skips whole batches finds the same ends.
+        The ends stay the same if whole batches are skipped.
         """
         batch = self._batch
         whole = np.arange(batch, visits + 1, batch, dtype=np.int64)
@@ -109,7 +109,7 @@ class Multilayer(CommonLearner):
     def _teach(self, block: Block, order: NDArray[np.int64] | None, ends: NDArray[np.int64]) -> Tally:
         if self.classes < 2:
             return Counted(0, 0, 0.0, 0.0)
-        assert isinstance(block.rows, _core.SparseRows32 | _core.DenseRows32)  # it was made ready
+        assert isinstance(block.rows, _core.SparseRows32 | _core.DenseRows32)  # `ready` has converted it
         tally = self._teaching.teach(block.rows, block.labels, block.importance, order, ends)
         self._steps = self._teaching.steps
         return tally
@@ -124,7 +124,7 @@ class Multilayer(CommonLearner):
         return sum(_core.sum(np.square(array, dtype=np.float64).ravel()) for array in arrays)
 
     def layers(self) -> list[tuple[Floats, Floats]]:
-        """Of each layer the weights, inputs × outputs, and the bias."""
+        """Return the weights, inputs × outputs, and the bias of each layer."""
         return [
             (w[:, :width].copy(), b[:width].copy())
             for (w, b), width in zip(self._tables[WEIGHTS], self.widths[1:], strict=True)
@@ -134,14 +134,14 @@ class Multilayer(CommonLearner):
         return Network(self.layers(), self.settings.activation, self.classes)
 
     def start_of(self, block: Block) -> Floats:
-        """The weights of the first layer with which the features of these rows start, when they are first met."""
+        """Return the first weights, in the first layer, of the features of these rows."""
         twin = Multilayer(self.settings, features=self.features, classes=self.classes)
         twin._ready_to_teach(eta=NEXT_TO_NOTHING)
         twin._teach(block, None, np.array([len(block)], np.int64))
         return twin.layers()[0][0]
 
     def judge(self, block: Block) -> Network:
-        """Features that were never met have the weights that they start with."""
+        """Return the current network. Features that have not occurred yet get their first weights."""
         if self._starts is None or self._starts[0] is not block:
             self._starts = block, self.start_of(block)
         start = self._starts[1]
@@ -170,11 +170,11 @@ class Multilayer(CommonLearner):
         for name, array in state.items():
             if name.startswith(SQUARES):
                 need_no_negative(name, array)
-        need(int(state["steps"][0]) <= MOST, "it has made more steps than can be counted")
+        need(int(state["steps"][0]) <= MOST, "its number of steps is too large")
         need(bool(state["met"].max(initial=0) <= state["steps"][0]), "a feature was in more batches than there were")
 
     def _arrays(self) -> Iterator[tuple[str, Floats, int]]:
-        """Each array of floats that learning changes, its name, and how many of its columns are no padding."""
+        """Return each array of floats that training changes: its name, the array, and its columns without padding."""
         for kind, layers in self._tables.items():
             for number, (layer, width) in enumerate(zip(layers, self.widths[1:], strict=True)):
                 for what, array in zip(("", "_bias"), layer, strict=True):
@@ -188,7 +188,7 @@ class Multilayer(CommonLearner):
             self._tables[kind] = [(zeros(*w.shape), zeros(*b.shape)) for w, b in self._tables[WEIGHTS]]
 
     def _ready_to_teach(self, eta: float | None = None) -> None:
-        """Shows the arrays to the core."""
+        """Pass the arrays to the core."""
         eta = self.settings.eta if eta is None else eta
         bend = _core.Bend[self.settings.activation]
 
@@ -220,7 +220,10 @@ class Multilayer(CommonLearner):
         )
 
     def _first_weights(self, layer: int) -> tuple[Floats, Floats]:
-        """At random; those of a feature stay 0 until it is met, so that what was never seen has no say."""
+        """Return random weights and a bias of 0.
+
+        The weights of a feature stay 0 until it occurs, so that unknown features are ignored.
+        """
         inputs, outputs = self.widths[layer : layer + 2]
         weights = zeros(inputs, padded(outputs))
         if layer > 0:
@@ -230,18 +233,18 @@ class Multilayer(CommonLearner):
         return weights, zeros(padded(outputs))
 
     def _bound(self, layer: int) -> np.float32:
-        """How large weights may start: so that sums neither vanish nor explode from layer to layer.
+        """Return the largest first weight of a layer, so that sums neither vanish nor explode from layer to layer.
 
-        He et al. (2015) for what goes into a relu, Glorot and Bengio (2010) for all else.
+        It follows He et al. (2015) for inputs of a relu, and Glorot and Bengio (2010) otherwise.
         """
         inputs, outputs = self.widths[layer : layer + 2]
         into_relu = self.settings.activation == "relu" and layer < len(self.widths) - 2
         return np.float32(np.sqrt(6 / max(1, inputs if into_relu else inputs + outputs)))
 
-    # ---- going on from elsewhere
+    # ---- starting from other weights
 
     def start_at(self, layers: Sequence[tuple[Floats, Floats]], places: NDArray[np.int64] | None = None) -> None:
-        """Puts the weights where learning is to start; feature i of these layers is feature `places[i]` here."""
+        """Set the first weights. Feature i of these layers is feature `places[i]` here."""
         found = [weights.shape for weights, _ in layers]
         (features, units), *others = found
         if [units, *(shape[1] for shape in others)] != self.widths[1:] or features > self.features:
@@ -259,13 +262,13 @@ class Multilayer(CommonLearner):
         self._ready_to_teach()
 
     def with_settings(self, settings: Settings) -> Multilayer:
-        """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
+        """Return a learner that continues with other settings. If they change a step, the optimizer starts again."""
         fresh = Multilayer(settings, features=self.features, classes=self.classes)
         if fresh.settings.hidden != self.settings.hidden:
             raise SettingsError(
                 "hidden",
-                f"is {fresh.settings.hidden} now and was {self.settings.hidden} before; a network goes on with the "
-                "layers that it has",
+                f"is {fresh.settings.hidden} now and was {self.settings.hidden} before; a network can only continue "
+                "with the same layers",
             )
         if all(getattr(fresh.settings, name) == getattr(self.settings, name) for name in STEP):
             fresh.set_state(self.get_state())
@@ -282,7 +285,7 @@ class Multilayer(CommonLearner):
         return learner
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
-        """Makes room for new features and classes; `places[k]` is where class k goes."""
+        """Make room for new features and classes: class k moves to `places[k]`."""
         before, widths = self._tables, self.widths
         met, old_columns = self._met, self.columns
         self.features, self.classes = features, classes
@@ -296,7 +299,7 @@ class Multilayer(CommonLearner):
                 weights[: len(old_weights), to] = old_weights[:, : len(to)]
                 bias[to] = old_bias[: len(to)]
                 if last and kind == WEIGHTS and self.columns > old_columns == 1:
-                    weights[:, places[0]] = 0  # one score for two classes is that of the second; the first has 0
+                    weights[:, places[0]] = 0  # the single score belonged to the second class; the first has 0
         self._ready_to_teach()
 
     def __getstate__(self) -> dict[str, Any]:

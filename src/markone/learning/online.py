@@ -1,4 +1,4 @@
-"""A linear learner: weights that blocks of examples change."""
+"""The learner of the online rules, which take a step at each example."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01
 
 Listener = Callable[[Block, NDArray[np.int64], NDArray[np.float64]], None]
-"""Is told the rows of a block at which mistakes were made, one after the other, and their margins before the steps."""
+"""A function that gets a block, the rows at which mistakes were made, in order, and their margins before the steps."""
 
 
 class Linear(CommonLearner):
-    """Weights for `features` × `classes`, how they are learned, and what is needed to go on learning."""
+    """Weights for `features` × `classes`, and the state that is needed to continue training."""
 
     settings: OnlineSettings
 
     def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
         self.settings = settings = OnlineSettings.of(settings)
         self.dtype = np.dtype(dtype)
-        self._tie = _core.Tie[settings.tie]
         kind = _core.Learner32 if self.dtype == np.float32 else _core.Learner64
         self._learner: _core.Learner32 | _core.Learner64 = kind(settings.for_core(), features, classes)
         self._snapshots: dict[bool, _core.Weights32 | _core.Weights64] = {}
         self._changes = 0
         self.listener: Listener | None = None
-        """Who is told of mistakes, if anybody."""
+        """A function that is called for mistakes."""
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -47,21 +46,21 @@ class Linear(CommonLearner):
 
     @property
     def features(self) -> int:
-        """The width of the rows that it can learn from."""
+        """The width of the rows."""
         return self._learner.features
 
     @property
     def classes(self) -> int:
-        """The number of classes, known to it as 0, 1, 2 and so on."""
+        """The number of classes. Their labels are 0, 1, 2 and so on."""
         return self._learner.classes
 
     @property
     def time(self) -> float:
-        """The examples seen so far, each counted by its importance."""
+        """The number of visits so far, weighted by importance."""
         return self._learner.time
 
     def start_at(self, matrix: NDArray[Any], bias: NDArray[Any]) -> None:
-        """Puts the weights (features × columns) and the bias (columns) where learning is to start."""
+        """Set the first weights (features × columns) and the first bias (columns)."""
         matrix, bias = np.asarray(matrix, self.dtype), np.asarray(bias, self.dtype).reshape(1, -1)
         if matrix.shape != (self.features, self.columns) or bias.shape != (1, self.columns):
             raise DataError(
@@ -74,18 +73,18 @@ class Linear(CommonLearner):
         self._changed()
 
     def with_settings(self, settings: Settings) -> Linear:
-        """A learner that goes on by other settings: just as before where a step stays the same, else from here anew."""
-        how = OnlineSettings.of(settings)
-        if how.steps_like(self.settings):
-            self.settings = how
+        """Return a learner that continues with other settings. If they change a step, the average starts again."""
+        settings = OnlineSettings.of(settings)
+        if settings.steps_like(self.settings):
+            self.settings = settings
             return self
         last = self.weights(averaged=False)
-        fresh = Linear(how, features=self.features, classes=self.classes, dtype=self.dtype)
+        fresh = Linear(settings, features=self.features, classes=self.classes, dtype=self.dtype)
         fresh.start_at(last.matrix(), last.bias())
         return fresh
 
     def grow(self, *, features: int, classes: int, places: list[int]) -> None:
-        """Makes room for new features and classes; `places[k]` is where class k goes."""
+        """Make room for new features and classes: class k moves to `places[k]`."""
         self._learner.grow(features, classes, places)
         self._changed()
 
@@ -99,20 +98,20 @@ class Linear(CommonLearner):
         return learner
 
     def ready(self, block: Block) -> Block:
-        """The block as this learner can use it: a step that goes by the length of a row needs each feature once."""
+        """Merge repeated features of a row if a step depends on the length of the row."""
         by_length = self.settings.traits.goes_by_length or self.settings.schedule == "adagrad"
         return block.without_repeats() if by_length else block
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
-        """Visits all examples, with a look up now and then."""
+        """Visit all examples in pieces."""
         size = examples.between_looks(self.columns)
         for block, order in examples.visits(self.settings, epoch, skip):
             for part in pieces(order, len(block) if order is None else len(order), size):
                 yield self.learn(block, part), len(block) if part is None else len(part)
-            del block, order, part  # or this window would stay while the next one is read
+            del block, order, part  # releases this window before the next one is read
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> _core.Tally:
-        """Visits the block's rows once, all or those that `order` names, and says what happened."""
+        """Visit all rows of a block, or those in `order`, and return the results."""
         if self.settings.traits.repeats and block.importance is not None:
             check_repeats(block.importance)
         try:
@@ -125,29 +124,23 @@ class Linear(CommonLearner):
             self._changed()
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
-        """The weights as they stand: averaged or last, as the settings say unless told otherwise."""
+        """Return the current weights: the averaged or the last ones, by default as in the settings."""
         averaged = self.settings.average if averaged is None else averaged
         snapshot = self._snapshots.get(averaged)
         if snapshot is None:
             changes = self._changes
             snapshot = self._learner.snapshot(averaged)
-            if changes == self._changes:  # no other thread has learned meanwhile
+            if changes == self._changes:  # no other thread has changed the weights in the meantime
                 self._snapshots[averaged] = snapshot
         return snapshot
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
-        """One row of `columns` scores for each row."""
+        """Return `columns` scores for each row."""
         averaged = self.settings.average if averaged is None else averaged
         few = rows.stored < self.features and averaged not in self._snapshots
         if few and isinstance(rows, _core.SparseRows32 | _core.SparseRows64):
             return self._learner.scores(rows, averaged)
         return self.weights(averaged).scores(rows)
-
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        """The number of the best class for each row; the settings' `tie` says which of several."""
-        if self.classes < 2:
-            return np.zeros(len(rows), np.int64)
-        return _core.winners(self.scores(rows, averaged), self._tie)
 
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
@@ -156,7 +149,7 @@ class Linear(CommonLearner):
         return LinearScorer(self.weights(averaged=False), self.settings.traits.has_probabilities)
 
     def norm2(self) -> float:
-        """The squared length of the last weights, bias included."""
+        """Return the squared length of the last weights, with the bias."""
         return self._learner.norm2()
 
     def _changed(self) -> None:
@@ -164,7 +157,7 @@ class Linear(CommonLearner):
         self._snapshots.clear()
 
     def get_state(self) -> dict[str, NDArray[Any]]:
-        """All that is needed to go on, to the bit, as if nothing had happened."""
+        """Return everything that is needed to resume with the same bits."""
         return self._learner.get_state()
 
     def check_state(self, state: State) -> None:
@@ -172,7 +165,7 @@ class Linear(CommonLearner):
         check_in_core(self._learner.check_state, state)
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Goes back to what `get_state` of a learner with the same settings and shape gave."""
+        """Restore a state of a learner with the same settings and shape."""
         self._learner.set_state(state)
         self._changed()
 
@@ -193,7 +186,7 @@ class Linear(CommonLearner):
 
 
 def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:
-    """The order of so many visits, cut into pieces."""
+    """Divide the order of the visits into pieces."""
     if visits <= size:
         yield order
         return
@@ -205,6 +198,6 @@ def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[
 def check_repeats(importance: NDArray[np.float64]) -> None:
     if importance.max(initial=0) > LARGEST_IMPORTANCE:
         raise DataError(
-            f"the perceptron visits an example as often as its weight says, and {importance.max():g} is more than "
-            f"{LARGEST_IMPORTANCE:g} times; divide the weights by a constant"
+            f"the perceptron repeats an example as often as its weight says, and the weight {importance.max():g} is "
+            f"larger than {LARGEST_IMPORTANCE:g}; divide the weights by a constant"
         )

@@ -1,4 +1,4 @@
-"""Passes over rows: what a run teaches a learner."""
+"""Trains learners in passes over rows."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def teach(
     callback: Callback | None = None,
     progress: Progress | None = None,
 ) -> History:
-    """Teaches a learner the block, as its settings say, and tells how it went.
+    """Train a learner on a block, with the learner's settings, and return the history.
 
-    The held-out rows are `holdout`, or a share of the block where the settings ask for one.
+    The held-out rows are `holdout` or, by the settings, a share of the block.
     """
     examples = BlockExamples(learner.ready(block), learner.settings, holdout)
     training = LearnerTraining[Any](learner, examples)
@@ -41,7 +41,7 @@ def teach(
 
 
 class LearnerTraining(Trainable[AnyModel]):
-    """The training of a learner. Who wants a model of it says how that is made."""
+    """The training of a learner. A subclass defines how a model is made of it."""
 
     layout = OF_ROWS
     visited = "rows"
@@ -84,7 +84,7 @@ class LearnerTraining(Trainable[AnyModel]):
         self.learner.check_state(best.arrays)
 
     def use_best(self, best: Saved | None) -> None:
-        """Goes back to the best weights, where they were kept."""
+        """Restore the best weights, if they were kept."""
         if best is not None:
             self.learner.set_state(best.arrays)
 
@@ -100,7 +100,7 @@ class LearnerTraining(Trainable[AnyModel]):
 
 
 def stopping_of(settings: Settings) -> Stopping:
-    assert settings.epochs is not None  # it is spelled out
+    assert settings.epochs is not None  # defaults are filled in
     return Stopping(
         epochs=settings.epochs,
         patience=settings.patience,
@@ -113,9 +113,9 @@ def stopping_of(settings: Settings) -> Stopping:
 
 
 def accuracies(learner: Learner, blocks: Iterator[Block]) -> tuple[float | None, float | None]:
-    """The share of the blocks' importance that the last and the averaged weights classify rightly; None for no blocks.
+    """Return the accuracies of the last and of the averaged weights, weighted by importance; None without blocks.
 
-    It is the share of rows where none has any importance.
+    If the importance of all rows is 0, all rows have the same weight.
     """
     which = [False, True] if learner.settings.average else [False]
     right, right_rows = np.zeros(2), np.zeros(2)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, nothing elsewhere."""
+"""Shows the progress of training: a bar on a terminal, or a line for each pass in a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from markone.model.history import Pass
 
 
 class Progress(Protocol):
-    """What training tells while it works."""
+    """The interface through which training reports its progress."""
 
     def read(self, rows: int, share: float | None = None) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
@@ -19,7 +19,7 @@ class Progress(Protocol):
 
 
 def sentence(result: Pass) -> str:
-    """A pass in a line."""
+    """Return the result of a pass in one line."""
     facts = [
         None if result.mistakes is None else f"{result.mistakes:,} mistakes",
         None if result.loss is None else f"loss {result.loss:.4g}",
@@ -31,7 +31,7 @@ def sentence(result: Pass) -> str:
 
 
 class Silence:
-    """Says nothing."""
+    """Reports nothing."""
 
     def read(self, rows: int, share: float | None = None) -> None: ...
     def start(self, rows: int, epochs: int) -> None: ...
@@ -41,7 +41,7 @@ class Silence:
 
 
 class Bar:
-    """A bar on the terminal's standard error: rows a second, time left, and what the last pass did."""
+    """A bar on standard error, with rows per second, the remaining time, and the result of the last pass."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -58,7 +58,7 @@ class Bar:
         self._reading: Any = None
 
     def read(self, rows: int, share: float | None = None) -> None:
-        """So many rows have been read, and so large a share of all, where that is known."""
+        """Show how many rows have been read, and which share of all, if that is known."""
         if self._reading is None:
             self._reading = self._progress.add_task("reading", total=None, speed="")
             self._progress.start()
@@ -84,20 +84,20 @@ class Bar:
     def finish_pass(self, result: Pass) -> None:
         held_out = "" if result.holdout is None else f", {result.holdout:.1%} held out"
         wrong = "" if result.mistakes is None else f", last {result.mistakes:,} wrong"
-        at = f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}"
-        self._progress.update(self._task, description=f"{at}{wrong}{held_out}")
+        current = f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}"
+        self._progress.update(self._task, description=f"{current}{wrong}{held_out}")
 
     def close(self) -> None:
         self._progress.stop()
 
 
 class PassLines(Silence):
-    """A line for each pass on standard error, for logs."""
+    """Prints a line for each pass on standard error, for logs."""
 
     def finish_pass(self, result: Pass) -> None:
         print(sentence(result), file=sys.stderr)
 
 
 def visible_progress() -> Progress:
-    """A bar where a person watches, lines where a log is written."""
+    """Return a bar if standard error is a terminal, otherwise lines for a log."""
     return Bar() if sys.stderr.isatty() else PassLines()

@@ -1,4 +1,4 @@
-"""Filling: from a source to features and to rows that can be learned from."""
+"""Reads a source: fits the features, and stores the rows for training."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from markone.learning.progress import Progress
 from markone.parallel import in_order
 
 DRAFTS_SHARE = 3
-"""Drafts are kept while they take less than one of so many parts of the memory: the rows made of them need as much."""
+"""Drafts are kept while they need less than 1/3 of the memory, because the rows made from them need as much."""
 USUAL_HOLDOUT = 0.05
 FEW_ROWS = 1000
-"""Of fewer rows none are held out unless someone asks for it: they would say little, and be missed."""
+"""With fewer rows, none are held out by default: few held-out rows say little, and would be missing in training."""
 
 LabelledRows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
-"""LabelledRows of features, the numbers of their labels, and their importance."""
+"""Rows of features, the numbers of their labels, and their importance."""
 
 
 @dataclass(slots=True)
 class Filling:
-    """How a source is read: what is held out, by how many threads, and within which bounds."""
+    """Reads a source with these options for held-out rows, threads and memory."""
 
     source: Source
     holdout: float | None
-    """The share of rows that are held out; None for the usual share of many rows, and for none of few."""
+    """The share of rows that are held out; None for the default, which depends on the number of rows."""
     seed: int
     threads: int
     budget: int
     progress: Progress
     keeps_drafts: bool = True
-    """Whether rows will be made of what was drafted while the features were learned, so that one reading is enough."""
+    """Whether rows are made from the drafts of the first reading, so that the source is read only once."""
 
     def learn_features(self, feature_map: FeatureMap) -> Drafts:
-        """Learns the features, without being told the labels of what is held out."""
+        """Fit the features, without the labels of the held-out rows."""
         drafts = Drafts(deque())
         size = 0
         held_out: HoldoutChoice | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
-            assert batch.labels is not None  # there is a target
+            assert batch.labels is not None  # because there is a target
             held_out = held_out or self._choice()
             draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
             drafts.rows += len(batch)
@@ -61,8 +61,8 @@ class Filling:
                     f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
                     "memory",
                     advice=(
-                        "take fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
-                        "(text.weight), or say ",
+                        "use fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
+                        "(text.weight), or set ",
                         Setting("memory", ...),
                     ),
                 )
@@ -77,7 +77,7 @@ class Filling:
         return drafts
 
     def _after_choosing(self, collected: Iterator[tuple[Batch, Any]]) -> Iterator[tuple[Batch, Any]]:
-        """The same, of which the first wait until one can say whether they are few."""
+        """Return the same batches, but only after there are enough rows to choose the default of `holdout`."""
         waiting: list[tuple[Batch, Any]] = []
         for batch, one in collected:
             waiting.append((batch, one))
@@ -91,7 +91,7 @@ class Filling:
         yield from waiting
 
     def add_rows(self, store: RowStore, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
-        """Puts all rows into the store: of the drafts if they are all there, else the source is read for them."""
+        """Add all rows to the store: from the drafts if they were kept, otherwise by reading the source again."""
         held_out, rows = self._choice(), 0
         for matrix, labels, importance in self._rows(feature_map, drafts):
             store.add(matrix, labels, importance, held_out(labels))
@@ -101,7 +101,7 @@ class Filling:
         feature_map.settle()
         if drafts is not None and rows != drafts.rows:
             raise DataError(
-                f"{self.source.name} has changed while it was read: it had {drafts.rows:,} rows, and then {rows:,}"
+                f"{self.source.name} has changed during training: it had {drafts.rows:,} rows, and then {rows:,}"
             )
 
     def _rows(self, feature_map: FeatureMap, drafts: Drafts | None) -> Iterator[LabelledRows]:
@@ -111,7 +111,7 @@ class Filling:
             return in_order(lambda task: (feature_map.refine(task[0]), *task[1:]), tasks, self.threads)
 
         def transform(batch: Batch) -> LabelledRows:
-            assert batch.labels is not None  # there is a target
+            assert batch.labels is not None  # because there is a target
             return feature_map.transform(batch), batch.labels, batch.importance
 
         return in_order(transform, self.source.batches(), self.threads)
@@ -123,30 +123,35 @@ class Filling:
 
 @dataclass(slots=True)
 class Drafts:
-    """What the first reading left."""
+    """The results of the first reading."""
 
     kept: deque[Any]
-    """Drafts with labels and importance: of all batches, or of none where they would need too much memory."""
+    """Drafts of all batches with labels and importance; empty if they need too much memory."""
     rows: int = 0
 
 
 def finish_store(store: RowStore, source: Source, known: list[Label]) -> list[Label]:
-    """Gives the rows the numbers of their classes, and returns the classes: those known, and those of the rows."""
+    """Replace the labels of the rows by class numbers, and return the classes: the known ones and those of the rows."""
     met = [source.labels[number] for number in store.labels_met()]
     if not met:
         raise DataError("none of the rows has a label")
     old = KnownLabels(known)
     classes = in_good_order([*known, *(label for label in met if old.number(label) is None)])
     if len(classes) < 2:
-        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+        raise one_class(classes[0])
     number = KnownLabels(classes).number
     found = [number(known[i]) if (i := old.number(label)) is not None else number(label) for label in source.labels]
     store.finish(np.array([UNLABELLED if one is None else one for one in found], np.int32))
     return classes
 
 
+def one_class(label: Label) -> DataError:
+    """Return the error for examples that all have the same label."""
+    return DataError(f"all examples have the label {label!r}; training needs at least two classes")
+
+
 def in_good_order(labels: list[Label]) -> list[Label]:
-    """Numbers by size, texts by the alphabet; what cannot be compared, by how it is written."""
+    """Sort numbers by size and texts alphabetically; labels that cannot be compared are sorted as texts."""
     try:
         return sorted(labels)  # type: ignore[type-var]
     except TypeError:
@@ -154,7 +159,7 @@ def in_good_order(labels: list[Label]) -> list[Label]:
 
 
 def size_of(draft: Any) -> int:
-    """The bytes of the arrays in it."""
+    """Return the number of bytes of the arrays in a draft."""
     if isinstance(draft, list | tuple):
         return sum(map(size_of, draft))
     if is_sparse(draft):

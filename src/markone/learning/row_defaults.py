@@ -1,18 +1,19 @@
-"""What suits the rows: the settings of the rules `logistic` and `hinge` that nobody gave.
+"""Chooses the defaults of `logistic` and `hinge` that depend on the rows.
 
-To its optimum, logistic regression needs nothing but a penalty, without which classes that can be separated have no
-optimum. With λ = share · 2 / classes · (mean |x|²) / rows the penalty λ/2 ‖w‖² means the same on every scale: rows that
-are a thousand times as long have weights a thousand times as small, and the same probabilities. It is that of one prior
-for the scores, however many rows there are. Of more than two classes, 0.1 · (classes - 2) / rows keeps the bias from
-deciding alone where there are few rows of each class: see `Balance` in logistic.py.
+Logistic regression needs a penalty, because separable classes have no optimum without one. With
+λ = share · 2 / classes · (mean |x|²) / rows, the penalty λ/2 ‖w‖² does not depend on the scale of the rows: if rows
+are a thousand times as long, weights are a thousand times as small, and the probabilities stay the same. It corresponds
+to one prior of the scores for any number of rows. With more than two classes, a balance of 0.1 · (classes - 2) / rows
+prevents the bias from deciding alone if there are few rows of each class: see `Balance` in logistic.py.
 
-Online, AdaGrad's first step moves each weight of a row by eta, and so the row's score by eta · Σ|x|. With
-eta = rate / (mean Σ|x|) that is `rate` for a typical row, on every scale. A constant rate knows no scale: 1 suits
-rows of length 1, and is far too long for a table, in which the squared length of a row is the number of its columns.
+Online, AdaGrad's first step changes each weight of a row by eta, and so the score of the row by eta · Σ|x|. With
+eta = rate / (mean Σ|x|), this is `rate` for a typical row on every scale. A constant rate depends on the scale: 1 is
+good for rows of length 1, but much too large for a table, where the squared length of a row is about the number of its
+columns.
 
-A step of `hinge` moves the score of its row by eta · |x|²; with eta = pace / (mean |x|²) that is about `pace`.
+A step of `hinge` changes the score of its row by eta · |x|²; with eta = pace / (mean |x|²), this is about `pace`.
 
-All four numbers were chosen by cross-validation (docs/rules.md).
+All four constants were chosen by cross-validation (docs/rules.md).
 """
 
 from __future__ import annotations
@@ -30,33 +31,33 @@ from markone.learning.lengths import Floats, lengths2, sizes
 from markone.model.settings import Settings
 
 MOST_VALUES = 2**26
-"""Of all rows: of more, what a solver keeps beside them needs too much memory."""
+"""The largest number of values in all rows for `newton`, which needs additional memory for them."""
 MOST_PRODUCTS = 2**28
-"""Values times weight vectors: with more, looking at all of them for each step takes too long."""
+"""The largest number of values times weight vectors for `newton`, which uses all of them at each step."""
 SHARE = 0.05
 BALANCE = 0.1
 RATE = 2.0
 PACE = 0.5
 TOL = 1e-4
-"""Of the slope, for rows of length 1; the slopes of shorter ones are smaller."""
+"""The tolerance of the gradient for rows of length 1; shorter rows have smaller gradients."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What settings go by."""
+    """The measurements of the rows from which defaults are computed."""
 
     values: int
-    """Of all rows."""
+    """The number of values in all rows."""
     importance: float
-    """Of the rows to learn from together."""
+    """The sum of the importance of the training rows."""
     length2: float
     """The mean squared length of a row."""
     size: float
-    """The mean sum of the sizes of a row's values."""
+    """The mean sum of the absolute values of a row."""
 
 
 def measure(blocks: Iterable[Block]) -> Measures:
-    """Looks at all rows once. Those without a label are not learned from."""
+    """Measure all rows once. Rows without a label are not training rows."""
     values = 0
     parts: list[tuple[Floats, ...]] = []
     for block in blocks:
@@ -70,40 +71,41 @@ def measure(blocks: Iterable[Block]) -> Measures:
 
 
 def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Settings:
-    """The settings with nothing left open, for these rows and so many weight vectors."""
-    how = settings.before_rows()
-    if not how.traits.by_rows or not is_open(how):
-        return how.spelled_out()
-    found = measure(blocks)
-    if "solver" not in how.traits.by_rows:
-        return replace(how, eta=good(PACE, found.length2)).spelled_out()
-    if how.solver is None:
-        # Decided by the rows alone, and not by the memory that there is: that must not change the model.
-        at_once = found.values <= MOST_VALUES and found.values * columns <= MOST_PRODUCTS
-        how = replace(how, solver="newton" if at_once else "online").before_rows()
-    if how.solver == "online" and how.eta is None and how.schedule is None:
-        how = replace(how, schedule="adagrad", eta=good(RATE, found.size))
-    if how.solver != "online":
-        if how.strength is None and how.penalty == "l2":
-            if how.balance is None and how.bias and columns > 2:
-                how = replace(how, balance=good(BALANCE * (columns - 2), found.importance))
-            how = replace(how, strength=good(SHARE * 2 / max(2, columns) * found.length2, found.importance))
-        if how.tol is None and found.length2 < 1:
-            how = replace(how, tol=good(TOL * math.sqrt(found.length2), 1.0))
-    return how.spelled_out()
+    """Return the settings with all defaults for these rows and this number of weight vectors."""
+    settings = settings.before_rows()
+    if not settings.traits.by_rows or not is_open(settings):
+        return settings.spelled_out()
+    rows = measure(blocks)
+    if "solver" not in settings.traits.by_rows:
+        return replace(settings, eta=good(PACE, rows.length2)).spelled_out()
+    if settings.solver is None:
+        # This depends on the rows alone: the available memory must not change the model.
+        at_once = rows.values <= MOST_VALUES and rows.values * columns <= MOST_PRODUCTS
+        settings = replace(settings, solver="newton" if at_once else "online").before_rows()
+    if settings.solver == "online" and settings.eta is None and settings.schedule is None:
+        settings = replace(settings, schedule="adagrad", eta=good(RATE, rows.size))
+    if settings.solver != "online":
+        if settings.strength is None and settings.penalty == "l2":
+            if settings.balance is None and settings.bias and columns > 2:
+                settings = replace(settings, balance=good(BALANCE * (columns - 2), rows.importance))
+            settings = replace(settings, strength=good(SHARE * 2 / max(2, columns) * rows.length2, rows.importance))
+        if settings.tol is None and rows.length2 < 1:
+            settings = replace(settings, tol=good(TOL * math.sqrt(rows.length2), 1.0))
+    return settings.spelled_out()
 
 
-def is_open(how: Settings) -> bool:
-    """Whether something depends on the rows."""
-    if "solver" not in how.traits.by_rows:
-        return how.eta is None
-    if how.solver == "online":
-        return how.eta is None and how.schedule is None
-    return how.solver is None or how.tol is None or (how.strength is None and how.penalty == "l2")
+def is_open(settings: Settings) -> bool:
+    """Return whether a default depends on the rows."""
+    if "solver" not in settings.traits.by_rows:
+        return settings.eta is None
+    if settings.solver == "online":
+        return settings.eta is None and settings.schedule is None
+    return settings.solver is None or settings.tol is None or (settings.strength is None and settings.penalty == "l2")
 
 
 def good(top: float, bottom: float) -> float | None:
-    """The quotient in three digits, for those who read it; None, for what is usual, where there is none."""
+    """Return the quotient with three digits, which is easier to read; None, for the general default, if it is 0 or
+    infinite."""
     with np.errstate(all="ignore"):
         quotient = float(np.float64(top) / np.float64(bottom))
     return float(f"{quotient:.3g}") if 0 < quotient < math.inf else None

@@ -1,4 +1,4 @@
-"""The training run: passes until there is a reason to stop, the best weights, the history, checkpoints, resuming."""
+"""The training run: makes passes until it should stop, keeps the best weights, saves checkpoints, and resumes."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from markone.model.history import History, Pass, Stop
 from markone.storage.saved import Saved
 
 MAY_GO_ON: tuple[Stop, ...] = ("epochs", "interrupted", "callback")
-"""Why a training ended that would not have ended there by itself."""
+"""The reasons to stop after which a training can continue."""
 UNJUDGED = ("mistakes", "loss")
-"""The sums that are None of a learner that does not judge before it learns."""
+"""The sums that are None for a learner that does not predict during training."""
 
 
 class Run(Generic[AnyModel]):
-    """A training that can be left at any look and taken up again, to the bit."""
+    """A training that can be stopped between two pieces of a pass and resumed with the same bits."""
 
     def __init__(self, trained: Trainable[AnyModel]) -> None:
         self.trained = trained
         self.stopping = trained.stopping
         self.history = trained.new_history()
         self.sums = PassTotals()
-        """Of the pass that is being made."""
+        """The totals of the current pass."""
         self.steady = True
-        """Whether it is between two steps, so that it can be saved."""
+        """Whether the run is between two pieces, so that it can be saved."""
         self.ended = False
         """Whether there was a reason to stop before the last pass."""
         self.best: Saved | None = None
-        """The weights with the best held-out accuracy, where there is a patience."""
+        """The weights with the best held-out accuracy, if `patience` is set."""
         self.best_accuracy = -math.inf
         self.best_loss = math.inf
         self.passes_without_gain = 0
@@ -47,7 +47,7 @@ class Run(Generic[AnyModel]):
     # ---- passes
 
     def train(self, options: RunOptions) -> AnyModel:
-        """Makes the passes that are left, and then the model. Signals are noted to the end, so that nothing is lost."""
+        """Make the remaining passes, and return the model. Signals only take effect at the end, so nothing is lost."""
         with options.interruption() as interruption:
             self._make_passes(options, interruption)
             last = self.save() if self.trained.stays_resumable else None
@@ -61,7 +61,7 @@ class Run(Generic[AnyModel]):
         return model
 
     def make_passes(self, options: RunOptions | None = None) -> History:
-        """Makes the passes that are left; the weights are those of the last one. Ctrl-C ends them."""
+        """Make the remaining passes. The weights are those of the last pass. Ctrl-C ends training."""
         options = options or RunOptions()
         with options.interruption() as interruption:
             self._make_passes(options, interruption)
@@ -87,7 +87,7 @@ class Run(Generic[AnyModel]):
                     keeper.look(after_pass=result is not None)
                 if self.ended:
                     break
-        except KeyboardInterrupt:  # which may come from a callback, or from another handler of Ctrl-C
+        except KeyboardInterrupt:  # it may also come from a callback, or from another handler of Ctrl-C
             self.history.stopped = "interrupted"
             if keeper is not None and self.steady:
                 keeper.save_in_any_case()
@@ -95,7 +95,7 @@ class Run(Generic[AnyModel]):
             progress.close()
 
     def looks(self, progress: Progress) -> Iterator[Pass | None]:
-        """Makes the passes that are left; stops to look around with None within a pass, with its result after it."""
+        """Make the remaining passes. Yield None after each piece of a pass, and the result after each pass."""
         if self.ended:
             return
         for epoch in range(len(self.history) + 1, self.stopping.epochs + 1):
@@ -117,7 +117,7 @@ class Run(Generic[AnyModel]):
     def _result(self, epoch: int, start: float) -> Pass:
         sums, norm2, course = self.sums, self.trained.norm2(), self.trained.course()
         if not (math.isfinite(sums.loss or 0.0) and math.isfinite(norm2)):
-            raise DataError(f"the weights grew beyond all numbers in pass {epoch}: {self.trained.if_too_large}")
+            raise DataError(f"training diverged in pass {epoch} (the weights overflowed): {self.trained.if_too_large}")
         last, averaged = self.trained.accuracies()
         return Pass(
             epoch=epoch,
@@ -135,7 +135,7 @@ class Run(Generic[AnyModel]):
     # ---- when to stop, and the best weights
 
     def reason_to_stop(self, result: Pass) -> Stop | None:
-        """Why this pass is the last, if it is."""
+        """Return why this pass is the last, or None."""
         if self.trained.course().done:
             return "optimum"
         if result.updates == 0 and self.stopping.comes_to_rest:
@@ -148,14 +148,14 @@ class Run(Generic[AnyModel]):
         return None
 
     def _compare(self, result: Pass) -> None:
-        """Compares a pass with the best one so far, and keeps its weights if it is better."""
+        """Compare a pass with the best one so far, and keep its weights if it is better."""
         if (gained := self._gained(result)) is not None:
             self.passes_without_gain = 0 if gained else self.passes_without_gain + 1
         if self._remember(result):
             self.best = self.trained.best() if self.stopping.patience else None
 
     def _gained(self, result: Pass) -> bool | None:
-        """Whether a pass is better by enough; None where that is not looked at."""
+        """Return whether a pass is a sufficient improvement; None if that is not measured."""
         if result.holdout is not None:
             return result.holdout > self.best_accuracy + self.stopping.gain
         if result.loss is None or not self.stopping.watches_loss:
@@ -164,7 +164,7 @@ class Run(Generic[AnyModel]):
         return result.loss < self.best_loss - self.stopping.gain * unit
 
     def _remember(self, result: Pass) -> bool:
-        """Whether its held-out accuracy is the best so far."""
+        """Record a pass, and return whether its held-out accuracy is the best so far."""
         if result.holdout is None:
             self.best_loss = min(self.best_loss, math.inf if result.loss is None else result.loss)
             return False
@@ -173,10 +173,10 @@ class Run(Generic[AnyModel]):
         self.best_accuracy, self.history.best_epoch = result.holdout, result.epoch
         return True
 
-    # ---- keeping it, and going on
+    # ---- saving and resuming
 
     def keep(self, path: Path, state: Saved | None = None) -> None:
-        """Saves it as it is now, or as it was in another state, with all that is needed to go on."""
+        """Save a checkpoint of the current state, or of another one."""
         history = self.history
         all_made = len(history) >= self.stopping.epochs and not self.trained.works_after_passes
         if not self.ended and not all_made:
@@ -184,7 +184,7 @@ class Run(Generic[AnyModel]):
         self.trained.unfinished(self.best, history, state or self.save()).save(path)
 
     def save(self) -> Saved:
-        """All that is needed to go on, beside the history so far."""
+        """Return everything that is needed to resume, except for the history."""
         layout = self.trained.layout
         facts = {
             "sums": layout.write_sums(self.sums),
@@ -198,20 +198,20 @@ class Run(Generic[AnyModel]):
         return Saved({name: facts[name] for name in layout.facts if facts[name] is not None}, arrays)
 
     def go_on(self, kept: AnyModel) -> None:
-        """Takes up the training that a model has kept, of the same data."""
+        """Resume the training of a model with the same data."""
         if kept.resume is None:
-            raise DataError("the file to resume from is a final model, which has not kept its training; train it anew")
+            raise DataError("the file to resume from is a final model without its training state; train a new model")
         self.restore(kept.resume, kept.history)
 
     def restore(self, saved: Saved, history: History) -> None:
-        """Takes up what `save` gave of a run with this history. All is checked before anything is changed."""
+        """Restore what `save` returned for a run with this history. Everything is checked before a change."""
         trained, facts = self.trained, saved.facts
         digest = trained.digest()
         check_facts(facts, trained.layout, len(history), has_digest=digest is not None)
         if digest is not None and facts["digest"] != digest:
             raise DataError(other_data(trained.visited))
         sums = trained.layout.read_sums(facts["sums"])
-        need(sums.visits <= trained.rows, f"it has made more visits than there are {trained.visited}")
+        need(sums.visits <= trained.rows, f"it has more visits than there are {trained.visited}")
         best = self._best_in(saved, history)
         trained.set_state(without_prefix("state.", saved.arrays), len(history), sums.visits)
         self.best, self.sums, self.passes_without_gain = best, sums, facts["passes_without_gain"]
@@ -222,15 +222,16 @@ class Run(Generic[AnyModel]):
             self.history.stopped, self.ended = history.stopped, True
 
     def _best_in(self, saved: Saved, history: History) -> Saved | None:
-        """The best weights that were kept, if they should have been."""
+        """Return the best weights in a saved state, if there should be any."""
         arrays = without_prefix("best.", saved.arrays)
         states = len(without_prefix("state.", saved.arrays))
-        need(states + len(arrays) == len(saved.arrays), "it has other arrays than it should")
+        need(states + len(arrays) == len(saved.arrays), "it has the wrong arrays")
         measured = any(result.holdout is not None for result in history)
-        wanted = self.stopping.patience is not None and measured
-        there = "best" in saved.facts if "best" in self.trained.layout.facts else len(arrays) > 0
-        need(there == wanted and (wanted or not arrays), "it has not kept the best weights, or should not have")
-        if not wanted:
+        expected = self.stopping.patience is not None and measured
+        present = "best" in saved.facts if "best" in self.trained.layout.facts else len(arrays) > 0
+        fits = present == expected and (expected or not arrays)
+        need(fits, "the best weights are missing, or should not be there")
+        if not expected:
             return None
         best = Saved(saved.facts.get("best", {}), arrays)
         self.trained.check_best(best)
@@ -238,13 +239,13 @@ class Run(Generic[AnyModel]):
 
 
 def check_facts(facts: dict[str, Any], layout: ResumeLayout, passes: int, *, has_digest: bool) -> None:
-    """That these are facts which a run of so many passes has kept."""
+    """Raise an error if these are not the facts of a run with this number of passes."""
     missing = set(layout.facts) - facts.keys() - {"best"} - (set() if has_digest else {"digest"})
     fits = not missing and facts.keys() <= set(layout.facts)
     fits = fits and isinstance(facts.get("digest", ""), str) and isinstance(facts.get("best", {}), dict)
-    need(fits, "it has other parts than it should")
+    need(fits, "it has the wrong parts")
     sums, idle = facts["sums"], facts["passes_without_gain"]
-    need(isinstance(sums, dict) and sums.keys() == layout.sums.keys(), "it has other sums than it should")
+    need(isinstance(sums, dict) and sums.keys() == layout.sums.keys(), "it has the wrong sums")
     unjudged = all(sums[name] is None for name in UNJUDGED)
     for name, kind in layout.sums.items():
         if not (unjudged and name in UNJUDGED):
@@ -260,7 +261,7 @@ def check_number(name: str, value: Any, kind: type) -> None:
 
 
 def check_same_settings(before: Any, now: Mapping[str, Any], advice: str = "") -> None:
-    """That a training goes on with the settings that it had; there may be more passes."""
+    """Raise an error if a training is resumed with other settings; only `epochs` may differ."""
     for name, value in now.items():
         if name != "epochs" and value != getattr(before, name):
             was = getattr(before, name)
@@ -268,6 +269,4 @@ def check_same_settings(before: Any, now: Mapping[str, Any], advice: str = "") -
 
 
 def other_data(visited: str) -> str:
-    return (
-        f"the {visited} are not those of the training that was interrupted; resume it with the same data, or start anew"
-    )
+    return f"the {visited} are not those of the interrupted training; resume it with the same data, or start a new one"

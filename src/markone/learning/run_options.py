@@ -1,4 +1,4 @@
-"""Options of a run: what users may ask of any training, whatever it teaches."""
+"""The options of a run, which are the same for all kinds of models."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Callback = Callable[[Pass], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a user asks of a training beside its settings. None of it changes what is learned."""
+    """Options of a training that do not change the model, unlike its settings."""
 
     checkpoints: Checkpoints | None = None
     resume_from: Path | None = None
-    """The file with a training to go on with; None to start anew."""
+    """The file of the training to resume; None for a new training."""
     callback: Callback | None = None
-    """Sees every pass, and ends the training by returning True."""
+    """Called after every pass; it ends the training by returning True."""
     progress: Progress = field(default_factory=Silence)
     threads: int = 1
     memory: int = LEAST
-    """Bytes."""
+    """The memory budget in bytes."""
 
     @classmethod
     def of(
@@ -44,14 +44,14 @@ class RunOptions:
         threads: int | None = None,
         memory: int | str | None = None,
     ) -> RunOptions:
-        """The arguments of `train`, checked before any work."""
+        """Check the arguments of `train` before any work."""
         checkpoints = Checkpoints.of(checkpoint)
         if checkpoints is not None:
             checkpoints.check_folder()
         resumed = checkpoints.path if resume is True and checkpoints is not None else resume
         if resumed is True:
             where = (Setting("checkpoint", ...), ", or ", Setting("resume", ...))
-            raise SettingsError("resume", ("needs the file that the training is kept in: ", *where))
+            raise SettingsError("resume", ("needs the file of the checkpoint: ", *where))
         if callback is not None and not callable(callback):
             raise SettingsError("callback", f"must be a function, not {callback!r}")
         if isinstance(progress, bool):
@@ -66,7 +66,7 @@ class RunOptions:
         )
 
     def interruption(self) -> Interruption:
-        """Notes Ctrl-C and, where the training is kept in a file, SIGTERM too."""
+        """Remember Ctrl-C and, if there are checkpoints, SIGTERM."""
         if self.checkpoints is None:
             return Interruption((signal.SIGINT,))
         return Interruption((signal.SIGINT, signal.SIGTERM), keeping=True)

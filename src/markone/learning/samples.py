@@ -1,4 +1,4 @@
-"""Samples: rows with what is to be predicted of them, held in memory, from which features are made in any division."""
+"""Samples: rows in memory with their targets, which can be divided in any way, for example for cross-validation."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from markone.data.read import read
 from markone.data.source import Label, Source, no_target
 from markone.data.store import stack
 from markone.data.subsets import Held, Subset, Without
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.reading import in_good_order
+from markone.learning.reading import in_good_order, one_class
 from markone.learning.training import opened
+from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
 
 
 @dataclass(frozen=True)
 class Sample:
-    """All rows of a source that have a label or, for a regression, a number."""
+    """All rows of a source that have a label or, for a regression, a number as target."""
 
     held: Held
     classes: list[Label]
-    """In good order; none for a regression."""
+    """The sorted classes; empty for a regression."""
     truth: NDArray[Any]
-    """The number of each row's class, or the number that is to be predicted."""
+    """The class number of each row, or the number to predict."""
     threads: int
 
     def __len__(self) -> int:
@@ -42,15 +43,15 @@ class Sample:
 
     @property
     def strata(self) -> NDArray[Any] | None:
-        """What is to have the same share in every division."""
+        """The classes, whose shares should be the same in every part; None for a regression."""
         return None if self.is_regression else self.truth
 
     def part(self, rows: NDArray[np.int64]) -> Sample:
-        """Some of the rows, as if there were no others."""
+        """Return a sample with only some of the rows."""
         return Sample(Held(Subset(self.held, rows)), self.classes, self.truth[rows], self.threads)
 
     def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
-        """Teaches the features these rows, which are read once, and makes rows of features of them."""
+        """Fit the features to these rows, and return their features and importance. The rows are read once."""
         drafts, importance = [], []
         for batch, collected in features.collected(Subset(self.held, rows), self.threads):
             drafts.append(features.absorb(collected, batch.labels))
@@ -65,29 +66,29 @@ class Sample:
         return stack(list(in_order(features.transform, self.held.some(rows), self.threads)))
 
 
-# ---- from whatever holds examples
+# ---- opening data
 
 
 def open_sample(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
-    """What is to be classified."""
+    """Read a sample for classification."""
     workers, budget = count_threads(threads), memory_budget(memory)
     held = Held(opened(source, target, threads), budget)
     numbers = held.label_numbers()
     met = [held.labels[number] for number in np.unique(numbers)]
     classes = in_good_order(met)
     if len(classes) < 2:
-        raise DataError(f"all examples have the label {classes[0]!r}; to learn a difference, two are needed at least")
+        raise one_class(classes[0])
     place = {id(label): i for i, label in enumerate(classes)}
     of_label = np.array([place.get(id(label), -1) for label in held.labels], np.int64)
     return Sample(held, classes, of_label[numbers], workers)
 
 
 def open_regression(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
-    """What has numbers that are to be predicted: a column by its name, or the numbers themselves."""
+    """Read a sample for regression. The target is the name of a column, or the numbers themselves."""
     workers, budget = count_threads(threads), memory_budget(memory)
     if isinstance(source, Source):
         if target is not None:
-            raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+            raise second_target()
         if source.target is None:
             raise no_target()
         held = Held(source, budget)
@@ -110,4 +111,4 @@ def as_number(label: Label | None) -> float:
     try:
         return float(label)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise DataError(f"a regression needs a target of numbers, and {label!r:.60} is none") from None
+        raise DataError(f"a regression needs a target of numbers, but {label!r:.60} is not a number") from None

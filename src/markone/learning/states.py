@@ -1,4 +1,4 @@
-"""States: what a learner keeps to go on from, in a file that may come from anywhere."""
+"""Checks the saved states of learners, which may come from damaged files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Arrays = dict[str, NDArray[Any]]
 
 MOST = 2**53
 OWED = ("owed_visits", "owed_asked", "owed_asked_area")
-"""What grows while weights owe to a penalty, so that its length is not known beforehand."""
+"""The arrays of delayed penalties, whose length changes during training."""
 
 
 def prefixed(prefix: str, arrays: Arrays) -> Arrays:
@@ -22,23 +22,25 @@ def prefixed(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Those whose names have the prefix, without it."""
+    """Return the arrays whose names have the prefix, under their names without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def check_forms(state: Arrays, like: Arrays, *, growing: Container[str] = (), unbounded: Container[str] = ()) -> None:
-    """That arrays are of the same kind and size as these, but for the length of those that grow, and that all numbers
-    are finite, but for those of the unbounded ones, which may be infinite."""
-    need(state.keys() == like.keys(), "it has other arrays than it should")
+    """Raise an error if arrays differ from `like` in type or shape, or contain NaN or infinity.
+
+    Arrays in `growing` may have another length, and arrays in `unbounded` may contain infinity.
+    """
+    need(state.keys() == like.keys(), "it has the wrong arrays")
     for name, array in state.items():
         fits = array.ndim == 1 and len(array) > 0 if name in growing else array.shape == like[name].shape
-        need(array.dtype == like[name].dtype and fits, f"the array {name} has another form than it should")
+        need(array.dtype == like[name].dtype and fits, f"the array {name} has the wrong type or shape")
         good = not np.isnan(array).any() if name in unbounded else np.isfinite(array).all()
         need(bool(good), f"the array {name} contains NaN or infinity")
 
 
 def check_in_core(check: Callable[[Arrays], None], state: Arrays) -> None:
-    """That the core finds nothing in a state that its loops could not bear."""
+    """Raise an error if the core rejects a state."""
     try:
         check(state)
     except ValueError as error:
@@ -55,4 +57,4 @@ def need(holds: bool, problem: str) -> None:
 
 
 def damaged(problem: str) -> ModelFileError:
-    return ModelFileError(f"what the file has to go on from is damaged: {problem}; start anew")
+    return ModelFileError(f"the training state in the file is damaged: {problem}; start a new training")

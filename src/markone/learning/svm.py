@@ -1,4 +1,4 @@
-"""The support vector machine: multipliers of examples, which passes bring near their optimum."""
+"""The support vector machine: passes bring the multipliers of the examples to their optimum."""
 
 from __future__ import annotations
 
@@ -22,62 +22,62 @@ from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings, SvmSettings
 
 HOPEFUL = 1.3
-"""The gap that was seen at the visits of a pass is that of weights which were still to get better. Where it is at most
-so many times what is wanted, the true one may be small enough."""
+"""The gap that is seen during a pass is larger than the true gap, because the weights still improve. If it is at most
+this many times the wanted gap, the true gap may be small enough, and is measured."""
 OVERDUE = 4
-"""After so many passes' worth of visits the objective is measured in any case, which also wakes those at rest."""
+"""After visits for this number of passes the objective is measured anyway, which also wakes examples at rest."""
 SETTLED = 0.1
-"""So it is when those that are visited have only this share left of the room to move that they had then."""
+"""The objective is also measured if the visited examples have only this share of their former room to move."""
 FIRST_JUMP = 16
-"""A hard margin that is not found after so many passes, or as many as there are dimensions, is sought in another way,
-which is sure to end: where it is narrow, or there is none, passes get nowhere."""
+"""If a hard margin is not found after this number of passes, or one pass for each dimension, another algorithm takes
+over, which always ends: passes make no progress if the margin is narrow or does not exist."""
 
 FEW_FEATURES = 0.25
-"""Where there are at most so many features for each example, examples are like others, and each pulls only a little
-further what others have pulled already: with a large C, multipliers would climb to their bounds for many passes. So C
-starts low, and they all grow with it."""
+"""With at most this number of features for each example, examples are similar, and each changes the weights only a
+little more than the others have already done. With a large C, multipliers would need many passes to reach their bounds.
+Therefore C starts low, and all multipliers grow with it."""
 LARGE_C = 4.0
-"""From where on C is large, in units of 1/‖x‖²: a visit can bring a multiplier that far."""
+"""C is large from this value on, in units of 1/‖x‖²: one visit can change a multiplier that much."""
 LOW_C = 0.3
-"""Where it starts, in these units."""
+"""The first value of C, in the same units."""
 PASSES_A_STEP, STEP = 2, 2.0
-"""After how many passes it grows, and to how many times what it was."""
+"""The number of passes between two increases of C, and the factor of an increase."""
 MOST_CLIMBING = 0.25
-"""The share of the passes that may be spent on the way."""
+"""The largest share of the passes in which C is lower than its final value."""
 
 AWAKE, VISITED = 0, 128
-"""How the core notes that an example is to be visited in a pass, and that it has been (core/optimum/dual.h)."""
+"""Codes of the core for an example that a pass has to visit, and has visited (core/optimum/dual.h)."""
 FLAT = ("pauses", "naps", "rivals", "numbers")
-"""What has no columns in the core."""
+"""The arrays that have no columns in the core."""
 LEVEL, BOUND = 0, 3
-"""The places of C and of the dual among the core's numbers."""
+"""The indices of C and of the dual objective in the core's numbers."""
 
 NO_MARGIN = "the data cannot be separated by a plane, so there is no hard margin; choose a finite C"
 
 Array = NDArray[np.float64]
 
 
-class Support(NamedTuple):
-    """The examples that hold the weights: their numbers among the rows, and how hard each pulls at each column."""
+class SupportVectors(NamedTuple):
+    """The support vectors: the numbers of their rows, and their coefficients for each column of the weights."""
 
     rows: NDArray[np.int64]
     pulls: Array
-    """The weights are the sum of pull times row; of two classes there is one column, negative for the first class."""
+    """The weights are the sum of pull times row. With two classes there is one column, negative for the first class."""
 
 
 class Fitted(NamedTuple):
-    """What is left of a learner that has let go of its examples."""
+    """The results of a learner that has released its examples."""
 
     weights: Array
     course: Course
     norm2: float
-    support: Support
+    support: SupportVectors
     alphas: list[Array]
-    """Of all examples, those of the multipliers' bounds included; for each solver."""
+    """The multipliers of all examples, for each solver."""
 
 
 class Dual(CommonLearner):
-    """The linear SVM by dual coordinate descent: ½‖w‖² + Σ C·importance·loss, to within `tol` of the smallest.
+    """The linear SVM by dual coordinate descent: ½‖w‖² + Σ C·importance·loss, to within `tol` of the minimum.
 
     The bias is the weight of a feature that is always 1. A pass visits the examples that are not at rest.
     """
@@ -89,33 +89,32 @@ class Dual(CommonLearner):
         self.settings = SvmSettings.of(settings)
         self.features, self.classes = features, classes
         self.dtype = np.dtype(dtype)
-        self._tie = _core.Tie[settings.tie]
         self._solvers: list[Solver] = []
         self._start: tuple[list[Array], float] | None = None
-        """Multipliers to begin with, and how many times the C is that they are of."""
+        """The first multipliers, and the factor by which C has changed since they were computed."""
         self._fitted: Fitted | None = None
         self._snapshot: _core.Weights32 | _core.Weights64 | None = None
         self._turn = 0
-        """The solver whose turn it is in this pass."""
+        """The current solver of this pass."""
         self._visits = 0
-        """Those that it has made in this pass."""
+        """The number of visits of the current solver in this pass."""
         self.visited: tuple[int, int | None] | None = None
-        """The solver that made the last visit, and the row that it went to; None where the last piece had none."""
+        """The solver that made the last visit, and the visited row; None if the last piece had no visit."""
 
     @property
     def one_versus_rest(self) -> bool:
-        """Whether each class has a solver of its own."""
+        """Whether each class has its own solver."""
         return self.classes > 2 and self.settings.multiclass == "one-versus-rest"
 
     @property
     def solvers(self) -> Sequence[Solver]:
-        """One for the whole problem, or one for each class; none where the examples have been let go of."""
+        """One solver for the whole problem, or one for each class; empty if the examples have been released."""
         return self._solvers
 
     # ---- learning
 
     def ready(self, block: Block) -> Block:
-        """The block with each feature once in a row, because steps go by the length of rows."""
+        """Merge repeated features of a row, because steps depend on the length of rows."""
         return block.without_repeats()
 
     def begin(self, examples: Examples) -> None:
@@ -151,7 +150,7 @@ class Dual(CommonLearner):
         )
 
     def make_pass(self, epoch: int) -> None:
-        """A whole pass, without looking up."""
+        """Make a whole pass in one piece."""
         seed = self._seed(epoch)
         for solver in self._solvers:
             if not solver.done and solver.core.begin_pass(seed, 0):
@@ -159,7 +158,7 @@ class Dual(CommonLearner):
         self._finish_pass(epoch)
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
-        """Visits the examples that are not at rest; those that are count as visited, too, with the last piece."""
+        """Visit the examples that are not at rest. The others count as visited with the last piece."""
         left = examples.rows - skip
         if skip and left == 0:
             return
@@ -217,22 +216,22 @@ class Dual(CommonLearner):
         return fresh
 
     def start_at(self, multipliers: list[Array]) -> None:
-        """Goes on from other multipliers: for each solver, those of all rows of the block that it has begun with."""
+        """Continue from other multipliers: for each solver, those of all rows of the training block."""
         for solver, alpha in zip(self._solvers, multipliers, strict=True):
             solver.start_at(alpha[solver.core.rows()], 1.0)
         self._snapshot = None
 
     def aim_at(self, tol: float) -> None:
-        """Another gap to stop at, from now on."""
+        """Change the gap at which the solvers stop."""
         for solver in self._solvers:
             solver.tol = tol
 
-    # ---- what it is worth
+    # ---- results
 
     def course(self) -> Course:
-        """The objective of the weights in use, and its duality gap as a share of it, both exact.
+        """Return the exact objective of the current weights, and its relative duality gap.
 
-        In a pass after which it was not measured they are those of the best weights so far.
+        If the objective was not measured after this pass, both belong to the best weights so far.
         """
         if self._fitted is not None:
             return self._fitted.course
@@ -243,24 +242,24 @@ class Dual(CommonLearner):
         return Course(objective, gap / objective if objective else 0.0, all(solver.done for solver in self._solvers))
 
     def norm2(self) -> float:
-        """The squared length of the weights that the multipliers make up, bias included."""
+        """Return the squared length of the weights of the multipliers, with the bias."""
         if self._fitted is not None:
             return self._fitted.norm2
         return float(sum(solver.core.norm2 for solver in self._solvers))
 
     @property
-    def support(self) -> Support:
-        """The examples without which the weights would not be the same."""
+    def support(self) -> SupportVectors:
+        """The support vectors, without which the weights would be different."""
         if self._fitted is not None:
             return self._fitted.support
         rows = self._solvers[0].core.rows().astype(np.int64)
         pulls = np.hstack([solver.pulls() for solver in self._solvers])
         which = np.flatnonzero(pulls.any(axis=1))
         which = which[rows[which].argsort()]
-        return Support(rows[which], pulls[which])
+        return SupportVectors(rows[which], pulls[which])
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
-        """The weights: those with the smallest objective where it was just measured, else those of the multipliers."""
+        """Return the weights with the smallest objective if it was just measured, else those of the multipliers."""
         if self._snapshot is None:
             self._snapshot = self._as_weights(self._matrix())
         return self._snapshot
@@ -271,7 +270,7 @@ class Dual(CommonLearner):
         return kind(np.ascontiguousarray(all_of[:-1]), all_of[-1].copy(), self.classes)
 
     def last_weights(self) -> Array:
-        """Those of the multipliers, be there better ones; the last row is the bias."""
+        """Return the weights of the multipliers, even if there are better ones; the last row is the bias."""
         if not self._solvers:
             return self._matrix()
         return np.hstack([solver.core.weights(best=False) for solver in self._solvers])
@@ -284,12 +283,8 @@ class Dual(CommonLearner):
         return np.hstack([solver.weights() for solver in self._solvers])
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
-        """One row of `columns` scores for each row; there is nothing to average."""
+        """Return `columns` scores for each row; there are no averaged weights."""
         return self.weights().scores(rows)
-
-    def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
-        """The number of the best class for each row; the settings' `tie` says which of several."""
-        return _core.winners(self.scores(rows), self._tie)
 
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
@@ -298,16 +293,16 @@ class Dual(CommonLearner):
         return LinearScorer(self._as_weights(self.last_weights()), self.settings.traits.has_probabilities)
 
     def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
-        """None where the last piece of a pass had no visit."""
+        """Return the row of the last visit; no row if the last piece of a pass had no visit."""
         if self.visited is None:
             return np.zeros(0, np.int64), None
         turn, row = self.visited
         return np.array([] if row is None else [row], np.int64), turn if self.one_versus_rest else None
 
-    # ---- what it remembers
+    # ---- state
 
     def let_go(self) -> None:
-        """Keeps the weights and the multipliers, but not the examples."""
+        """Release the examples, and keep the weights and the multipliers."""
         if self._solvers:
             self._fitted = Fitted(self._matrix(), self.course(), self.norm2(), self.support, self._alphas())
             self._solvers = []
@@ -316,13 +311,13 @@ class Dual(CommonLearner):
         return self._fitted.alphas if self._fitted is not None else [solver.core.alpha() for solver in self._solvers]
 
     def get_state(self) -> State:
-        """All that is needed to go on, to the bit, as if nothing had happened."""
+        """Return everything that is needed to resume with the same bits."""
         states = [solver.get_state() for solver in self._solvers]
         state = {name: np.hstack([one[name] for one in states]) for name in states[0]}
         return {**state, "turn": np.array([self._turn, self._visits])}
 
     def set_state(self, state: State) -> None:
-        """Goes back to what `get_state` of a learner with the same settings, shape and examples gave."""
+        """Restore a state of a learner with the same settings, shape and examples."""
         parts = self._parts(state)
         for solver, one in zip(self._solvers, parts, strict=True):
             solver.core.check_state(core_of(one))
@@ -332,18 +327,18 @@ class Dual(CommonLearner):
         self._snapshot = None
 
     def check_state(self, state: State) -> None:
-        """That a state, which may come from anywhere, is one that can be set."""
+        """Raise an error if a state, which may come from a damaged file, cannot be restored."""
         check_forms(state, self.get_state(), unbounded=("numbers", "looks"))
         for solver, one in zip(self._solvers, self._parts(state), strict=True):
             solver.check_state(one)
         turn, visits = (int(number) for number in state["turn"])
-        need(0 <= turn <= len(self._solvers), "it is the turn of nobody")
+        need(0 <= turn <= len(self._solvers), "its current solver does not exist")
         pauses = state["pauses"][:, turn] if turn < len(self._solvers) else np.zeros(0, np.uint8)
         most = int(((pauses == AWAKE) | (pauses >= VISITED)).sum())
-        need(0 <= visits <= most, "it has made more visits than there are examples")
+        need(0 <= visits <= most, "it has more visits than there are examples")
 
     def _parts(self, state: State) -> list[State]:
-        """The state of each solver."""
+        """Return the state of each solver."""
         count = len(self._solvers)
         return [{name: part(array, number, count) for name, array in state.items()} for number in range(count)]
 
@@ -351,31 +346,28 @@ class Dual(CommonLearner):
         twin = Dual(self.settings, features=self.features, classes=self.classes, dtype=self.dtype)
         twin._solvers, twin._fitted, twin._start = self._solvers, self._fitted, self._start
         twin.let_go()
-        return {**twin.__dict__, "_tie": None, "_snapshot": None}
-
-    def __setstate__(self, saved: dict[str, Any]) -> None:
-        self.__dict__.update(saved, _tie=_core.Tie[saved["settings"].tie])
+        return {**twin.__dict__, "_snapshot": None}
 
 
 class Solver:
-    """One problem of the core, and when to measure how near it is to its optimum."""
+    """One problem of the core. It decides when to measure the distance to the optimum."""
 
     def __init__(self, core: _core.Dual, settings: SvmSettings, features: int) -> None:
         self.core = core
         self.tol = settings.tol
         self._C = core.C
         self._passes = 0
-        """Since C has grown."""
+        """The number of passes since C has grown."""
         self._room = math.inf
-        """To move, that was seen in the pass before the last measurement."""
+        """The room to move that was seen in the pass before the last measurement."""
         self._visits = 0
-        """Since the last measurement."""
+        """The number of visits since the last measurement."""
         self._updates = 0
-        """In this pass."""
+        """The number of updates in this pass."""
         self._fresh = False
-        """Whether nothing has moved since the last measurement."""
+        """Whether nothing has changed since the last measurement."""
         self._still = False
-        """Whether a whole pass after a measurement moved nothing: it is as near as it can be."""
+        """Whether a whole pass after a measurement changed nothing, so that the solver cannot get closer."""
         large = self._C * core.typical2
         if features <= FEW_FEATURES * len(core) and LARGE_C <= large < math.inf:
             steps = math.ceil(math.log(large / LOW_C, STEP))
@@ -384,16 +376,18 @@ class Solver:
 
     @property
     def climbs(self) -> bool:
-        """Whether C is still lower than it should be."""
+        """Whether C is still lower than its final value."""
         return self.core.C < self._C
 
     def start_at(self, alpha: Array, times: float) -> None:
-        """Takes over multipliers of another C, of which this one is so many times: as they are or, where that makes the
-        dual larger, grown or shrunk with C."""
+        """Start from multipliers of another C; the current C is `times` that one.
+
+        The multipliers are scaled like C if that makes the dual objective larger.
+        """
         if len(alpha) != len(self.core):
             raise DataError(
-                f"the multipliers to start from are those of {len(alpha)} examples, and now there are "
-                f"{len(self.core)}; start anew for other examples"
+                f"there are multipliers of {len(alpha)} examples to start from, but now there are {len(self.core)} "
+                "examples; start a new training for other examples"
             )
         if self.climbs and times > STEP:
             self.core.scale_to(self._C / times)
@@ -419,7 +413,7 @@ class Solver:
         return tally
 
     def look(self, *, measure: bool) -> None:
-        """After a pass: measures the objective if it is asked for, or time."""
+        """Measure the objective after a pass, if that is requested or due."""
         core, was_fresh = self.core, self._fresh
         if self.climbs:
             self._passes = (self._passes + 1) % PASSES_A_STEP
@@ -445,7 +439,7 @@ class Solver:
         self._updates = 0
 
     def jump(self) -> None:
-        """Goes to the hard margin, or proves that there is none; stays here where the way there is too long."""
+        """Find the hard margin, or prove that there is none. Keep the current state if that needs too many steps."""
         if self.done or len(self.core) == 0:
             return
         alpha = multipliers_of_hard_margin(self.core)
@@ -461,29 +455,30 @@ class Solver:
 
     @property
     def done(self) -> bool:
+        """Whether the solver is close enough to the optimum, or cannot get closer."""
         return self._still or self._is_near(self.core.primal) or self._has_own()
 
     @property
     def objective(self) -> float:
-        """Of the weights in use, or where they are not measured, of the best."""
+        """The objective of the current weights or, if it was not measured, of the best weights."""
         if self.climbs:
             return math.inf
         return self.core.own if self._has_own() else self.core.primal
 
     def weights(self) -> Array:
-        """The last row is the bias."""
+        """Return the weights; the last row is the bias."""
         best = self._is_near(self.core.primal) or (self._fresh and math.isfinite(self.objective))
         return self.core.weights(best and not self._has_own())
 
     def _has_own(self) -> bool:
-        """Whether the weights that the multipliers make up are near enough themselves."""
+        """Return whether the weights of the multipliers are close enough to the optimum."""
         return self._fresh and self._is_near(self.core.own)
 
     def _is_near(self, objective: float) -> bool:
         return not self.climbs and math.isfinite(objective) and objective - self.core.bound <= self.tol * objective
 
     def pulls(self) -> Array:
-        """How hard each example pulls at each column."""
+        """Return the coefficients of each example for each column of the weights."""
         alpha = self.core.alpha()
         return alpha if alpha.shape[1] > 1 else alpha * np.where(self.core.labels() == 1, 1.0, -1.0)[:, None]
 
@@ -496,14 +491,14 @@ class Solver:
         return {name: array if array.ndim == 2 else array[:, None] for name, array in state.items()}
 
     def check_state(self, state: State) -> None:
-        """That a state of the right form has numbers that it can have."""
+        """Raise an error if a state of the right shape has impossible numbers."""
         check_in_core(self.core.check_state, core_of(state))
         need(float(state["numbers"][LEVEL, 0]) <= self._C, "its C is larger than that of the settings")
         room, *counts, fresh, still = state["looks"][:, 0].tolist()
-        need(room >= 0, "it has less than no room to move")
-        need(all(0 <= count <= MOST and count == int(count) for count in counts), "it has counted impossible numbers")
-        need(counts[-1] < PASSES_A_STEP, "it has made too many passes with one C")
-        need({fresh, still} <= {0.0, 1.0}, "it says neither yes nor no where it must")
+        need(room >= 0, "its room to move is negative")
+        need(all(0 <= count <= MOST and count == int(count) for count in counts), "it has impossible counts")
+        need(counts[-1] < PASSES_A_STEP, "it has too many passes with one C")
+        need({fresh, still} <= {0.0, 1.0}, "it has flags that are neither 0 nor 1")
 
     def set_state(self, state: State) -> None:
         room, visits, updates, passes, fresh, still = state["looks"][:, 0].tolist()
@@ -513,12 +508,12 @@ class Solver:
 
 
 def core_of(state: State) -> State:
-    """What the core knows of a solver's state."""
+    """Return the part of a solver's state that belongs to the core."""
     return {name: array.ravel() if name in FLAT else array for name, array in state.items()}
 
 
 def part(array: NDArray[Any], number: int, of: int) -> NDArray[Any]:
-    """The columns of one solver among several."""
+    """Return the columns of one of several solvers."""
     if array.ndim < 2:
         return array
     width = array.shape[1] // of
@@ -527,5 +522,5 @@ def part(array: NDArray[Any], number: int, of: int) -> NDArray[Any]:
 
 @lru_cache(maxsize=1024)
 def seed_of_pass(seed: int, epoch: int) -> int:
-    """What makes the order of a pass (from 1): the same for the same seed, whatever came before."""
+    """Return the seed for the order of a pass (from 1). It depends only on the seed and the number of the pass."""
     return int(np.random.SeedSequence([seed, epoch - 1]).generate_state(1, np.uint64)[0])

@@ -1,4 +1,4 @@
-"""What a run can teach: classifiers, taggers, parsers, and structured perceptrons."""
+"""The interface between a run and the models that it trains: classifiers, taggers, parsers, structured perceptrons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class KeptModel(Protocol):
-    """A model that can be saved, and that a training can go on from."""
+    """A model that can be saved, and whose training can be resumed."""
 
     history: History
     resume: Saved | None
@@ -31,16 +31,16 @@ AnyModel = TypeVar("AnyModel", bound=KeptModel)
 
 @dataclass(slots=True)
 class PassTotals:
-    """What the visits of a pass add up to so far."""
+    """The totals of the visits of a pass so far."""
 
     visits: int = 0
-    """Examples that were visited, those of importance 0 included."""
+    """The number of visited examples, also of those with importance 0."""
     mistakes: int | None = 0
-    """None of a learner that does not judge before it learns; so is the loss."""
+    """None, like the loss, for a learner that does not predict during training."""
     updates: int = 0
     loss: float | None = 0.0
     weight: float = 0.0
-    """What the loss is divided by to get its mean."""
+    """The divisor for the mean loss."""
 
     def add(self, more: PassTotals) -> None:
         self.visits += more.visits
@@ -52,32 +52,32 @@ class PassTotals:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """When a run stops by itself."""
+    """The conditions for stopping a run."""
 
     epochs: int
     patience: int | None = None
-    """It stops after so many passes without a gain."""
+    """The run stops after this number of passes without an improvement."""
     gain: float = 0.0
-    """By how much a pass must be better than the best one so far."""
+    """The smallest improvement over the best pass so far that counts."""
     watches_loss: bool = False
-    """Whether a smaller loss is a gain, where nothing is held out ..."""
+    """Whether a smaller loss counts as an improvement if no rows are held out ..."""
     stops_by_loss: bool = False
-    """... and whether patience ends where there was none."""
+    """... and whether the run stops without such improvements."""
     gain_is_share: bool = False
-    """Whether the gain is a share of the loss, since that has no scale of its own."""
+    """Whether `gain` is a share of the loss, for losses that depend on the scale of the features."""
     comes_to_rest: bool = True
-    """Whether a pass that changes nothing is the last."""
+    """Whether the run stops after a pass that changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeLayout:
-    """How a file keeps a run to go on with. Names and order are those of files that were written before."""
+    """The layout of a saved run in a file. Names and order must stay those of older files."""
 
     facts: tuple[str, ...]
     sums: dict[str, type[int] | type[float]]
-    """The totals of the pass that was interrupted, and what kind of number each is."""
+    """The names and types of the totals of the interrupted pass."""
     weight: str
-    """What the sums call the weight of the visits."""
+    """The name of the total weight in the sums."""
 
     def write_sums(self, totals: PassTotals) -> dict[str, Any]:
         values = {name: getattr(totals, "weight" if name == self.weight else name) for name in self.sums}
@@ -100,71 +100,71 @@ OF_SENTENCES = ResumeLayout(
 
 
 class Trainable(ABC, Generic[AnyModel]):
-    """What a run teaches in passes. It can be left between two pieces of a pass and taken up again, to the bit."""
+    """Something that a run trains. It can be stopped between two pieces of a pass and resumed with the same bits."""
 
     layout: ClassVar[ResumeLayout]
     visited: ClassVar[str]
-    """What it learns from, in messages."""
+    """The name of the examples in messages."""
     if_too_large: ClassVar[str] = "the features are too large"
-    """Why weights may overflow, and what can be done."""
+    """The reason and the advice in the message about diverged training."""
     stays_resumable: ClassVar[bool] = True
-    """Whether training can go on from the finished model; else only from a checkpoint."""
+    """Whether training can be resumed from the finished model, and not only from a checkpoint."""
     works_after_passes: ClassVar[bool] = False
-    """Whether the model is not yet finished after the last pass."""
+    """Whether there is more work after the last pass."""
     stopping: Stopping
     rows: int
-    """How many examples a pass visits."""
+    """The number of examples that a pass visits."""
 
     @abstractmethod
     def new_history(self) -> History:
-        """A history without passes, which says how many examples there are."""
+        """Return a history without passes, but with the numbers of examples."""
 
     @abstractmethod
     def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
-        """Makes one pass (from 1) in pieces, and says what happened in each.
+        """Make one pass (from 1) in pieces, and return the totals of each.
 
-        So many visits of the pass were made before, and are skipped.
+        The first `skip` visits of the pass were made before an interruption, and are skipped.
         """
 
     @abstractmethod
     def accuracies(self) -> tuple[float | None, float | None]:
-        """Those of the last and of the averaged weights on what is held out; None where there are none."""
+        """Return the held-out accuracies of the last and of the averaged weights; None if there are none."""
 
     @abstractmethod
     def norm2(self) -> float:
-        """The squared length of the last weights."""
+        """Return the squared length of the last weights."""
 
     def course(self) -> Course:
-        """After a pass: how near it is to its optimum, if it nears one."""
+        """Return the distance to the optimum after a pass, if there is an optimum."""
         return Course()
 
     @abstractmethod
     def best(self) -> Saved:
-        """The weights as they are now, in case they turn out to be the best."""
+        """Return a copy of the current weights, which are the best so far."""
 
     @abstractmethod
     def check_best(self, best: Saved) -> None:
-        """That what a file has as the best weights can be used."""
+        """Raise an error if the best weights from a file cannot be used."""
 
     @abstractmethod
     def state(self) -> Arrays:
-        """All that is needed to go on."""
+        """Return everything that is needed to resume."""
 
     @abstractmethod
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
-        """Takes up what `state` gave after so many passes and so many visits of the next one.
+        """Restore what `state` returned after `passes` passes and `visits` visits of the next one.
 
-        It may come from anywhere: all of it is checked before anything is changed.
+        The state may come from a damaged file: all of it is checked before anything is changed.
         """
 
     @abstractmethod
     def digest(self) -> str | None:
-        """Of all that it learns from; None where nobody compares it."""
+        """Return a digest of all training examples; None if it is not compared."""
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> AnyModel:
-        """The model of a checkpoint. Only `Run.train` asks for models."""
+        """Return the model for a checkpoint. Only `Run.train` needs models."""
         raise NotImplementedError
 
     def finished(self, best: Saved | None, history: History, resume: Saved | None) -> AnyModel:
-        """The model with the best weights or, where none were kept, the last."""
+        """Return the model with the best weights or, if none were kept, with the last."""
         raise NotImplementedError

@@ -32,7 +32,7 @@ from markone.learning.run_options import Callback, RunOptions
 from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
 from markone.model.history import History
-from markone.model.model import Model, load
+from markone.model.model import Model, load, second_target
 from markone.model.rules import SOLVERS, Rule, owners_of
 from markone.model.settings import Settings, TrainSettings
 from markone.storage.saved import Saved
@@ -58,50 +58,50 @@ def train(
     bounds: bool | float = False,
     **settings: Unpack[TrainSettings],
 ) -> Model:
-    """Learns a model from a source, or from whatever `markone.read` opens.
+    """Train a model on a source, or on anything that `markone.read` opens.
 
     Parameters
     ----------
     source
-        A source, or what `markone.read` takes: a path, a frame, a list of texts.
+        A source, or anything that `markone.read` accepts: a path, a frame, a list of texts.
     target
-        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+        The target, as for `markone.read`, if `source` is not yet a source.
     rule
-        How to learn: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` and the `svm`,
-        which go to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
+        The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
+        which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
         default.
     features
-        The spec of the features: a `Features`, a dict or the name of a TOML file. By default every column is used as
-        suits its kind.
+        The specification of the features: a `Features`, a dict or the name of a TOML file. By default every column
+        is used, in a way that depends on its kind.
     functions
-        Python functions that make more features, by name.
+        Python functions that compute more features, by name.
     from_model
-        A model, or the path of one, to learn on from: with its features, settings and weights, and new features and
-        classes as the data have them. Which share of the rows is held out is chosen anew.
+        A model, or its path, to continue training from: with its features, settings and weights, and with the new
+        features and classes of the data. The held-out rows are chosen again.
     checkpoint
-        The path of a file in which the training is kept, after every pass and when Ctrl-C or SIGTERM interrupts it; or
-        a `Checkpoints` that says how often.
+        The path of a file in which the training is saved after every pass, and when Ctrl-C or SIGTERM interrupts it;
+        or `Checkpoints`, which also set how often.
     resume
-        Take up the training that is kept in the file of checkpoints, if there is one: the model will be, to the bit,
-        what it would have been without the interruption. Source and settings must be the same; `epochs` may be more.
-        Or the path of another file to take it up from, which may be that of a model: with more passes it becomes what
-        it would have been with them from the start.
+        True to resume the training from the checkpoint, if the file exists. The model will have the same bits as
+        without the interruption. Source and settings must be the same; only `epochs` may be larger. It can also be the
+        path of another file to resume from, such as a model: with more epochs, the result is the same as if it had been
+        trained with them from the start.
     threads
-        How many threads read and count; as many as there are cores by default. The result is the same.
+        The number of threads that read and count; by default, the number of cores. The result is the same.
     memory
-        Rows that need more than this go to a temporary file: bytes, or a text such as "2 GB"; half of the machine's
-        by default. The result is the same.
+        If the rows need more memory than this, they are stored in a temporary file: bytes, or a text such as "2 GB";
+        by default, half of the machine's memory. The result is the same.
     callback
-        Called with each pass; training ends when it returns True.
+        A function that is called with each pass; training ends when it returns True.
     progress
-        True for a bar on a terminal and lines elsewhere; or an object that is told how far the work is.
+        True for a progress bar on a terminal, or lines elsewhere; or an object with the methods of `Progress`.
     bounds
-        Note what the theory of the perceptron says of the run, as `model.history.bounds`: how many mistakes it allows,
-        and the largest margin that there may be. Instead of True, the margin of some plane that is known. Holds for the
-        rule `perceptron` as it is by default.
+        True to compute the mistake bound of the perceptron, as `model.history.bounds`: how many mistakes the theory
+        allows, and the largest possible margin. It can also be the margin of a plane that you know. This needs the rule
+        `perceptron` with its default settings.
     settings
-        All else is as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. One row of twenty is held out unless
-        `holdout` says otherwise or there are few.
+        All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
+        is held out, or none if there are few rows.
 
     Examples
     --------
@@ -119,19 +119,19 @@ def train(
         check_kept(kept, given)
     if base is not None:
         given = going_on(given, base)
-    how = settings_of(given, kept or base)
-    check_start(how, base, watched := wanted(bounds) or (kept is not None and kept.history.bounds is not None))
-    spec = spec_of(features, functions, kept or base, countable=how.traits.counts)
+    checked = settings_of(given, kept or base)
+    check_start(checked, base, watched := wanted(bounds) or (kept is not None and kept.history.bounds is not None))
+    spec = spec_of(features, functions, kept or base, countable=checked.traits.counts)
     source = opened(source, target, threads)
-    holdout = how.holdout if kept or "holdout" in given else None
+    holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
-        filling = Filling(source, holdout, how.seed, options.threads, options.memory, options.progress)
+        filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
         if kept is not None:
-            start = take_up(kept, filling, store, how)
+            start = take_up(kept, filling, store, checked)
         elif base is not None:
-            start = learn_on(base, filling, store, how)
+            start = learn_on(base, filling, store, checked)
         else:
-            start = begin(spec, filling, store, how)
+            start = begin(spec, filling, store, checked)
         training = ClassifierTraining(source, start, store)
         run = Run(training)
         if watched:
@@ -144,16 +144,16 @@ def train(
 def earlier_models(
     options: RunOptions, from_model: Any, functions: Mapping[str, Function] | None
 ) -> tuple[Model | None, Model | None]:
-    """The model whose training goes on, or the one whose weights are the start; neither for a training anew."""
+    """Return the model whose training is resumed, and the model to start from. At most one of them is not None."""
     if functions and isinstance(from_model, Model):
-        raise SettingsError("functions", "are those that the model has; leave them out")
+        raise SettingsError("functions", "are already in the model; leave them out")
     if options.resume_from is not None:
         return load(options.resume_from, functions), None
     return None, from_model if from_model is None or isinstance(from_model, Model) else load(from_model, functions)
 
 
 def check_start(settings: Settings, base: Model | None, watched: bool) -> None:
-    """That a training with these settings can start from the model, if there is one, and be watched, if it is to be."""
+    """Raise an error if a training cannot start from the base model, or if its mistake bound cannot be computed."""
     if watched and base is not None:
         raise not_bounded("the weights start from a model")
     if base is not None:
@@ -174,7 +174,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
-        """Notes in the history what the theory of the perceptron says of the run."""
+        """Compute the mistake bound of the perceptron during the run."""
         given = None if isinstance(bounds, bool) else float(bounds)
         self.bounding = Bounding(self.learner, history, given)
         if kept is None:
@@ -219,7 +219,7 @@ class ClassifierTraining(LearnerTraining[Model]):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What passes begin with, once the rows are in the store."""
+    """What passes start from, when the rows are in the store."""
 
     features: FeatureMap
     classes: list[Label]
@@ -227,7 +227,7 @@ class Start:
 
 
 def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
-    """Anew: with the features that the source has."""
+    """Start a new training with the features of the source."""
     features = FeatureMap(spec, filling.source.columns)
     drafts = filling.learn_features(features)
     settings = with_holdout(settings, filling)
@@ -238,7 +238,7 @@ def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings)
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
-    """From a model, with its features and its classes, and those that are new in the source."""
+    """Start from a model, with its features and classes, and with those that are new in the source."""
     filling.source = fitting(filling.source, base.features.columns)
     filling.keeps_drafts = False
     fresh = FeatureMap(base.features.spec, base.features.columns)
@@ -253,7 +253,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
-    """With the share of rows that are held out, which was settled by the first of them."""
+    """Return the settings with the share of held-out rows, which is known after the first reading."""
     assert filling.holdout is not None
     settings = replace(settings, holdout=filling.holdout)
     check_patience(settings)
@@ -261,7 +261,7 @@ def with_holdout(settings: Settings, filling: Filling) -> Settings:
 
 
 def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
-    """Where a training was left, with the same features and rows."""
+    """Resume a training with the same features and rows."""
     check_patience(settings)
     filling.source = fitting(filling.source, kept.features.columns)
     filling.add_rows(store, kept.features)
@@ -273,26 +273,26 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 def new_learner(
     settings: Settings, features: FeatureMap, classes: list[Label], blocks: Iterable[Block] = ()
 ) -> Learner:
-    """A learner with nothing left open, which is settled by the rows to learn from."""
+    """Return a learner with all defaults, some of which depend on the training rows."""
     settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
     events = None
     if settings.traits.counts:
         if settings.likelihood is not None and not features.may_be_counted_otherwise():
             raise SettingsError(
                 "likelihood",
-                "is that of texts, pixels and given rows, and there are none of them; numbers and categories are "
-                "counted as suits their kind: leave it out",
+                "is for texts, pixels and rows of features, but there are none; numbers and categories have their own "
+                "likelihoods, so leave it out",
             )
         events = EventKinds(features.groups(settings.likelihood), classes)
     return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
 
 
-# ---- what was asked for
+# ---- arguments and settings
 
 
 def opened(what: Any, target: Any, threads: int | None) -> Source:
     if isinstance(what, Source) and target is not None:
-        raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+        raise second_target()
     source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
     if source.target is None:
         raise no_target()
@@ -303,17 +303,17 @@ def check_names(settings: dict[str, Any]) -> None:
     known = [field.name for field in fields(Settings)]
     for name in settings:
         if name in signature(read).parameters:
-            raise SettingsError(name, f"belongs to markone.read: train(markone.read(..., {name}=...))")
+            raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def check_kept(kept: Model, given: dict[str, Any]) -> None:
-    """That a training can be taken up from it, with the settings that it had."""
+    """Raise an error if the training of a model cannot be resumed with these settings."""
     if kept.resume is None or "digest" not in kept.resume.facts:
         raise DataError(
-            "the file to resume from is a final model, which has not kept its training",
-            advice=("to learn on from its weights, say ", Setting("from_model", ...)),
+            "the file to resume from is a final model without its training state",
+            advice=("to continue training from its weights, set ", Setting("from_model", ...)),
         )
     declared = {field.name: field for field in fields(Settings)}
     now = {name: as_kept(declared[name], value) for name, value in given.items()}
@@ -321,31 +321,31 @@ def check_kept(kept: Model, given: dict[str, Any]) -> None:
 
 
 def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
-    """What is given, and else as in the model that it starts from, or as usual."""
-    how = Settings(**{**usual_settings(given, base), **given}).before_rows()
+    """Return the given settings, completed from the model to start from, or by defaults."""
+    settings = Settings(**{**usual_settings(given, base), **given}).before_rows()
     if "holdout" in given:
-        check_patience(how)
-    if how.traits.online and how.tol is not None and how.patience is None:
-        raise SettingsError("tol", "says what counts as better for patience; set it, too")
-    if "strength" in given and how.spelled_out().penalty is None and how.schedule != "inverse":
+        check_patience(settings)
+    if settings.traits.online and settings.tol is not None and settings.patience is None:
+        raise SettingsError("tol", "is the smallest improvement for patience; set patience, too")
+    if "strength" in given and settings.spelled_out().penalty is None and settings.schedule != "inverse":
         raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
-    return how
+    return settings
 
 
 def going_on(given: dict[str, Any], base: Model) -> dict[str, Any]:
-    """What is asked of a training that starts from a model: to its optimum, `logistic` would forget where it starts, so
-    that it takes a step at each example unless told otherwise."""
+    """Return the settings for a training that starts from a model: `logistic` then uses the solver 'online' by default,
+    because the other solvers would converge to the same optimum from any start."""
     rule = given.get("rule", base.settings.rule)
     return {**given, "solver": "online"} if rule in [*SOLVERS] and given.get("solver") is None else given
 
 
 def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
-    """Those of the model that a training starts from; of another rule or solver, those that any rule has."""
+    """Return the settings of the model to start from; for another rule or solver, only those that all rules have."""
     if base is None:
         return {"rule": USUAL_RULE}
     rule, before = given.get("rule", base.settings.rule), base.settings
     if rule == before.rule and given.get("solver", before.solver) == before.solver:
-        instead = {"alpha": "k", "k": "alpha"}  # of which only one can be
+        instead = {"alpha": "k", "k": "alpha"}  # only one of them can be set
         gone = {other for name, other in instead.items() if given.get(name) is not None}
         return {field.name: getattr(before, field.name) for field in fields(Settings) if field.name not in gone}
     return {"rule": rule} | {
@@ -357,9 +357,7 @@ def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
 
 def check_patience(settings: Settings) -> None:
     if settings.patience is not None and settings.holdout == 0 and settings.tol is None:
-        raise SettingsError(
-            "patience", "waits for held-out accuracy, or with tol for the loss; set holdout or tol, too"
-        )
+        raise SettingsError("patience", "needs held-out accuracy, or with tol the loss; set holdout or tol, too")
 
 
 def spec_of(
@@ -371,5 +369,5 @@ def spec_of(
         return base.features.spec
     given = Features.of(features, functions, countable=countable).settled(base.features.columns)
     if given.as_dict() != base.features.spec.as_dict():
-        raise SettingsError("features", "are those of the model that the training starts from; leave them out")
+        raise SettingsError("features", "are already in the model that the training starts from; leave them out")
     return base.features.spec

@@ -1,4 +1,4 @@
-"""Growing: a learner that starts where a model is, with room for new features and classes."""
+"""Makes learners that start from a model, with new features and classes."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from markone.model.settings import Settings
 
 
 def check_growth(base: Model, settings: Settings) -> None:
-    """That a rule can learn on from a model."""
+    """Raise an error if training with these settings cannot start from a model."""
     rule, before, traits = settings.rule, base.settings.rule, settings.traits
     if traits.nears_an_optimum and rule in SOLVERS:
         raise SettingsError(
             "solver",
-            f"is {settings.solver!r}, which looks at all rows at once and cannot learn on from a model; learn from all "
-            "data together, or learn on by the solver 'online'",
+            f"is {settings.solver!r}, which needs all rows at once and cannot continue training from a model; train "
+            "with all data together, or use the solver 'online'",
         )
     if traits.nears_an_optimum:
         raise SettingsError(
             "rule",
-            f"is {rule!r}, which looks at all rows at once and cannot learn on from a model; learn from all data "
-            "together, or learn on by a rule that takes a step at each example, such as 'mira'",
+            f"is {rule!r}, which needs all rows at once and cannot continue training from a model; train with all "
+            "data together, or use a rule that takes a step at each example, such as 'mira'",
         )
     if traits.online and base.scorer.weights is None:
-        raise SettingsError("rule", f"is {rule!r}, which starts from weights, and {before!r} made a model without any")
+        raise SettingsError("rule", f"is {rule!r}, which starts from weights, but a model of {before!r} has no weights")
     if not traits.online and rule != before:
-        raise SettingsError("rule", f"is {rule!r}, which cannot learn on from what {before!r} has learned")
+        raise SettingsError("rule", f"is {rule!r}, which cannot continue training from a model of {before!r}")
     settings.spelled_out().check_start(base.settings)
 
 
 def grown(base: Model, moved: NDArray[np.int64], fresh: Learner, classes: list[Label]) -> Learner:
-    """A learner at the model, where old feature i is now `moved[i]`, and the model's classes are among these; `fresh`
-    is one of all the features and classes that has learned nothing yet.
+    """Return a learner that starts from a model, with the features and classes of the untrained learner `fresh`.
 
-    An average starts anew, so that new examples count as much as they would from the start.
+    The model's feature i is now `moved[i]`, and `classes` contain the model's classes. Averaging starts again, so that
+    new examples have the same influence as in a new training.
     """
     number = KnownLabels(classes).number
     places = [place for label in base.classes if (place := number(label)) is not None]

@@ -1,4 +1,4 @@
-"""Bounds: what the theory of the perceptron says of one run."""
+"""The perceptron's mistake bound, computed for one training run."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ MOST_POINTS = 500
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Bounds(Brief):
-    """The numbers in the mistake bound, of a perceptron that starts at 0 and takes steps of 1.
+    """The numbers in the mistake bound, for a perceptron that starts at 0 and takes steps of 1.
 
-    After its k-th mistake, with R the length of the longest example and γ the margin of any plane that separates the
-    examples,
+    Let R be the length of the longest example, and γ the margin of any plane that separates the examples. Then after
+    the k-th mistake
 
         k²γ² ≤ |w|² ≤ kR²,    so that    k ≤ R²/γ².
 
-    A bias is the weight of a feature that is always 1, and is counted as one: in R, in |w|, and in margins. Of three
-    classes and more, w has the weights of all classes, and each example is as many as it has wrong classes: the right
-    class's weights should score higher than those of each other. An example x that is to move both is √2 |x| long.
+    A bias is the weight of a feature that is always 1, and it counts as such in R, in |w| and in margins. With three
+    or more classes, w contains the weights of all classes, and an example counts once for each wrong class: the right
+    class must score higher than that class. Such an example changes two weight vectors, so its length is √2 |x|.
     """
 
     mistakes: int
-    """k, of all passes together."""
+    """k, the number of mistakes in all passes."""
     radius2: float
     """R²."""
     norm2: float
-    """|w|² after the last mistake, added up from the margins of the mistakes."""
+    """|w|² after the last mistake, computed from the margins of the mistakes."""
     least: float | None
-    """The smallest |w|/k after any mistake: no plane has a greater margin. None before the first mistake."""
+    """The smallest |w|/k after any mistake: no plane has a larger margin. None before the first mistake."""
     bias: bool
-    """Whether there is one."""
+    """Whether the perceptron has a bias."""
     given: float | None = None
-    """The margin of some plane that was known beforehand."""
+    """The margin of a plane that was known before training."""
     found: float | None = None
-    """The margin of the last weights or of the averaged ones, where they separate the examples."""
+    """The margin of the last or the averaged weights, if they separate the examples."""
     stride: int = 1
-    """Every so many mistakes there is a point."""
+    """The number of mistakes between two points."""
     points: tuple[tuple[int, float], ...] = ()
-    """k and |w|² after it, the last one always; of a long run some, evenly spread."""
+    """Pairs of k and |w|². A long run has only some of them, evenly spaced, and always the last one."""
 
     def in_brief(self) -> str:
         allowed = "no bound is known" if self.bound is None else f"the theory allows {whole(self.bound)}"
@@ -52,7 +52,7 @@ class Bounds(Brief):
 
     @property
     def refuted(self) -> bool:
-        """Whether no plane can have the margin that was given."""
+        """Whether the run proves that no plane has the given margin."""
         return self.given is not None and self.least is not None and self.given > self.least * (1 + ROUNDING)
 
     @property
@@ -63,27 +63,27 @@ class Bounds(Brief):
 
     @property
     def bound(self) -> float | None:
-        """R²/γ², by this margin: no order of the examples leads to more mistakes."""
+        """R²/γ² for this margin. No order of the examples leads to more mistakes."""
         return None if self.margin is None else square(math.sqrt(self.radius2) / self.margin)
 
     @property
     def least_bound(self) -> float | None:
-        """R²/γ² can be no smaller, whatever γ is: it is what the largest margin gives that there may be."""
+        """R²/γ² for the largest margin that is possible. The true bound cannot be smaller."""
         return None if not self.least else square(math.sqrt(self.radius2) / self.least)
 
     @property
     def plane(self) -> str:
-        """Of which planes it speaks."""
+        """The kind of planes that the bound is about."""
         return "plane" if self.bias else "plane through the origin"
 
     def sentences(self) -> Iterator[str]:
-        """What follows, in words."""
+        """Return the conclusions, one sentence after the other."""
         if not self.mistakes:
             yield "Made no mistakes."
             return
         made = f"Made {self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
         if self.bound is None or self.margin is None:
-            yield f"{made}. The weights do not separate the examples, so that no bound is known."
+            yield f"{made}. The weights do not separate the examples, so no bound is known."
         else:
             of = "of the weights" if self.margin == self.found else "that was given"
             yield (
@@ -93,33 +93,33 @@ class Bounds(Brief):
         if self.refuted and self.given is not None:
             yield f"No {self.plane} has the margin that was given, {plain_number(self.given)}."
         if self.least is not None and self.least_bound is not None:
-            doubt = "" if self.bound is not None else ", if they can be separated at all"
+            doubt = "" if self.bound is not None else ", if the examples can be separated at all"
             yield (
                 f"No {self.plane} has a margin above {plain_number(self.least)}, the smallest |w|/k of the run: R²/γ² "
-                f"is {whole(self.least_bound)} at least{doubt}."
+                f"is at least {whole(self.least_bound)}{doubt}."
             )
         if self.bias:
-            yield "The bias counts as a weight here, of a feature that is always 1."
+            yield "The bias counts here as the weight of a feature that is always 1."
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """Return all numbers for JSON."""
         return {**asdict(self), "margin": self.margin, "bound": self.bound, "least_bound": self.least_bound}
 
 
 ROUNDING = 1e-6
-"""What rounding may have added to |w|² or taken from it, as a share of kR²."""
+"""The largest rounding error of |w|², as a share of kR²."""
 
 
 def square(number: float) -> float:
-    """Infinite where it is beyond all numbers, which `**` takes for a mistake."""
+    """Return the square, which is infinite if it overflows. The operator `**` would raise an exception."""
     return number * number
 
 
 def whole(bound: float) -> str:
-    """Without its fraction, but for what rounding has taken from a whole number.
+    """Return the bound without its fraction. A number that rounding has put just below a whole number is rounded up.
 
     >>> whole(40.7), whole(25.999999999999996), whole(3.2e12)
     ('40', '26', '3.2e+12')

@@ -1,4 +1,4 @@
-"""Counts: in how many training examples the strongest features of each class occur, and the odds that this makes."""
+"""Counts in how many training examples the strongest features of each class occur, and computes odds from that."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from markone.features.precomputed import Given
 from markone.storage.saved import Saved
 
 STRONGEST = 100
-"""So many features for each class, and as many against it."""
+"""The number of features that are counted for each class, and also against it."""
 MOST_ROWS = 2**48
 VALUES_AT_ONCE = 2**20
 
@@ -33,12 +33,12 @@ Weights = _core.Weights32 | _core.Weights64
 
 
 class Count(NamedTuple):
-    """In how many training examples a feature occurs."""
+    """The number of training examples in which a feature occurs."""
 
     inside: int
-    """Those of a class."""
+    """The number in a class."""
     outside: int
-    """Those of all other classes."""
+    """The number in all other classes."""
     odds: float
     """P(feature | class) / P(feature | other classes), with 1 added to each count and 2 to each total."""
 
@@ -48,9 +48,9 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Counts(Brief):
-    """For pairs of a feature and a class: in how many examples of the class it occurs, and in how many of all.
+    """For pairs of a feature and a class: how many examples of the class, and how many of all, have the feature.
 
-    The pairs are in the order of the features, and of the classes of each.
+    The pairs are sorted by feature, and then by class.
     """
 
     features: NDArray[np.uint32]
@@ -61,7 +61,7 @@ class Counts(Brief):
     """How many examples each class has."""
 
     def of(self, feature: int, number: int) -> Count | None:
-        """What is known of a feature in class `number`; None where it was not counted."""
+        """Return the count of a feature in class `number`, or None if it was not counted."""
         pair = self._pairs.get((feature, number))
         if pair is None:
             return None
@@ -80,7 +80,7 @@ class Counts(Brief):
         return {pair: i for i, pair in enumerate(pairs)}
 
     def renumbered(self, stays: NDArray[np.bool_]) -> Counts:
-        """The counts of the features that stay, by their new numbers, after others were pruned."""
+        """Return the counts of the features that stay after pruning, with their new numbers."""
         kept = stays[self.features]
         numbers = (np.cumsum(stays) - 1)[self.features[kept]].astype(np.uint32)
         return Counts(numbers, self.classes[kept], self.inside[kept], self.total[kept], self.rows)
@@ -90,12 +90,12 @@ class Counts(Brief):
 
     @classmethod
     def load(cls, saved: Saved, width: int, classes: int) -> Counts:
-        """From a file, which may have anything in it, for a model of so many features and classes."""
+        """Read the counts from a file, which may contain anything, for a model with `width` features."""
         if saved.facts or saved.arrays.keys() != DTYPES.keys():
-            raise damaged("has other parts than it should")
+            raise damaged("has the wrong parts")
         for name, array in saved.arrays.items():
             if array.dtype != DTYPES[name] or array.ndim != 1:
-                raise damaged(f"has {name!r} in another form than it should")
+                raise damaged(f"has {name!r} with a wrong type or shape")
         counts = cls(**saved.arrays)
         pairs = len(counts.features)
         if len(counts.rows) != classes or {len(counts.classes), len(counts.inside), len(counts.total)} != {pairs}:
@@ -131,26 +131,26 @@ def damaged(problem: str) -> ModelFileError:
     return ModelFileError(f"the table of counts in the model file {problem}; the file is damaged, make the model again")
 
 
-# ---- what is strong
+# ---- the strongest features
 
 
 class Strongest(NamedTuple):
-    """The features of largest weight for one class, the strongest first."""
+    """The features with the largest weights for or against one class, the strongest first."""
 
     number: int
-    """The class."""
+    """The number of the class."""
     speaks_for: bool
-    """Whether they speak for the class or against it."""
+    """Whether the features support the class, or another one."""
     features: NDArray[np.uint32]
     weights: NDArray[np.float64]
-    """As they are. Of two classes it is the second that has weights: what speaks for the first has negative ones."""
+    """The weights of the features. With two classes, the features that support the first have negative weights."""
 
 
 def strongest(weights: Weights, most: int = STRONGEST) -> Iterator[Strongest]:
-    """For each class the features that speak for it most and, of more than two, those that speak against it most.
+    """Return the features that support each class most and, with more than two classes, those most against it.
 
-    Of two classes, what speaks against one speaks for the other. Among features of the same weight the first ones are
-    taken.
+    With two classes, a feature that is against one class supports the other. Among features with equal weights, the
+    first ones are chosen.
     """
     columns = weights.bias().size
     best = [[(np.zeros(0, np.uint32), np.zeros(0)) for _ in (1, -1)] for _ in range(columns)]
@@ -177,7 +177,7 @@ def better(
     more_weights: NDArray[np.float64],
     most: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """The `most` largest positive weights, of some that are in order and of more whose features come later."""
+    """Return the `most` largest positive weights of some sorted ones and of more, whose features come later."""
     least = weights[-1] if len(weights) == most else 0.0
     chosen = np.flatnonzero(more_weights > least)
     if len(chosen) > most:
@@ -193,10 +193,7 @@ def better(
 
 
 def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, features: FeatureMap) -> Counts:
-    """Counts the strongest features of each class in the rows that a model was learned from.
-
-    Rows whose label is negative are passed over.
-    """
+    """Count the strongest features of each class in the training rows. Rows with a negative label are skipped."""
     countable = countable_features(features)
     pairs = np.unique(
         np.concatenate(
@@ -208,7 +205,7 @@ def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, fea
     )
     chosen, of_class = (pairs >> np.uint64(32)).astype(np.uint32), (pairs & np.uint64(NOBODY)).astype(np.uint32)
     places = np.full(features.width, NOBODY, np.uint32)
-    places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # of several the first stays
+    places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # the first pair of a feature stays
     inside, total = np.zeros(len(chosen), np.int64), np.zeros(len(chosen), np.int64)
     rows = np.zeros(classes, np.int64)
     for block in blocks:
@@ -224,12 +221,12 @@ def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, fea
 
 
 def countable_features(features: FeatureMap) -> NDArray[np.bool_]:
-    """Which features an example has or has not."""
+    """Return for each feature whether it can be counted, because an example either has it or not."""
     return np.concatenate([np.full(part.width, is_countable(part)) for part in features.parts])
 
 
 def is_countable(part: Part) -> bool:
-    """Whether its features are there or not there. That a number is not 0 says nothing."""
+    """Return whether an example either has or does not have the features. It is not meaningful to count numbers."""
     if isinstance(part, Pixels):
         return part.settings.pixels == "on-off"
     if isinstance(part, Given):

@@ -1,4 +1,4 @@
-"""Evaluation: what a model gets right and wrong, counted while examples go by."""
+"""Evaluation: counts right and wrong predictions, batch by batch."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ STRANGERS_SHOWN = 5
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Brief):
-    """How a model did on labelled examples. Printed, it is a table."""
+    """The result of a model on labelled examples. It prints as a table."""
 
     classes: list[Label]
-    """The model's."""
+    """The classes of the model."""
     counts: dict[tuple[int, int], int]
-    """How often a class was taken for another, by their numbers; `len(classes)` stands for labels that it does not
-    know, which it cannot get right."""
+    """The number of examples for each pair of a true and a predicted class. The true class `len(classes)` stands for
+    all labels that the model does not know; these are always mistakes."""
     strangers: list[Label]
-    """The first of those labels."""
+    """The first labels that the model does not know."""
     unlabelled: int = 0
-    """Examples that were passed over because they have no label."""
+    """The number of examples that were skipped because they have no label."""
     log_loss: float | None = None
-    """The mean of -ln of the probability of the right class, over examples whose label the model knows; None where a
-    model has no probabilities."""
+    """The mean of -ln P(right class) over the examples whose label the model knows; None if the model has no
+    probabilities."""
 
     def in_brief(self) -> str:
         return f"accuracy {self.accuracy:.2%} of {self.total:,} examples, {len(self.classes):,} classes"
 
     @cached_property
     def total(self) -> int:
-        """The labelled examples."""
+        """The number of labelled examples."""
         return sum(self.counts.values())
 
     @cached_property
     def right(self) -> int:
-        """Those whose label was predicted."""
+        """The number of examples whose label was predicted."""
         return sum(count for (truth, found), count in self.counts.items() if truth == found)
 
     @property
@@ -65,7 +65,7 @@ class Evaluation(Brief):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the accuracy lies on all examples of this kind, with a probability of 95 % (Wilson 1927)."""
+        """The 95 % confidence interval of the accuracy (Wilson 1927)."""
         n, p, z = self.total, self.accuracy, NORMAL_95
         middle = (p + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
@@ -73,28 +73,28 @@ class Evaluation(Brief):
 
     @cached_property
     def support(self) -> NDArray[np.int64]:
-        """How many examples each class has."""
+        """The number of examples of each class."""
         return self._sums(0)[:-1]
 
     @property
     def unknown(self) -> int:
-        """Examples whose label the model does not know."""
+        """The number of examples whose label the model does not know."""
         return int(self._sums(0)[-1])
 
     @property
     def majority(self) -> tuple[Label, float]:
-        """The class with most examples, and the accuracy of saying nothing else."""
+        """The most frequent class, and the accuracy of always predicting it."""
         most = int(self.support.argmax())
         return self.classes[most], int(self.support[most]) / self.total
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
-        """Of what was predicted to be of a class, the share that is; 0 where nothing was."""
+        """For each class, the share of its predictions that are right; 0 if it was never predicted."""
         return ratio(self._hits, self._sums(1)[:-1])
 
     @cached_property
     def recall(self) -> NDArray[np.float64]:
-        """Of what is of a class, the share that was predicted to be; 0 where nothing is."""
+        """For each class, the share of its examples that were predicted right; 0 if it has no examples."""
         return ratio(self._hits, self.support)
 
     @cached_property
@@ -104,13 +104,13 @@ class Evaluation(Brief):
 
     @property
     def macro_f1(self) -> float:
-        """The mean of the classes' F1, each counting the same; of those that occur or were predicted."""
+        """The unweighted mean of F1 over the classes that occur or were predicted."""
         met = (self.support > 0) | (self._sums(1)[:-1] > 0)
         return float(self.f1[met].mean())
 
     @property
     def confusion(self) -> NDArray[np.int64]:
-        """A matrix: row i, column j is how often class i was taken for class j."""
+        """The confusion matrix: row i, column j is how often class j was predicted for class i."""
         size = len(self.classes)
         matrix = np.zeros((size, size), np.int64)
         for (truth, found), count in self.counts.items():
@@ -119,13 +119,13 @@ class Evaluation(Brief):
         return matrix
 
     def confusions(self, most: int = CONFUSIONS_SHOWN) -> list[tuple[Label, Label, int]]:
-        """The commonest mistakes: what it is, what it was taken for, and how often."""
+        """Return the most frequent mistakes: the true class, the predicted class, and the number of examples."""
         wrong = [(pair, count) for pair, count in self.counts.items() if len(self.classes) > pair[0] != pair[1]]
         wrong.sort(key=lambda one: (-one[1], one[0]))
         return [(self.classes[truth], self.classes[found], count) for (truth, found), count in wrong[:most]]
 
     def _sums(self, axis: int) -> NDArray[np.int64]:
-        """How often each class is the truth (0) or was predicted (1); the last is for labels that are unknown."""
+        """Count how often each class is the truth (0) or was predicted (1); the last count is for unknown labels."""
         sums = np.zeros(len(self.classes) + 1, np.int64)
         for pair, count in self.counts.items():
             sums[pair[axis]] += count
@@ -136,7 +136,7 @@ class Evaluation(Brief):
         return np.array([self.counts.get((i, i), 0) for i in range(len(self.classes))], np.int64)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """Return all numbers for JSON."""
         label, share = self.majority
         names = ("precision", "recall", "f1", "support")
         return {
@@ -164,7 +164,7 @@ class Evaluation(Brief):
         low, high = self.interval
         facts = [
             ("accuracy", f"{self.accuracy:.2%}", f"95% interval: {low:.2%} to {high:.2%}"),
-            ("majority", f"{share:.2%}", f"by always saying {shown(label)}"),
+            ("majority", f"{share:.2%}", f"by always predicting {shown(label)}"),
         ]
         if self.log_loss is not None:
             facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
@@ -176,7 +176,7 @@ class Evaluation(Brief):
             names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
             lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
         if self.unlabelled:
-            lines.append(f"{self.unlabelled:,} more have no label and were passed over.")
+            lines.append(f"{self.unlabelled:,} more have no label and were skipped.")
         lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
         lines += [*self._by_class(), ""]
         matrix = self._matrix() if len(self.classes) <= MOST_IN_MATRIX else []
@@ -214,26 +214,26 @@ class Evaluation(Brief):
 
 
 def no_better(accuracy: float, majority: float, on: str, rule: str = "another rule") -> list[str]:
-    """What is to be said first of a model that is no better than always saying the commonest class; nothing of others.
+    """Return a warning if a model is no better than always predicting the most frequent class, or an empty list.
 
     >>> no_better(0.9, 0.6, "the test")
     []
     >>> print("\\n".join(no_better(0.55, 0.6, "the test")))
-    The model is no better than always saying the commonest class: 55.0% right on
-    the test, against 60.0%. Try another rule, other features or more data; or the
-    labels do not depend on these features.
+    The model is no better than always predicting the most frequent class: 55.0%
+    right on the test, against 60.0%. Try another rule, other features or more data;
+    or the labels do not depend on these features.
     """
     if accuracy > majority or majority == 1:
         return []
     return textwrap.wrap(
-        f"The model is no better than always saying the commonest class: {accuracy:.1%} right on {on}, against "
+        f"The model is no better than always predicting the most frequent class: {accuracy:.1%} right on {on}, against "
         f"{majority:.1%}. Try {rule}, other features or more data; or the labels do not depend on these features.",
         SCREEN,
     )
 
 
-class Tally:
-    """Counts batch after batch; what it keeps grows with the classes, not with the examples."""
+class EvaluationTally:
+    """Counts predictions batch by batch. Its memory depends on the number of classes, not of examples."""
 
     def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:
         self.classes = classes
@@ -248,7 +248,7 @@ class Tally:
     def add(
         self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.int64], scores: NDArray[np.float32]
     ) -> None:
-        """A batch: its labels by their numbers in `names`, which may grow, and what was found."""
+        """Add a batch: its labels as indices of `names`, which may grow, the predicted classes, and the scores."""
         self._learn(names)
         labelled = labels != UNLABELLED
         self.unlabelled += int((~labelled).sum())
@@ -262,7 +262,7 @@ class Tally:
             self.loss -= float(log_probabilities(scores[labelled][known])[np.arange(known.sum()), truth[known]].sum())
 
     def _learn(self, names: list[Label]) -> None:
-        """The class of each label."""
+        """Find the classes of the labels that are new in `names`."""
         new = names[len(self.numbers) :]
         unknown = len(self.classes)
         found = [self.labels.number(name) for name in new]
@@ -276,13 +276,13 @@ class Tally:
             raise DataError("there are no labelled examples to measure accuracy on")
         if all(truth == len(self.classes) for truth, _ in self.counts):
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
-            raise DataError(f"none of the labels ({theirs}) is one of the model's ({mine})")
+            raise DataError(f"none of the labels ({theirs}) is a class of the model ({mine})")
         loss = self.loss / self.known if self.has_probabilities else None
         return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
 
 
 def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """The logarithms of the softmax of the scores, which may be infinite."""
+    """Return the logarithm of the softmax of the scores, which may be infinite."""
     scores = of_each_class(scores).astype(np.float64)
     top = scores.max(axis=1, keepdims=True)
     above: NDArray[np.float64] = np.subtract(scores, top, out=np.zeros_like(scores), where=scores != top)
@@ -291,12 +291,12 @@ def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
-    """Scores in which, of two classes, the first has its 0."""
+    """Return one score for each class: with two classes, a 0 is added for the first."""
     return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
 
 def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
-    """0 where both are."""
+    """Return the quotients, and 0 for 0 / 0."""
     return above / np.maximum(below, 1)
 
 
@@ -305,7 +305,7 @@ def shown(label: Label) -> str:
 
 
 def columns(rows: list[list[str]], texts: int = 1) -> list[str]:
-    """Lines in which columns stand below each other: texts to the left, numbers to the right."""
+    """Return the lines of a table: the first `texts` columns are left-aligned, the numbers right-aligned."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(padded(row, widths, texts)).rstrip() for row in rows]
 

@@ -1,4 +1,4 @@
-"""Events: how often each one was met in each class. They are all that naive Bayes learns."""
+"""Events: how often each one occurred in each class. Naive Bayes learns nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from markone.storage.saved import Contents, Saved, damaged
 Floats = NDArray[np.float64]
 
 PLANES = 5
-"""What is kept of a number: the sum of importance; sums of values and of squares, two doubles each (core/bayes)."""
+"""A number has five sums: of importance (one double), and of values and squares (two doubles each; core/bayes)."""
 LARGEST = 1e150
 LARGEST_IMPORTANCE = 1e15
 ROUNDING = 1e-9
@@ -28,17 +28,17 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Events(Brief):
-    """Counts, which are added to in place. Those of whole numbers are exact, in whatever order they come."""
+    """Counts, which are changed in place. Counts of whole numbers are exact, and do not depend on the order of rows."""
 
     groups: tuple[Group, ...]
     rows: Floats
     """The importance of the rows of each class."""
     counts: Floats
-    """Features × classes: occurrences of words, and rows that have a feature."""
+    """Features × classes: how often words occur, or how many rows have a feature."""
     numbers: Floats
     """Numbers × planes × classes."""
     others: Floats
-    """Groups × classes: events whose features are not there any more."""
+    """Groups × classes: events of features that were pruned."""
     core: _core.EventGroups = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Events(Brief):
 
     @classmethod
     def none(cls, groups: Groups, width: int, classes: int) -> Events:
-        """Nothing counted yet."""
+        """Return counts that are all 0."""
         numbers = len(numbers_of(groups))
         return cls(
             tuple(groups),
@@ -65,12 +65,12 @@ class Events(Brief):
         return len(self.rows)
 
     def add(self, block: Block, order: NDArray[np.int64] | None = None) -> float:
-        """Counts the rows of a block, all or those that `order` names; how much importance they have."""
+        """Count the rows of a block, or only those in `order`, and return the sum of their importance."""
         self.check(block, order)
         return self.core.count(block.rows, block.labels, block.importance, order, self.rows, self.counts, self.numbers)
 
     def check(self, block: Block, order: NDArray[np.int64] | None = None) -> None:
-        """That its rows can be counted."""
+        """Raise a `DataError` if the rows cannot be counted."""
         if block.importance is not None and block.importance.max(initial=0) > LARGEST_IMPORTANCE:
             raise DataError(
                 f"a weight of {block.importance.max():g} is too large to be counted; divide the weights by a constant"
@@ -80,24 +80,25 @@ class Events(Brief):
             return
         row, feature, value = found
         if abs(value) > LARGEST:
-            raise DataError(f"feature {feature} has the value {value:g} in row {row}, which is too large; scale it")
+            raise DataError(f"feature {feature} has the value {value:g} in row {row}, which is too large; rescale it")
         raise DataError(
-            f"Negative values in data: feature {feature} has the value {value:g} in row {row}, and a multinomial "
-            "counts occurrences; for measurements take the likelihood 'gaussian', for what is there or not 'bernoulli'"
+            f"Negative values in data: feature {feature} has the value {value:g} in row {row}, but a multinomial "
+            "counts occurrences; use the likelihood 'gaussian' for measurements, or 'bernoulli' for features that are "
+            "present or absent"
         )
 
     def arrays(self) -> dict[str, Any]:
         return {"rows": self.rows, "counts": self.counts, "numbers": self.numbers, "others": self.others}
 
     def with_arrays(self, arrays: Mapping[str, Any]) -> Events:
-        """Other counts of the same events, which are copied."""
+        """Return the same events with copies of other counts."""
         return Events(self.groups, **{name: array.copy() for name, array in arrays.items()})
 
     def copy(self) -> Events:
         return self.with_arrays(self.arrays())
 
     def merged(self, more: Events) -> Events:
-        """What both have counted, of the same features and classes."""
+        """Return the sum of both counts, which must have the same features and classes."""
         if self.groups != more.groups or self.counts.shape != more.counts.shape:
             raise DataError("counts can only be added to those of the same features and classes")
         numbers = np.concatenate(
@@ -117,13 +118,13 @@ class Events(Brief):
         )
 
     def moved(self, groups: Groups, width: int, features: NDArray[np.int64], classes: int, places: list[int]) -> Events:
-        """The same counts among more features and classes: old feature i is `features[i]`, old class k `places[k]`."""
+        """Return the counts with more features and classes: feature i becomes `features[i]`, class k `places[k]`."""
         wider = Events.none(groups, width, classes)
         starts = [group.start for group in groups]
         for group, others in zip(self.groups, self.others, strict=True):
             place = bisect_right(starts, int(features[group.start])) - 1
             if place < 0 or groups[place].kind != group.kind:
-                raise DataError("counts can only be kept where the features stay what they were")
+                raise DataError("counts can only be kept if the features stay of the same kind")
             wider.others[place, places] += others
         numbers = numbers_of(groups).searchsorted(features[numbers_of(self.groups)])
         wider.rows[places] = self.rows
@@ -132,7 +133,7 @@ class Events(Brief):
         return wider
 
     def pruned(self, kept: NDArray[np.bool_]) -> Events:
-        """Without some features, whose events still count among those of their groups."""
+        """Return the counts without some features. Their events still count in the totals of their groups."""
         which, groups = pruned(self.groups, kept)
         others = self.others.copy()
         for i, group in enumerate(self.groups):
@@ -157,7 +158,7 @@ class Events(Brief):
 
     @classmethod
     def load(cls, saved: Saved, classes: int) -> Events:
-        """What `save` gave, out of a file that may come from anywhere."""
+        """Restore what `save` returned, from a file that may contain anything."""
         contents = Contents(saved)
 
         def array(name: str, *shape: int | None) -> Floats:
@@ -173,13 +174,13 @@ class Events(Brief):
         return events
 
     def check_sense(self) -> None:
-        """That it may have been counted: arrays of the right form may come from anywhere."""
+        """Raise an error if the numbers cannot be counts; a damaged file may contain any numbers."""
         for name, array in self.arrays().items():
             if not np.isfinite(array).all():
-                raise damaged(f"{name!r} has numbers that are not finite")
+                raise damaged(f"{name!r} contains NaN or infinity")
         counted = (self.rows, self.counts, self.others, self.numbers[:, 0], self.numbers[:, 3])
         if any((array < 0).any() for array in counted):
-            raise damaged("it has counted less than nothing")
+            raise damaged("it has negative counts")
         most = self.rows * (1 + ROUNDING)
         for group in self.groups:
             if group.kind in ("bernoulli", "categorical") and (self.counts[group.start : group.end] > most).any():
@@ -189,7 +190,7 @@ class Events(Brief):
 
 
 def add_twofold(a: Floats, b: Floats) -> Floats:
-    """The sums of numbers that are two doubles each, in the second dimension, as the core adds them."""
+    """Return the sums of numbers that consist of two doubles each, added in the same way as in the core."""
     high, low = a[:, 0], a[:, 1]
     for more in (b[:, 0], b[:, 1]):
         high, rest = add_exactly(high, more)
@@ -198,14 +199,14 @@ def add_twofold(a: Floats, b: Floats) -> Floats:
 
 
 def add_exactly(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """The sum, and what was rounded off."""
+    """Return the rounded sum, and the rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def narrowed(array: Floats) -> NDArray[Any]:
-    """In half the bytes where nothing is lost by it: most counts are small whole numbers."""
+    """Return the array as 32-bit integers if that loses nothing: most counts are small whole numbers."""
     if array.size and not 0 <= array.min() <= array.max() < 2**32:
         return array
     narrow = array.astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Explanations: of a prediction, as the lecture's table that sums to the score; of a model, by its strong features."""
+"""Explains a prediction by a table whose products sum to the score, and a model by its strongest features."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from markone.model.model import Model
 
 LABEL_WIDTH = 10
-"""Of a label above a column."""
+"""The largest width of a label above a column."""
 
 
 class Shown(Brief):
-    """What can be seen as plain text, on a terminal, as HTML and in a notebook."""
+    """A result that can be shown as plain text, on a terminal, as HTML and in a notebook."""
 
     __slots__ = ()
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        """Sentences, tables and marked texts, as one reads them."""
+        """Return sentences, tables and marked texts, in the order of reading."""
         raise NotImplementedError
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, in what JSON has."""
+        """Return all of it for JSON."""
         raise NotImplementedError
 
     def __str__(self) -> str:
-        """Without colours, for a screen of 80 columns."""
+        """Return the text without colours, for a screen of 80 columns."""
         return "\n".join(as_plain(part) for part in self.parts() if not isinstance(part, list))
 
     def html(self) -> str:
-        """A page of its own, which can be saved and opened in a browser."""
+        """Return a complete page, which can be saved and opened in a browser."""
         return html.page("Explanation", self._repr_html_())
 
     def _repr_html_(self) -> str:
@@ -81,7 +81,7 @@ def as_html(part: str | Grid | list[MarkedText]) -> Iterator[str]:
 
 
 def as_rich(part: str | Grid | list[MarkedText], colours: bool, width: int) -> Iterator[Text]:
-    """Never as strings, in which rich would look for markup."""
+    """Return the lines as `Text`, because rich would look for markup in strings."""
     from rich.text import Text
 
     if isinstance(part, str):
@@ -106,12 +106,12 @@ def largest_mark(texts: list[MarkedText]) -> float:
 
 
 class Row(NamedTuple):
-    """What one feature adds to a score."""
+    """The contribution of one feature to a score."""
 
     feature: str
     value: float
     weight: float | None
-    """None where it has none of its own."""
+    """None if the feature has no weight of its own."""
     product: float
 
     def __repr__(self) -> str:
@@ -120,13 +120,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoreTable(Brief):
-    """The score of a class, feature by feature."""
+    """The score of a class as a sum over features."""
 
     label: Label
     score: float
-    """The sum of the products: to the bit, once it is rounded, what `scores` gives."""
+    """The sum of the products. After rounding, it has the same bits as the result of `scores`."""
     rows: list[Row]
-    """Features that are not 0 in the example, and BIAS, whose value is 1: first what decided most."""
+    """The features of the example that are not 0, and BIAS with the value 1; the largest contributions come first."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"label": plain_label(self.label), "score": self.score, "rows": [row._asdict() for row in self.rows]}
@@ -134,34 +134,34 @@ class ScoreTable(Brief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Shown):
-    """Why a model predicts what it predicts for one example.
+    """Why a model makes its prediction for one example.
 
-    Of two classes the first scores 0 and the second has all the weights. So there is one table, that of the second
-    class: what is positive in it speaks for the second class, and what is negative for the first. Of more classes there
-    are the tables of the winner and of the runner-up, and their difference: what is positive there speaks for the
-    winner, and what is negative for the runner-up. The words of texts are marked in the same sense.
+    With two classes, the first scores 0 and the second has all the weights. There is one table, for the second class:
+    positive products support the second class, and negative products the first. With more classes there are tables for
+    the winner and the runner-up, and their difference: there, positive products support the winner, and negative
+    products the runner-up. The words of texts are marked in the same way.
     """
 
     prediction: Label
-    """The class that wins."""
+    """The class with the best score."""
     runner_up: Label
-    """The best of the others."""
+    """The second-best class."""
     tables: tuple[ScoreTable, ...]
-    """Of two classes that of the second; of more that of the winner and that of the runner-up, whose rows are of the
-    same features in the same order."""
+    """With two classes, the table of the second. With more, the tables of the winner and of the runner-up, which have
+    the same features in the same order."""
     difference: ScoreTable
-    """What decided: of two classes the same table once more; of more the winner's minus the runner-up's. Its label is
-    what a positive product, or mark, speaks for."""
+    """With two classes, the same table again; with more, the winner's table minus the runner-up's. Its label is the
+    class that positive products and marks support."""
     speaks_against: Label
-    """What a negative one speaks for."""
+    """The class that negative products and marks support."""
     texts: list[MarkedText]
-    """The texts of the example, if n-grams are made of them. Marks are of n-grams alone: what BIAS or a lexicon speaks
-    for is in the tables only."""
+    """The texts of the example, if they have n-grams. Marks are computed from n-grams only: the contributions of BIAS
+    and of lexicons are only in the tables."""
     top: int
-    """So many rows are shown; `as_dict` and the tables have all."""
+    """The number of rows that are shown; `as_dict` and the tables contain all rows."""
     adds_up: bool = True
-    """Whether the products add up to the score. In a network features speak together: there a row's product is what
-    the score would lose without the feature, and there are no weights."""
+    """Whether the products add up to the score. In a network, features interact: there a product is what the score
+    would lose without the feature, and there are no weights."""
 
     def in_brief(self) -> str:
         return f"{self.prediction!r}, then {self.runner_up!r}"
@@ -176,27 +176,27 @@ class Explanation(Shown):
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        score, speaks_for = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
+        score, supported = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
         if len(self.tables) == 1:
             yield f"prediction: {label_in_words(self.prediction)}"
-            what = f"The score of {speaks_for} is {score}"
+            what = f"The score of {supported} is {score}"
         else:
             first, second = (f"{label_in_words(table.label)}, which scores {table.score:.6g}" for table in self.tables)
             yield f"prediction: {first}; next is {second}"
             what = f"The difference is {score}"
         against = label_in_words(self.speaks_against)
-        yield f"{what}: what is positive speaks for {speaks_for}, what is negative for {against}."
+        yield f"{what}. Positive numbers support {supported}, negative numbers {against}."
         if not self.adds_up:
-            yield "Each line says what the score would lose without the feature; together they need not add up to it."
+            yield "Each line shows what the score would lose without the feature. The lines need not add up to it."
         if self.texts:
             yield self.texts
         yield self.grid()
 
     def grid(self) -> Grid:
-        """The tables side by side, cut to the rows that are shown."""
+        """Return the tables side by side, with the rows that are shown."""
         columns = self.tables if len(self.tables) == 1 else (*self.tables, self.difference)
         count = len(self.difference.rows)
-        shown = min(self.top, count) if count - self.top != 1 else count  # instead of one more there is room for it
+        shown = min(self.top, count) if count - self.top != 1 else count  # "and 1 more" would need a line as well
         labels, heads = ["", ""], ["feature", "value"]
         cells = [[row.feature, plain_number(row.value)] for row in self.difference.rows[:shown]]
         more, total = (
@@ -226,7 +226,7 @@ class Explanation(Shown):
 
 
 def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation]:
-    """One after the other."""
+    """Explain the predictions for several examples."""
     for batch in model.features.batches(examples):
         matrix = model.features.transform(batch)
         scores = model.scorer.scores(as_rows(matrix))
@@ -248,7 +248,7 @@ def explain_row(
     top: int,
 ) -> Explanation:
     winner, second = first_and_second(scores, model._tie)
-    # A score of its own has each class, or just the second of two.
+    # Each class has a score or, with two classes, only the second.
     columns = [winner, second] if len(scores) > 1 else [0]
     features, values, lanes = features_of(matrix, row, multiclass=len(scores) > 1)
     weights, products, bias, sums = model.scorer.contributions(features, values, columns, lanes)
@@ -258,15 +258,15 @@ def explain_row(
         decided, decided_weights = products[:, 0] - products[:, 1], weights[:, 0] - weights[:, 1]
         decided_sum, decided_bias = float(sums[0] - sums[1]), float(bias[0] - bias[1])
 
-    there = np.flatnonzero(values)
-    names = [model.features.name(number) for number in features[there].tolist()]
+    present = np.flatnonzero(values)
+    names = [model.features.name(number) for number in features[present].tolist()]
     has_bias = model.scorer.adds_up and (model.settings.bias or bias.any())
-    contributions = np.append(decided[there], decided_bias)[: len(there) + has_bias]
+    contributions = np.append(decided[present], decided_bias)[: len(present) + has_bias]
     order = np.argsort(-abs(contributions), kind="stable").tolist()
 
     def table(number: int, score: float, weight: NDArray[Any], product: NDArray[Any], bias: float) -> ScoreTable:
-        own = [None if math.isnan(one) else one for one in weight[there].tolist()]
-        facts = zip(names, values[there].tolist(), own, product[there].tolist(), strict=True)
+        own = [None if math.isnan(one) else one for one in weight[present].tolist()]
+        facts = zip(names, values[present].tolist(), own, product[present].tolist(), strict=True)
         rows = [*(Row(*one) for one in facts), Row(BIAS, 1.0, bias, bias)]
         return ScoreTable(model.classes[number], score, [rows[i] for i in order])
 
@@ -276,14 +276,14 @@ def explain_row(
         for k, number in enumerate(of_classes)
     )
     difference = tables[0] if len(tables) == 1 else table(winner, decided_sum, decided_weights, decided, decided_bias)
-    spoken = dict(zip(features[there].tolist(), decided[there].tolist(), strict=True))
-    marked = mark_texts(model.features, {name: some.bytes_of(row) for name, some in texts.items()}, spoken)
+    products_by_feature = dict(zip(features[present].tolist(), decided[present].tolist(), strict=True))
+    marked = mark_texts(model.features, {name: some.bytes_of(row) for name, some in texts.items()}, products_by_feature)
     prediction, runner_up, against = (model.classes[i] for i in (winner, second, second if len(columns) > 1 else 0))
     return Explanation(prediction, runner_up, tables, difference, against, marked, top, model.scorer.adds_up)
 
 
 def first_and_second(scores: NDArray[np.float32], tie: _core.Tie) -> tuple[int, int]:
-    """The class that wins, and the one that would win without it."""
+    """Return the class that wins, and the class that would win without it."""
     winner = int(_core.winners(scores[None, :], tie)[0])
     if len(scores) == 1:
         return winner, 1 - winner
@@ -295,7 +295,7 @@ def first_and_second(scores: NDArray[np.float32], tie: _core.Tie) -> tuple[int, 
 def features_of(
     matrix: NDArray[np.float32] | Sparse, row: int, *, multiclass: bool
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64], int]:
-    """The features of a row and their values, as the core visits them, and into how many partial sums it adds them."""
+    """Return the features and values of a row in the order of the core, and the number of its partial sums."""
     if isinstance(matrix, Sparse):
         here = slice(int(matrix.indptr[row]), int(matrix.indptr[row + 1]))
         return matrix.indices[here], matrix.data[here].astype(np.float64), 2 if multiclass else 8
@@ -306,13 +306,13 @@ def features_of(
     return np.arange(len(values), dtype=np.uint32), values, 8 if len(values) < 64 else 32
 
 
-def mark_texts(features: FeatureMap, texts: dict[str, bytes], spoken: dict[int, float]) -> list[MarkedText]:
-    """The texts, marked by what their n-grams contribute, if there are n-grams of them."""
+def mark_texts(features: FeatureMap, texts: dict[str, bytes], products: dict[int, float]) -> list[MarkedText]:
+    """Return the texts that have n-grams, marked by the contributions of their n-grams."""
     starts = accumulate((part.width for part in features.parts), initial=0)
     by_column: dict[str, list[tuple[Ngrams, dict[int, float]]]] = {}
     for part, (begin, end) in zip(features.parts, pairwise(starts), strict=True):
         if isinstance(part, Ngrams):
-            mine = {number - begin: value for number, value in spoken.items() if begin <= number < end}
+            mine = {number - begin: value for number, value in products.items() if begin <= number < end}
             by_column.setdefault(part.column, []).append((part, mine))
     return [mark(column, texts[column], parts) for column, parts in by_column.items()]
 
@@ -321,16 +321,16 @@ def mark_texts(features: FeatureMap, texts: dict[str, bytes], spoken: dict[int, 
 
 
 class Strong(NamedTuple):
-    """A feature of large weight."""
+    """A feature with a large weight."""
 
     feature: str
     weight: float
     inside: int | None
-    """In how many training examples of the class it occurs; None where that was not counted."""
+    """The number of training examples of the class that have the feature; None if that was not counted."""
     outside: int | None
-    """In how many of other classes."""
+    """The same for the other classes."""
     odds: float | None
-    """How much more likely it is in an example of the class than in another, all counts being raised a little."""
+    """How much more probable the feature is in the class than in other classes, with smoothed counts."""
 
     def __repr__(self) -> str:
         return of_fields(self)
@@ -338,10 +338,10 @@ class Strong(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Side(Brief):
-    """The features that speak for a class most, or against it, the strongest first."""
+    """The features that support a class most, or are most against it; the strongest first."""
 
     number: int
-    """The class, by its place in the model's `classes`."""
+    """The index of the class in the model's `classes`."""
     label: Label
     speaks_for: bool
     strongest: list[Strong]
@@ -353,13 +353,13 @@ class Side(Brief):
 
 
 class ClassFacts(NamedTuple):
-    """What there is to say of a class as a whole."""
+    """Facts about a class as a whole."""
 
     label: Label
     examples: int | None
-    """How many it had in training; None where that was not counted."""
+    """The number of its training examples; None if they were not counted."""
     bias: float | None
-    """Of two classes only the second has one."""
+    """The bias; with two classes, only the second has one."""
 
     def __repr__(self) -> str:
         return of_fields(self)
@@ -367,11 +367,11 @@ class ClassFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ModelExplanation(Shown):
-    """What a model goes by: the features of largest weight for each class, how often training met them, and odds.
+    """The strongest features of a model: those with the largest weights for each class, their counts, and their odds.
 
-    Of two classes the second has the weights: what has a positive one speaks for it, what has a negative one for the
-    first. Of more classes there is what speaks for each and what speaks against it; the latter is in `sides` and
-    `as_dict`, and is not shown.
+    With two classes, features with positive weights support the second class, and those with negative weights the
+    first. With more classes, each has features that support it and features that are against it; the latter are in
+    `sides` and `as_dict`, but are not shown.
     """
 
     classes: list[ClassFacts]
@@ -379,7 +379,7 @@ class ModelExplanation(Shown):
     features: int
     """How many features the model has."""
     top: int
-    """So many rows of each side are shown; `as_dict` and `sides` have more."""
+    """The number of rows that are shown for each class; `as_dict` and `sides` contain more."""
 
     def in_brief(self) -> str:
         return f"{self.features:,} features, {len(self.classes):,} classes"
@@ -392,7 +392,7 @@ class ModelExplanation(Shown):
         }
 
     def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
-        """For each class the names of the features that speak for it most."""
+        """Return for each class the names of the features that support it most."""
         sides = [side for side in self.sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:top]]) for side in sides]
 
@@ -406,7 +406,7 @@ class ModelExplanation(Shown):
                 facts = self.classes[side.number]
                 share = f" ({facts.examples:,} examples, {facts.examples / rows:.1%})" if facts.examples else ""
                 bias = "" if facts.bias is None else f"; bias {plain_number(facts.bias)}"
-                yield f"what speaks for {label_in_words(side.label)}{share}{bias}"
+                yield f"features that support {label_in_words(side.label)}{share}{bias}"
                 yield self.grid(side)
 
     def grid(self, side: Side) -> Grid:
@@ -452,7 +452,7 @@ def odds_in_words(odds: float | None) -> str:
     return f"{odds:,.1f} : 1" if odds >= 1 else f"1 : {1 / odds:,.1f}"
 
 
-# ---- what both need
+# ---- used by both
 
 
 def check_top(top: Any) -> int:
@@ -462,5 +462,5 @@ def check_top(top: Any) -> int:
 
 
 def plain_label(label: Label) -> Any:
-    """As JSON has it."""
+    """Return the label as JSON can represent it."""
     return label if isinstance(label, str | int | float) else str(label)

@@ -1,4 +1,4 @@
-"""The file of a model: what of it is written, and how it is made again of what somebody wrote."""
+"""The file of a model: which parts are written, and how a model is restored from a file and checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.rules import SOLVERS
-from markone.model.scorer import LinearScorer, Scorer
+from markone.model.scorer import LinearScorer, Scorer, need
 from markone.model.scorers import scorer_kinds
 from markone.model.settings import Settings
 from markone.storage.container import Path
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
-"""What opens files of other kinds."""
+"""The classes that open files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
 ADDED = {"scorer"}
-"""What files have since models may be other than linear."""
+"""Facts that older files, which only have linear models, do not have."""
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -47,36 +47,36 @@ BOUNDS_BETWEEN: dict[str, tuple[float, float]] = {
     "given": (TINY, HUGE),
     "found": (TINY, HUGE),
 }
-"""Where the numbers of a run's bounds can be."""
+"""The ranges of the numbers in `Bounds`."""
 NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-"""Numbers that JSON does not have are written as texts."""
+"""Numbers that JSON cannot represent are written as strings."""
 
 
 @contextmanager
 def making(what: str, path: Path) -> Iterator[None]:
-    """Says of which file it is that something cannot be made again."""
+    """Add the name of the file to errors that occur while it is loaded."""
     try:
         yield
     except DataError as error:
         raise ModelFileError((f"cannot load the {what} {path}: ", error), file=str(path)) from error
     except MemoryError as error:
-        raise LimitError(f"cannot load the {what} {path}: there is too little memory for it", file=str(path)) from error
+        raise LimitError(f"cannot load the {what} {path}: there is not enough memory", file=str(path)) from error
 
 
 def to_saved(model: Model, *, final: bool = False) -> Saved:
-    """All that the file has; `final` leaves out what is not needed to predict and to explain."""
+    """Return the contents of the file; `final` leaves out what prediction and explanation do not need."""
     features, scorer, counts = model.features, model.scorer, model.counts
     if final:
         features = features.copy()
         kept = features.prune(scorer.used())
         scorer, counts = scorer.prune(kept), None if counts is None else counts.renumbered(kept)
-    made = scorer.save()
-    linear = scorer.kind == LinearScorer.kind  # whose arrays are not in a part of their own
+    saved = scorer.save()
+    linear = scorer.kind == LinearScorer.kind  # its arrays do not have a prefix
     parts = {
         "features": features.save(),
         "counts": None if counts is None else counts.save(),
         "resume": None if final else model.resume,
-        "scorer": None if linear else Saved({"kind": scorer.kind, **made.facts}, made.arrays),
+        "scorer": None if linear else Saved({"kind": scorer.kind, **saved.facts}, saved.arrays),
     }
     facts = {
         "kind": KIND,
@@ -87,7 +87,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "reading": model.reading,
         **{name: None if part is None else part.facts for name, part in parts.items()},
     }
-    arrays = dict(made.arrays) if linear else {}
+    arrays = dict(saved.arrays) if linear else {}
     for name, part in parts.items():
         if part is not None:
             arrays.update({f"{name}.{key}": array for key, array in part.arrays.items()})
@@ -95,16 +95,16 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
 
 
 def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> dict[str, Any]:
-    """The arguments of `Model`, each of them checked."""
+    """Return the checked arguments of `Model`."""
     facts = saved.facts
     if facts.get("kind") != KIND:
         kind = str(facts.get("kind"))
-        known = f"markone.{OPENED_BY[kind]}.load opens it" if kind in OPENED_BY else "a newer Markone may know it"
-        raise DataError(f"it holds no classifier but {facts.get('kind')!r:.50}; {known}")
+        known = f"markone.{OPENED_BY[kind]}.load opens it" if kind in OPENED_BY else "a newer Markone may open it"
+        raise DataError(f"it contains {facts.get('kind')!r:.50} instead of a classifier; {known}")
     check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
     parts, weights = divide(saved)
     settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
-    need(facts["target"] is None or isinstance(facts["target"], str), "the target has no name")
+    need(facts["target"] is None or isinstance(facts["target"], str), "the name of the target is not a string")
     if parts["features"] is None:
         raise DataError("it has no features")
     scorer = scorer_of(parts["scorer"], weights, settings, len(classes))
@@ -122,7 +122,7 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
 
 
 def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
-    """Weights, or what another family of rules has instead."""
+    """Return the scorer: weights, or the scorer of another family of rules."""
     kinds = scorer_kinds()
     if saved is None:
         check_keys(weights, {"weights", "bias"}, "its arrays")
@@ -131,12 +131,12 @@ def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes:
     facts = dict(saved.facts)
     kind = facts.pop("kind", None)
     if not isinstance(kind, str) or kind not in kinds:
-        raise DataError(f"it is made of {kind!r:.50}, which is unknown; a newer Markone may know it")
+        raise DataError(f"it has the unknown scorer {kind!r:.50}; a newer Markone may open it")
     return kinds[kind].load(Saved(facts, saved.arrays), classes, settings.traits.has_probabilities)
 
 
 def divide(saved: Saved) -> tuple[dict[str, Saved | None], Arrays]:
-    """The facts and arrays of each part of the model, None where it has no such part; and arrays of no part."""
+    """Return the facts and arrays of each part of the model, or None for a missing part, and all other arrays."""
     arrays: dict[str, Arrays] = {"features": {}, "counts": {}, "resume": {}, "scorer": {}}
     alone: Arrays = {}
     for name, array in saved.arrays.items():
@@ -148,17 +148,12 @@ def divide(saved: Saved) -> tuple[dict[str, Saved | None], Arrays]:
     parts: dict[str, Saved | None] = {}
     for part in arrays:
         facts = saved.facts.get(part)
-        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is no object")
+        need(isinstance(facts, dict) or (facts is None and not arrays[part]), f"its part {part!r} is not an object")
         parts[part] = None if facts is None else Saved(facts, arrays[part])
     return parts, alone
 
 
-# ---- what JSON has, checked
-
-
-def need(holds: bool, problem: str) -> None:
-    if not holds:
-        raise DataError(problem)
+# ---- checked values from JSON
 
 
 def check_keys(found: Mapping[str, Any], known: set[str], where: str, optional: bool = False) -> None:
@@ -181,9 +176,9 @@ def from_json(value: Any) -> Any:
 
 
 def settings_of(found: Any) -> Settings:
-    need(isinstance(found, dict), "its settings are no object")
+    need(isinstance(found, dict), "its settings are not an object")
     check_keys(found, {field.name for field in fields(Settings)}, "its settings", optional=True)
-    if found.get("rule") in tuple(SOLVERS):  # which took a step at each example before there was a choice
+    if found.get("rule") in tuple(SOLVERS):  # older files have no solver, because there was only 'online'
         found = {**found, "solver": found.get("solver") or "online"}
     try:
         return Settings(**{name: from_json(value) for name, value in found.items()})
@@ -192,14 +187,14 @@ def settings_of(found: Any) -> Settings:
 
 
 def reading_of(found: Any) -> dict[str, Any]:
-    """How data was read; whether there is such an encoding is looked up when it is used."""
-    need(isinstance(found, dict), "how its data was read is no object")
-    check_keys(found, {"format", *MAKE}, "how its data was read", optional=True)
-    need(isinstance(found.get("encoding", ""), str), "the encoding of its data is no text")
+    """Return the options for reading data. An unknown encoding is only noticed when it is used."""
+    need(isinstance(found, dict), "its options for reading data are not an object")
+    check_keys(found, {"format", *MAKE}, "its options for reading data", optional=True)
+    need(isinstance(found.get("encoding", ""), str), "the encoding of its data is not a string")
     try:
         Options(**{name: value for name, value in found.items() if name != "encoding"})
     except SettingsError as error:
-        raise DataError(f"in how its data was read, {error}") from None
+        raise DataError(f"in its options for reading data, {error}") from None
     return dict(found)
 
 
@@ -220,10 +215,10 @@ def history_in_json(history: History) -> dict[str, Any]:
 
 def history_of(facts: Mapping[str, Any]) -> History:
     found = facts["history"]
-    need(isinstance(found, dict), "its history is no object")
+    need(isinstance(found, dict), "its history is not an object")
     found = {**dict.fromkeys(ADDED_TO_HISTORY), **found}
     check_keys(found, {field.name for field in fields(History)}, "its history")
-    need(isinstance(found["passes"], list), "its passes are no list")
+    need(isinstance(found["passes"], list), "its passes are not a list")
     need(isinstance(found["stopped"], str) and found["stopped"] in REASONS, "it does not say why training ended")
     for field in fields(History):
         if field.name not in ("passes", "stopped", "bounds"):
@@ -234,7 +229,7 @@ def history_of(facts: Mapping[str, Any]) -> History:
 
 def bounds_of(found: Any) -> Bounds:
     kinds = {field.name: str(field.type) for field in fields(Bounds)}
-    need(isinstance(found, dict), "its bounds are no object")
+    need(isinstance(found, dict), "its bounds are not an object")
     check_keys(found, set(kinds), "its bounds")
     values = {name: from_json(value) for name, value in found.items()}
     for name, value in values.items():
@@ -243,7 +238,7 @@ def bounds_of(found: Any) -> Bounds:
         elif name != "points":
             need(is_a(value, kinds[name]), f"its bounds have {name}={value!r:.50}")
     points = values["points"]
-    need(isinstance(points, list) and len(points) <= MOST_POINTS, "the points of its bounds are no short list")
+    need(isinstance(points, list) and len(points) <= MOST_POINTS, "the points of its bounds are not a short list")
     for name, (low, high) in BOUNDS_BETWEEN.items():
         good = values[name] is None or low <= values[name] <= high
         need(good, f"its bounds have {name}={values[name]!r:.50}")
@@ -258,13 +253,13 @@ def point_of(found: Any) -> tuple[int, float]:
 
 
 def row_of(one: Pass) -> dict[str, Any]:
-    """A pass without how long it took, so that the same training gives the same file."""
+    """Return a pass without its duration, so that the same training makes the same file."""
     return {name: in_json(value) for name, value in asdict(one).items() if name != "seconds"}
 
 
 def pass_of(row: Any) -> Pass:
     kinds = {field.name: str(field.type) for field in fields(Pass)}
-    need(isinstance(row, dict), "a pass of its history is no object")
+    need(isinstance(row, dict), "a pass of its history is not an object")
     row = {**dict.fromkeys(ADDED_TO_PASSES), **row}
     check_keys(row, set(kinds) - {"seconds"}, "a pass of its history")
     values = {name: from_json(value) for name, value in row.items()}
@@ -274,7 +269,7 @@ def pass_of(row: Any) -> Pass:
 
 
 def is_a(value: Any, kind: str) -> bool:
-    """Whether a value is of the kind that a field says: `int`, `float` or one of them `| None`."""
+    """Return whether a value has the declared type of a field: `int`, `float`, or one of them `| None`."""
     if value is None:
         return kind.endswith("| None")
     if kind.startswith("float") and type(value) is float:

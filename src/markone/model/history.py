@@ -1,4 +1,4 @@
-"""What happened in training: a row for each pass."""
+"""The history of a training, with the result of each pass."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback",
 REASONS: dict[Stop, str] = {
     "epochs": "all passes were made",
     "converged": "a pass changed nothing",
-    "optimum": "it is near enough to the optimum",
-    "held-out": "held-out accuracy had not got better for some passes; the best weights were restored",
-    "loss": "the loss had not got better for some passes",
-    "callback": "the callback asked for it",
+    "optimum": "it is close enough to the optimum",
+    "held-out": "held-out accuracy did not improve for some passes; the best weights were restored",
+    "loss": "the loss did not improve for some passes",
+    "callback": "the callback requested it",
     "interrupted": "it was interrupted",
 }
 
@@ -29,25 +29,26 @@ class Pass(Brief):
     epoch: int
     """The number of the pass, from 1."""
     mistakes: int | None
-    """Examples that were misclassified when they were visited; None where nothing was judged, as by `naive-bayes`."""
+    """The number of examples that were misclassified when they were visited; None for rules that do not predict during
+    training, such as `naive-bayes`."""
     updates: int
-    """Visits that changed the weights."""
+    """The number of visits that changed the weights."""
     loss: float | None
-    """The mean loss of the examples, each measured at its visit, before it could change the weights."""
+    """The mean loss of the examples. Each loss is computed before the example changes the weights."""
     norm2: float
     """The squared length of the last weights after the pass, bias included."""
     seconds: float | None
-    """How long the pass took, held-out accuracy included. A file does not keep it, so that the same training gives the
-    same file; then it is None."""
+    """The duration of the pass, with the time for held-out accuracy. It is not in the model file, so that the same
+    training makes the same file; it is None in a loaded model."""
     holdout_last: float | None = None
     """The held-out accuracy of the last weights."""
     holdout_averaged: float | None = None
     """The held-out accuracy of the averaged weights."""
     objective: float | None = None
-    """What is made small by a rule that nears an optimum: loss and penalty together."""
+    """The sum of loss and penalty, which rules with an optimum minimise."""
     gap: float | None = None
-    """How far that may be from the smallest: of `svm` the duality gap as a share of it, of `logistic` the largest
-    slope."""
+    """How far the objective may be from its minimum: for `svm` the duality gap as a share of the objective, for
+    `logistic` the largest component of the gradient."""
 
     @property
     def holdout(self) -> float | None:
@@ -60,21 +61,22 @@ class History(Brief):
     """The passes of one training, and why it ended."""
 
     passes: list[Pass] = field(default_factory=list)
-    """In the order made; the history itself can be walked through and counted like this list."""
+    """All passes in order. The history itself can also be used like this list."""
     stopped: Stop = "epochs"
     """Why training ended."""
     best_epoch: int | None = None
-    """The pass with the best held-out accuracy; its weights are restored where there is a `patience`."""
+    """The pass with the best held-out accuracy. Its weights are restored if `patience` is set."""
     rows: int = 0
-    """The examples that were learned from."""
+    """The number of training examples."""
     held_out: int = 0
-    """The examples that were kept apart."""
+    """The number of held-out examples."""
     unlabelled: int = 0
-    """The examples that were left out because they have no label."""
+    """The number of examples that were skipped because they have no label."""
     majority: float | None = None
-    """The accuracy of always saying the commonest class, on what was held out or else on what was learned from."""
+    """The accuracy of always predicting the most frequent class: on the held-out examples, or without them on the
+    training examples."""
     bounds: Bounds | None = None
-    """What the theory of the perceptron says of the run, where that was asked for."""
+    """The mistake bound of the perceptron, if it was requested."""
 
     def in_brief(self) -> str:
         return str(self)

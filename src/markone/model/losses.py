@@ -1,4 +1,4 @@
-"""Losses: what the scores of a model cost on labelled examples, by each of the lectures' measures."""
+"""Computes the losses of a model on labelled examples."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ FORMULAS = {
     "cross_entropy": "-ln p",
     "squared_error": "(s - t)² / 2",
 }
-"""By the margin m: the score of the right class less that of the best wrong one; by its probability p, the softmax of
-the scores; by the distance of the scores s from the targets t."""
+"""m is the margin: the score of the right class minus that of the best wrong class. p is the probability of the right
+class, by the softmax of the scores. s are the scores, and t their targets."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losses(Brief):
-    """What a model costs on examples, as sums; `mean` has the means. Printed, it is a table.
+    """The losses of a model as sums over examples; `mean` contains the means. It prints as a table.
 
-    A margin is the score of the right class less that of the best wrong one: y·s for two classes, of which the first
-    scores 0. The squared error of two classes is that of the score from -1 or +1; of more classes, that of each class's
-    score from 1 for the right one and 0 for all others, added up.
+    The margin is the score of the right class minus that of the best wrong class: y·s for two classes, of which the
+    first scores 0. For the squared error, the target of two classes is -1 or +1. With more classes, the target is 1 for
+    the right class and 0 for all others, and the errors of all classes are added.
     """
 
     examples: int
-    """Those with a label that the model knows."""
+    """The number of examples with a label that the model knows."""
     zero_one: float
-    """How many are misclassified."""
+    """The number of misclassified examples."""
     perceptron: float
-    """How far the margins are below 0."""
+    """The sum of max(-m, 0)."""
     hinge: float
-    """How far the margins are below 1."""
+    """The sum of max(1 - m, 0)."""
     cross_entropy: float
-    """Minus the logarithms of the right classes' probabilities: the softmax of the scores, whatever they mean."""
+    """The sum of -ln p, where p is the softmax of the scores, also for rules without probabilities."""
     squared_error: float
-    """Half the squares of the scores' distances from their targets."""
+    """The sum of (s - t)² / 2."""
 
     def in_brief(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean.items())
@@ -59,11 +59,11 @@ class Losses(Brief):
 
     @property
     def mean(self) -> dict[str, float]:
-        """Each loss for one example."""
+        """The mean of each loss."""
         return {name: getattr(self, name) / self.examples for name in FORMULAS}
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """Return all losses for JSON."""
         sums = {name: getattr(self, name) for name in FORMULAS}
         return {"examples": self.examples, "sum": sums, "mean": self.mean}
 
@@ -79,7 +79,7 @@ class Losses(Brief):
 
 
 class LossTally:
-    """Adds up losses, batch after batch."""
+    """Adds up losses, batch by batch."""
 
     def __init__(self, classes: int) -> None:
         self.classes = classes
@@ -87,10 +87,10 @@ class LossTally:
         self.sums = dict.fromkeys(FORMULAS, 0.0)
 
     def add(self, scores: NDArray[Any], labels: NDArray[Any], found: NDArray[Any] | None = None) -> None:
-        """A batch: one score for each class, or of two classes the second's; the numbers of the right classes; and of
-        those that were found, where a tie is not to count as a mistake.
+        """Add a batch of scores with the numbers of the right classes.
 
-        A number that is no class's, such as that of a label which is unknown or missing, is passed over.
+        There is one score for each class or, with two classes, only that of the second. `found` are the predicted
+        classes; without them, a tie counts as a mistake. Examples with unknown or missing labels are skipped.
         """
         known = (labels >= 0) & (labels < self.classes)
         scores, labels = scores[known].astype(np.float64), labels[known]
@@ -112,7 +112,7 @@ class LossTally:
 
 
 def losses(scores: NDArray[Any], labels: NDArray[Any], classes: int) -> Losses:
-    """The losses of scores, a row for each example, whose right classes have these numbers.
+    """Return the losses of scores, with one row for each example, for these right classes.
 
     >>> print(losses(np.array([[2.0], [0.5], [-1.0]]), np.array([1, 1, 1]), classes=2))
     3 examples; m is the margin, p the probability of the right class.

@@ -1,4 +1,4 @@
-"""Margins: how far scores put examples on the right side."""
+"""Margins of examples: how far their scores are on the right side of the decision boundary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markone.model.evaluation import of_each_class
 
 
 def functional_margins(scores: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
-    """The score of the right class less that of the best wrong one; of two classes, y·s.
+    """Return the score of the right class minus that of the best wrong class; for two classes, this is y·s.
 
     >>> functional_margins(np.array([[2.0], [0.5]]), np.array([1, 0])).tolist()
     [2.0, -0.5]

@@ -1,4 +1,4 @@
-"""A model: weights, the features that they belong to, and the classes that their scores are of."""
+"""A model: a scorer, such as weights, with its features and its classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.spec import Function
 from markone.model.counts import Counts
-from markone.model.evaluation import Evaluation, Tally, log_probabilities, of_each_class
+from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.history import History
@@ -31,7 +31,7 @@ from markone.storage.saved import Saved
 
 
 class Model(Brief):
-    """What `markone.train` gives."""
+    """A trained model, as `markone.train` returns it."""
 
     def __init__(
         self,
@@ -47,32 +47,32 @@ class Model(Brief):
         resume: Saved | None = None,
     ) -> None:
         self.features = features
-        """The feature map: what an example's features are, by name."""
+        """The feature map, which turns examples into rows of named features."""
         self.classes = classes
         """The labels, in the order of the columns of `scores`."""
         self.settings = settings
-        """How it was trained."""
+        """The settings of the training."""
         self.history = history
-        """What happened in training."""
+        """The passes of the training, and why it ended."""
         self.target = target
-        """The name of what is predicted."""
+        """The name of the predicted column."""
         self.reading = reading or {}
-        """How `markone.read` read what it was trained on, so that files in the same format are read alike."""
+        """The options with which `markone.read` read the training data. Files in the same format are read with them."""
         self.counts = counts
-        """In how many training examples the strongest features occur; None where they were not counted."""
+        """In how many training examples the strongest features occur; None if they were not counted."""
         self.resume = resume
-        """What is needed to go on with the training; None in a final model."""
+        """The state that is needed to resume the training; None in a final model."""
         self.scorer = scorer
-        """What makes scores of features."""
+        """Computes scores from rows of features."""
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The content of its file, which is checked when it is read, and the user's own functions by reference."""
+        """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
 
     def __copy__(self) -> Model:
-        return self  # nothing in it changes
+        return self  # models are immutable
 
     def __deepcopy__(self, _: Any) -> Model:
         return self
@@ -82,27 +82,27 @@ class Model(Brief):
         return f"{self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """The label of each example; a single label for a single text, dict or image."""
+        """Return the label of each example, or a single label for a single text, dict or image."""
         found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
         numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
-        """A row of scores for each example, one for each of `classes`; of two classes the first scores 0."""
+        """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
         found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
-        """A row of probabilities for each example, one for each of `classes`; a single row for a single example.
+        """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
 
-        They are the sigmoid of the second class's score or, of more than two classes, the softmax of the scores, which
-        are probabilities where the rule is `logistic`, `naive-bayes` or `mlp`.
+        With two classes, they are computed by the sigmoid of the second class's score; with more classes, by the
+        softmax of the scores. Only models of the rules `logistic`, `naive-bayes` and `mlp` have probabilities.
         """
         if not self.scorer.has_probabilities:
             raise SettingsError(
                 "rule",
-                f"is {self.settings.rule!r}, whose scores are no probabilities; train with the rule 'logistic', "
+                f"is {self.settings.rule!r}, whose scores are not probabilities; train with the rule 'logistic', "
                 "'naive-bayes' or 'mlp'",
             )
         found = self.scores(examples, threads=threads)
@@ -111,9 +111,9 @@ class Model(Brief):
     def answers(
         self, examples: Any, *, threads: int | None = None
     ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[Any]]]:
-        """Batch after batch, in constant memory: the examples, the numbers of their classes, and their scores.
+        """Predict batch by batch, in constant memory. Return the examples, their class numbers, and their scores.
 
-        Of two classes there is only the score of the second; the first has 0.
+        With two classes there is only the score of the second; the first has the score 0.
         """
 
         def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
@@ -123,15 +123,16 @@ class Model(Brief):
         return in_order(answer, self.features.batches(examples), count_threads(threads))
 
     def explain(self, example: Any = None, *, top: int = 20) -> Any:
-        """Why it predicts what it predicts for an example or, without one, what it goes by as a whole.
+        """Explain the prediction for an example or, without an example, the whole model by its strongest features.
 
         Parameters
         ----------
         example
-            One text, dict or image gives an `Explanation`; what `predict` takes besides, such as a list, a frame or a
-            source, gives an iterator of them. None gives a `ModelExplanation`, or the `OddsExplanation` of naive Bayes.
+            For one text, dict or image, the result is an `Explanation`. For several examples, such as a list, a frame
+            or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive Bayes an
+            `OddsExplanation`.
         top
-            How many features are shown. The explanation has them all, and knows them as a dict, too: `as_dict()`.
+            The number of features that are shown. `as_dict()` of the explanation contains all of them.
 
         Examples
         --------
@@ -139,8 +140,8 @@ class Model(Brief):
         >>> model = markone.train(["free money", "see you"], target=["spam", "ham"], rule="perceptron", average=False)
         >>> print(model.explain("free tea, money, more"))
         prediction: spam
-        The score of spam is 0.894427: what is positive speaks for spam, what is
-        negative for ham.
+        The score of spam is 0.894427. Positive numbers support spam, negative numbers
+        ham.
         feature   value  weight  product
         free     0.7071  0.6325  +0.4472
         money    0.7071  0.6325  +0.4472
@@ -154,22 +155,22 @@ class Model(Brief):
         return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
-        """The share of labelled examples that are classified rightly; `target` is as for `evaluate`."""
+        """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`."""
         return self.evaluate(examples, target, threads=threads).accuracy
 
     def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Evaluation:
-        """What is classified rightly and what wrongly, of labelled examples.
+        """Return the number of right and wrong predictions for labelled examples, and measures computed from them.
 
         Labels that the model does not know count as mistakes.
 
         Parameters
         ----------
         examples
-            A source, or what `markone.read` takes: a path, a frame, a list of texts.
+            A source, or anything that `markone.read` accepts: a path, a frame, a list of texts.
         target
             The column with the labels, or the labels themselves. By default the column that the model predicts.
         threads
-            How many threads read and predict; as many as there are cores by default.
+            The number of threads that read and predict; by default, the number of cores.
 
         Examples
         --------
@@ -180,17 +181,17 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
-        tally = Tally(self.classes, has_probabilities=self.scorer.has_probabilities)
+        tally = EvaluationTally(self.classes, has_probabilities=self.scorer.has_probabilities)
         for batch, winners, scores in self.answers(source, threads=threads):
-            assert batch.labels is not None  # there is a target
+            assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
 
     def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
-        """What the scores cost by each of the lectures' losses, of labelled examples; `target` is as for `evaluate`.
+        """Return the losses of the scores on labelled examples; `target` is as for `evaluate`.
 
-        Mistakes, the perceptron's loss, the hinge, the cross-entropy, and the squared error. Examples whose label the
-        model does not know are passed over.
+        These are the number of mistakes, the perceptron's loss, the hinge loss, the cross-entropy and the squared
+        error. Examples whose label the model does not know are skipped.
 
         Examples
         --------
@@ -207,11 +208,11 @@ class Model(Brief):
         return tally.losses()
 
     def label_numbers(self, source: Source) -> Callable[[Batch], NDArray[np.int64]]:
-        """What gives the numbers of a batch's labels among `classes`; -1 for none, and for one that is unknown."""
+        """Return a function from a batch to the class numbers of its labels; missing and unknown labels become -1."""
         known = KnownLabels(self.classes)
 
         def number(batch: Batch) -> NDArray[np.int64]:
-            assert batch.labels is not None  # there is a target
+            assert batch.labels is not None  # because there is a target
             found = [known.number(label) for label in source.labels]
             numbers = np.array([UNLABELLED if number is None else number for number in (*found, None)])
             return numbers[batch.labels]
@@ -219,11 +220,11 @@ class Model(Brief):
         return number
 
     def labelled(self, examples: Any, target: Any) -> Source:
-        """What `target` belongs to or, without it, what has the column that the model predicts, as a source of the
-        model's columns."""
+        """Return a labelled source with the model's columns. Without `target`, the labels are in the model's target
+        column."""
         columns = self.features.columns
         if isinstance(examples, Source) and target is not None:
-            raise SettingsError("target", "belongs to markone.read where a source is opened by it")
+            raise second_target()
         source = examples if isinstance(examples, Source) else opened(examples, columns, target)
         if source.target is None:
             name = self.target or "label"
@@ -231,7 +232,7 @@ class Model(Brief):
         return completed(source, columns)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """The weights of each feature by its name, in the order of `classes`; of two classes the first has weight 0."""
+        """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0."""
         weights, bias = self.weight_arrays()
         matrix = np.vstack([bias[None, :], weights])
         if len(self.classes) == 2:
@@ -239,22 +240,22 @@ class Model(Brief):
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
 
     def save(self, path: Path, *, final: bool = False) -> None:
-        """Writes the model into one file, which `markone.load` reads.
+        """Write the model to one file, which `markone.load` reads.
 
-        An old file is replaced only once the new one is whole and on disk. Functions of the user's own are not in it.
+        An old file is replaced only when the new one is complete and on disk. The user's own functions are not saved.
 
         Parameters
         ----------
         path
             The name of the file.
         final
-            Leave out what is needed only to go on with the training, and the features whose weights are all 0.
+            Leave out the state that is only needed to resume training, and the features whose weights are all 0.
         """
         saved = to_saved(self, final=final)
         write_file(path, saved.facts, saved.arrays)
 
     def weight_arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The weights, features × columns, and the bias. Two classes share one column, which is for the second."""
+        """Return the weights, features × columns, and the bias. Two classes share one column, that of the second."""
         weights = self.scorer.weights
         if weights is None:
             raise SettingsError("rule", f"is {self.settings.rule!r}, whose features have no weights of their own")
@@ -265,17 +266,17 @@ class Model(Brief):
 
 
 def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
-    """The model in a file that `Model.save` has written.
+    """Load a model from a file that `Model.save` has written.
 
-    The file may come from anywhere: nothing in it is run or imported, sizes and checksums are checked before anything
-    is used, and what is wrong with it is said in a `DataError`.
+    It is safe to load a file from an unknown origin: nothing in it is executed or imported, and sizes and checksums are
+    checked before anything is used. If something is wrong, a `DataError` says what.
 
     Parameters
     ----------
     path
         The name of the file.
     functions
-        The functions of the user's own, by name, that the model was trained with.
+        Your own functions that the model was trained with, by name.
 
     Examples
     --------
@@ -294,14 +295,19 @@ def load(path: Path, functions: Mapping[str, Function] | None = None) -> Model:
 
 
 def unpickled(content: bytes, functions: Mapping[str, Function] | None = None) -> Model:
-    """The model whose file has this content, which is checked like a file."""
+    """Restore a pickled model. Its content is checked like that of a file."""
     saved = from_bytes(content)
     with making("model", PICKLED):
         return Model(**parts_of(saved, functions))
 
 
+def second_target() -> SettingsError:
+    """The error for a target that is given together with a source, which has its own target."""
+    return SettingsError("target", "is already known from markone.read; pass it there, and not here")
+
+
 def as_array(labels: list[Label]) -> NDArray[Any]:
-    """Labels as NumPy has them where it has all of them just so, else as Python does."""
+    """Return the labels as an array of their own type if NumPy represents them exactly, else of Python objects."""
     kinds = {type(label) for label in labels}
     array = np.array(labels) if len(kinds) == 1 and kinds <= {str, int, bool} else np.empty(0)
     if array.dtype.kind in "Uib" and array.tolist() == labels:

@@ -1,4 +1,4 @@
-"""Naive Bayes: classes scored by how probable the events of a row are in each of them."""
+"""Naive Bayes: scores each class by the probability of the row's events in that class."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 USUAL_OF_VARIANCE = 1e-9
 LOWEST_DENSITY = -1e290
-"""As in core/bayes/counts.h: however far away a number is, what it says is finite."""
+"""As in core/bayes/counts.h: the log-density of a number is finite, however far it is from the mean."""
 
 
 ROWS = "rows"
-"""What is counted beside events: the rows of each class."""
+"""The name of the row counts in `named_numbers`."""
 SUM, SQUARES = "sum", "squares"
-"""What is added up of numbers."""
+"""The names of the sums of numbers in `named_numbers`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Smoothing:
     """How probabilities are estimated from counts.
 
-    By Laplace, (c(x,y) + k) / (c(y) + k·|X|), where k = 0 is maximum likelihood; or, where there is an alpha, by linear
-    interpolation of the class's own estimate with that of all classes: α·P̂(x|y) + (1-α)·P̂(x). Of numbers, this share of
-    the largest variance of any number is added to all variances, so that none is 0.
+    Without an alpha, by Laplace smoothing: (c(x,y) + k) / (c(y) + k·|X|), where k = 0 is maximum likelihood. With an
+    alpha, by linear interpolation of the class's own estimate with that of all classes: α·P̂(x|y) + (1-α)·P̂(x). For
+    measurements, the largest variance times `of_variance` is added to all variances, so that none is 0.
     """
 
     k: float = 1.0
@@ -55,11 +55,12 @@ class Smoothing:
 
 
 class NaiveBayes:
-    """Counts, and the logarithms that they make.
+    """Counts, and the log-probabilities that are computed from them.
 
-    Of two classes the score is the logarithm of the odds for the second; of more, each class has log P(y, x). By
-    maximum likelihood an event may be impossible in a class, whose score is then -∞, or of two classes the odds
-    infinite. An event that no class has seen says nothing. If no class is left that is possible, the prior decides.
+    With two classes, the score is the logarithm of the odds for the second; with more, the score of each class is
+    log P(y, x). With maximum likelihood, an event may be impossible in a class. Then the score of the class is -∞, or
+    with two classes the odds are infinite. Events that occurred in no class are ignored. If all classes are impossible,
+    the prior decides.
     """
 
     kind: ClassVar[str] = "naive-bayes"
@@ -71,7 +72,7 @@ class NaiveBayes:
         self.events = events
         self.smoothing = smoothing
         self.priors = None if priors is None else priors / priors.sum()
-        """The probabilities of the classes; None where they are those of the counts."""
+        """The prior probabilities of the classes; None if they are estimated from the counts."""
 
     @property
     def features(self) -> int:
@@ -83,12 +84,12 @@ class NaiveBayes:
 
     @cached_property
     def tables(self) -> _core.EventTables:
-        """The logarithms that scores are made of."""
+        """The log-probabilities from which scores are computed."""
         return self._tables(odds=self.classes == 2)
 
     @cached_property
     def joint(self) -> _core.EventTables:
-        """The same for each class, be they two."""
+        """The same for each class, even if there are only two."""
         return self._tables(odds=False)
 
     def _tables(self, *, odds: bool) -> _core.EventTables:
@@ -104,15 +105,15 @@ class NaiveBayes:
         return self.tables.scores(rows)
 
     def joint_scores(self, rows: Rows) -> Floats:
-        """log P(y, x) for each class."""
+        """Return log P(y, x) for each class."""
         return self.joint.scores(rows)
 
     def merged(self, more: NaiveBayes) -> NaiveBayes:
-        """What both have counted, of the same features and classes: the same as if one had counted all."""
+        """Return the sum of two counts with the same features and classes, as if one model had counted all rows."""
         return NaiveBayes(self.events.merged(more.events), self.smoothing, self.priors)
 
     def scores_left_out(self, block: Block) -> Floats:
-        """The scores of rows that were counted, each by all the others: its own counts are taken away."""
+        """Return the leave-one-out scores of rows that were counted: for each, its own counts are subtracted."""
         return _core.leave_one_out(
             groups=self.events.core,
             **self.events.arrays(),
@@ -127,8 +128,11 @@ class NaiveBayes:
     # ---- estimates
 
     def probabilities(self, features: NDArray[Any] | None = None, *, of_others: bool = False) -> Floats:
-        """P(feature | class) of some features or of all, features × classes; NaN where a feature is a number, or
-        has no say. Of a feature that is there or not, that it is there. `of_others`: P(feature | all other classes)."""
+        """Return P(feature | class) of some features or of all, features × classes.
+
+        It is NaN for measurements and ignored features. For a feature that is present or absent, it is the probability
+        that it is present. With `of_others`, it is P(feature | all other classes).
+        """
         features = np.arange(self.features) if features is None else np.asarray(features, np.int64)
         counts, found = self.events.counts[features], np.full((len(features), self.classes), np.nan)
         totals = self.joint.totals()
@@ -146,7 +150,7 @@ class NaiveBayes:
         return found
 
     def _estimates(self, counts: Floats, totals: Floats, size: float, general: Floats) -> Floats:
-        """As the core estimates them (core/bayes/counts.h)."""
+        """Estimate probabilities in the same way as the core (core/bayes/counts.h)."""
         if self.smoothing.alpha is None:
             below = totals + self.smoothing.k * size
             return np.divide(counts + self.smoothing.k, below, out=np.zeros_like(counts), where=below > 0)
@@ -154,7 +158,7 @@ class NaiveBayes:
         return self.smoothing.alpha * own + (1 - self.smoothing.alpha) * general
 
     def moments(self) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """The features that are numbers; their means, and their variances with what is added: numbers × classes."""
+        """Return the features that are measurements, their means and their smoothed variances, numbers × classes."""
         mean, factor, _ = np.moveaxis(self.joint.bells(), 2, 0)
         variance = np.divide(-0.5, factor, out=np.zeros_like(factor), where=factor != 0)
         return numbers_of(self.events.groups), mean, variance
@@ -164,20 +168,21 @@ class NaiveBayes:
     def contributions(
         self, features: NDArray[np.uint32], values: Floats, columns: list[int], lanes: int
     ) -> Contributions:
-        """What the features of a row make of some columns of its scores.
+        """Return what the features of a row contribute to some columns of its scores.
 
-        The weight of an event is log P(event | class) or, of two classes, the logarithm of the odds; of a feature that
-        is there or not, how much more it says that it is there. The bias is the prior and what a row says that has
-        nothing. A number has no weight. Where no class is possible, nothing but the prior says anything.
+        The weight of an event is log P(event | class) or, with two classes, the logarithm of the odds. The weight of a
+        feature that is present or absent is the difference between both cases. The bias is the prior plus the score of
+        a row in which all features are absent. A measurement has no weight. If all classes are impossible, only the
+        prior contributes.
         """
         row = _core.SparseRows64(np.array([0, len(features)]), features, values, self.features)
         sums = self.scores(row)[0]
         logs, impossible = self.tables.of(features)
         log_priors, bases, never = self.tables.starts()
-        there = values != 0
-        # Of each class, how much of what it cannot be without this row is without.
-        lacking = never - (there[:, None] & (impossible < 0)).sum(axis=0)
-        cannot = there[:, None] & (impossible > 0)
+        present = values != 0
+        # For each class, how many features are absent from this row although the class always has them.
+        lacking = never - (present[:, None] & (impossible < 0)).sum(axis=0)
+        cannot = present[:, None] & (impossible > 0)
         possible = (lacking + cannot.sum(axis=0) == 0).any()
         weights, products, of_zeros = self._numbers(features, values)
         times = self._times(features, values)
@@ -194,14 +199,14 @@ class NaiveBayes:
         if not possible:
             nothing = np.zeros((len(features), len(columns)))
             return Contributions(nothing, nothing, priors[columns], sums[columns])
-        says = times > 0
-        products[says] = times[says, None] * weights[says]
+        counts = times > 0
+        products[counts] = times[counts, None] * weights[counts]
         with np.errstate(invalid="ignore"):
             bias = np.where(np.isinf(bias), bias, bias + priors)
         return Contributions(weights[:, columns], products[:, columns], bias[columns], sums[columns])
 
     def _times(self, features: NDArray[np.uint32], values: Floats) -> Floats:
-        """How often each feature is an event of the row; 0 for what is a number or has no say."""
+        """Return how often each feature is an event of the row; 0 for measurements and ignored features."""
         times = np.zeros(len(features))
         for group in self.events.groups:
             mine = (group.start <= features) & (features < group.end)
@@ -212,8 +217,8 @@ class NaiveBayes:
         return times
 
     def _numbers(self, features: NDArray[np.uint32], values: Floats) -> tuple[Floats, Floats, Floats]:
-        """NaN for the features that are numbers, what each says for each class, and what those say that are 0, which
-        no explanation shows."""
+        """Return the weights (NaN for measurements), the log-density of each measurement in each class, and the sum
+        of the log-densities of measurements that are 0, which explanations do not show."""
         weights, products = np.zeros((2, len(features), self.classes))
         numbers = numbers_of(self.events.groups)
         if not len(numbers):
@@ -222,21 +227,21 @@ class NaiveBayes:
         row[features] = values
         means, factors, constants = np.moveaxis(self.joint.bells(), 2, 0)
         away = row[numbers][:, None] - means
-        says = constants + np.maximum(LOWEST_DENSITY, factors * away * away)
+        densities = constants + np.maximum(LOWEST_DENSITY, factors * away * away)
         for group in self.events.groups:
             for number, by in group.missing:
-                says[numbers.searchsorted(number)] *= row[by] == 0
+                densities[numbers.searchsorted(number)] *= row[by] == 0
         weights[np.isin(features, numbers)] = np.nan
         mine = np.isin(features, numbers) & (values != 0)
         places = numbers.searchsorted(features[mine])
-        products[mine] = says[places]
-        return weights, products, np.delete(says, places, axis=0).sum(axis=0)
+        products[mine] = densities[places]
+        return weights, products, np.delete(densities, places, axis=0).sum(axis=0)
 
     def explain(self, model: Model, top: int) -> OddsExplanation:
         return explain_odds(model, self, top)
 
     def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
-        """The counts, and what is added up of numbers."""
+        """Return the counts, and the sums of measurements and of their squares."""
         events = self.events
         found = [NamedNumbers(FeatureNames(features, ROWS), labels, np.vstack([events.counts, events.rows]))]
         numbers = [features.name(number) for number in numbers_of(events.groups).tolist()]
@@ -249,8 +254,11 @@ class NaiveBayes:
     # ---- fewer features
 
     def used(self) -> NDArray[np.bool_]:
-        """Of two classes, what says the same for both is not used. Of more, each has a score of its own, in which
-        everything counts that some class has seen."""
+        """Return which features can change a score.
+
+        With two classes, a feature with the same probability in both is not used. With more, each class has its own
+        score, which depends on every feature that occurred in some class.
+        """
         logs, impossible = self.tables.of(np.arange(self.features, dtype=np.uint32))
         used: NDArray[np.bool_] = (logs != 0).any(axis=1) | (impossible != 0).any(axis=1)
         bells, numbers = self.joint.bells(), numbers_of(self.events.groups)
@@ -279,23 +287,24 @@ class NaiveBayes:
         facts, arrays = dict(saved.facts), dict(saved.arrays)
         k, alpha, of_variance = (facts.pop(name, None) for name in ("k", "alpha", "of_variance"))
         priors = arrays.pop("priors", None)
-        need(is_number(k, np.inf), "its k is no number")
-        need(alpha is None or is_number(alpha, 1), "its alpha is no share")
-        need(is_number(of_variance, np.inf), "what it adds to variances is no number")
+        need(is_number(k, np.inf), "its k is not a number of at least 0")
+        need(alpha is None or is_number(alpha, 1), "its alpha is not a number from 0 to 1")
+        need(is_number(of_variance, np.inf), "its of_variance is not a number of at least 0")
         if priors is not None:
-            need(priors.dtype == np.float64 and priors.shape == (classes,), "its priors fit no classes")
-            need(bool(np.isfinite(priors).all() and (priors >= 0).all() and priors.sum() > 0), "its priors are none")
+            need(priors.dtype == np.float64 and priors.shape == (classes,), "its priors do not match its classes")
+            valid = bool(np.isfinite(priors).all() and (priors >= 0).all() and priors.sum() > 0)
+            need(valid, "its priors are not probabilities")
         smoothing = Smoothing(k=k, alpha=alpha, of_variance=of_variance)
         return cls(Events.load(Saved(facts, arrays), classes), smoothing, priors)
 
 
 def is_number(value: Any, most: float) -> bool:
-    """At least 0, at most so much, and finite as a float."""
+    """Return whether a value is a number from 0 to `most`, and finite as a float."""
     return type(value) in (int, float) and 0 <= value <= min(most, sys.float_info.max)
 
 
 def priors_of(priors: Any, classes: list[Label]) -> Floats | None:
-    """What the setting `priors` says of the classes; None where the counts say it."""
+    """Return the priors of the classes by the setting `priors`; None if they are estimated from the counts."""
     if isinstance(priors, str):
         return None if priors == "data" else np.full(len(classes), 1 / len(classes))
     number = KnownLabels(classes).number
@@ -304,10 +313,10 @@ def priors_of(priors: Any, classes: list[Label]) -> Floats | None:
         place = number(label)
         if place is None:
             raise SettingsError(
-                "priors", f"names {label!r}, which is no class; there are {', '.join(map(repr, classes))}"
+                "priors", f"names {label!r}, which is not a class; the classes are {', '.join(map(repr, classes))}"
             )
         found[place] = probability
     for label, probability in zip(classes, found.tolist(), strict=True):
         if np.isnan(probability):
-            raise SettingsError("priors", f"has no number for {label!r}; give one for each class")
+            raise SettingsError("priors", f"has no number for {label!r}; set one for each class")
     return found

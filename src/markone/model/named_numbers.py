@@ -1,4 +1,4 @@
-"""Named numbers: what has been learned so far, as tables of numbers with names, which a step may change."""
+"""The learned numbers of a scorer as tables with names, such as weights by feature and class."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from markone.features.map import FeatureMap
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NamedNumbers(Brief):
-    """Numbers with a name for each row and each column. Of two classes there may be one column, of the second."""
+    """Numbers with a name for each row and each column. With two classes there may be one column, for the second."""
 
     rows: Sequence[str]
     columns: Sequence[str]
     values: NDArray[np.float64]
 
     def named(self) -> dict[str, dict[str, float]]:
-        """For each column its numbers by name, where they are not 0."""
+        """Return for each column the numbers that are not 0, by name."""
         found = {}
         for name, values in zip(self.columns, self.values.T, strict=True):
             found[name] = {self.rows[i]: float(values[i]) for i in np.flatnonzero(values).tolist()}
@@ -30,7 +30,7 @@ class NamedNumbers(Brief):
 
 
 class FeatureNames(Sequence[str]):
-    """The names of features, each made when it is asked for, and of what comes after them."""
+    """The names of features, each computed when it is needed, and the names of more rows after them."""
 
     def __init__(self, features: FeatureMap, *after: str) -> None:
         self._features, self._after = features, after
@@ -44,5 +44,5 @@ class FeatureNames(Sequence[str]):
 
 
 def outputs_of(labels: list[str]) -> list[str]:
-    """The classes that have a score of their own: of two, the second alone."""
+    """Return the classes that have a score: all, or with two classes only the second."""
     return labels if len(labels) > 2 else labels[1:]

@@ -1,7 +1,7 @@
-"""A network: what a model of the rule `mlp` predicts with.
+"""A network: the scorer of the rule `mlp`.
 
-Scores are computed by the core alone, each sum in one fixed order. So they are the same bits on every machine, in
-however many threads and whichever rows are scored together; no BLAS, whose bits depend on all of these, has a part.
+The core computes scores itself, each sum in a fixed order. They therefore have the same bits on every machine, with any
+number of threads, and for any set of rows that is scored together. With BLAS, the bits would depend on all of these.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 
 REGISTER = 8
-"""The core wants rows of weights in multiples of so many floats; the last ones are 0."""
+"""The core needs rows of weights whose length is a multiple of this; they are padded with 0."""
 VALUES_AT_ONCE = 2**22
-"""How many values the rows have, at most, that are made to leave one feature out of each."""
+"""The largest number of values in the rows that are made at once to leave out one feature each."""
 
 
 class Network:
-    """Layers of weights with a bend between them; the last one's sums are the scores."""
+    """Layers of weights with an activation function between them. The sums of the last layer are the scores."""
 
     kind: ClassVar[str] = "network"
     adds_up: ClassVar[bool] = False
@@ -44,7 +44,7 @@ class Network:
     weights = None
 
     def __init__(self, layers: Sequence[tuple[Floats, Floats]], activation: str, classes: int) -> None:
-        """Of each layer the weights, inputs × outputs, and the bias of each output; two classes share one output."""
+        """`layers` are the weights, inputs × outputs, and the biases of each layer. Two classes share one output."""
         self.layers = [(np.asarray(weights), np.asarray(bias)) for weights, bias in layers]
         self.activation = activation
         self.classes = classes
@@ -66,9 +66,9 @@ class Network:
     def contributions(
         self, features: NDArray[np.uint32], values: NDArray[np.float64], columns: list[int], lanes: int
     ) -> Contributions:
-        """What each feature of a row adds: the score of the row less the score that it would have without the feature.
+        """Return for each feature the score of the row minus its score without the feature.
 
-        That is exact for each feature alone, but features work together, and so it does not sum to the score.
+        That is exact for each single feature, but features interact, so that the numbers do not add up to the score.
         `bias` is the score of a row without features.
         """
         alone = Sparse(
@@ -83,12 +83,12 @@ class Network:
     def explain(self, model: Model, top: int) -> Shown:
         raise SettingsError(
             "rule",
-            f"of this model is {model.settings.rule!r}, whose features speak together and not each for itself; explain "
-            "an example",
+            f"of this model is {model.settings.rule!r}, in which features interact and have no weights of their own; "
+            "explain an example instead",
         )
 
     def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
-        """The weights of each layer."""
+        """Return the weights of each layer."""
         found = []
         rows: Sequence[str] = FeatureNames(features, BIAS)
         for number, (weights, bias) in enumerate(self.layers, start=1):
@@ -114,37 +114,39 @@ class Network:
     @classmethod
     def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> Network:
         activation = saved.facts.get("activation")
-        need(saved.facts.keys() == {"activation"} and has_probabilities, "its network has other parts than it should")
-        need(isinstance(activation, str) and activation in ("relu", "tanh", "sigmoid"), "its network has no bend")
+        need(saved.facts.keys() == {"activation"} and has_probabilities, "its network has the wrong parts")
+        known = isinstance(activation, str) and activation in ("relu", "tanh", "sigmoid")
+        need(known, "its network has an unknown activation")
         layers = [
             (saved.arrays[f"weights{number}"], saved.arrays[f"bias{number}"])
             for number in range(MOST_LAYERS + 1)
             if {f"weights{number}", f"bias{number}"} <= saved.arrays.keys()
         ]
-        need(len(layers) >= 2 and 2 * len(layers) == len(saved.arrays), "its network has other layers than it should")
+        need(len(layers) >= 2 and 2 * len(layers) == len(saved.arrays), "its network has the wrong layers")
         check_layers(layers)
-        need(layers[-1][1].shape == (1 if classes == 2 else classes,), "its network fits no classes")
+        outputs = 1 if classes == 2 else classes
+        need(layers[-1][1].shape == (outputs,), "the outputs of its network do not match its classes")
         return cls(layers, str(activation), classes)
 
 
 def check_layers(layers: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> None:
-    """That these, which may come from anywhere, are layers that follow one another."""
+    """Raise an error if arrays from a file are not the layers of a network."""
     for weights, bias in layers:
-        need(weights.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
+        need(weights.dtype == bias.dtype == np.float32, "its weights are not 32-bit floats")
         need(weights.ndim == 2 and bias.shape == weights.shape[1:], "a layer of its network has the wrong shape")
-        need(bool(np.isfinite(weights).all() and np.isfinite(bias).all()), "its weights are not finite")
+        need(bool(np.isfinite(weights).all() and np.isfinite(bias).all()), "its weights contain NaN or infinity")
     for (one, _), (other, _) in pairwise(layers):
-        need(1 <= one.shape[1] <= WIDEST_LAYER, "a layer of its network is empty, or too large")
-        need(one.shape[1] == other.shape[0], "the layers of its network do not fit each other")
+        need(1 <= one.shape[1] <= WIDEST_LAYER, "a layer of its network is empty or too large")
+        need(one.shape[1] == other.shape[0], "the sizes of its layers do not match")
 
 
 def padded(outputs: int) -> int:
-    """So many columns in whole registers."""
+    """Return the number of columns, rounded up to whole registers."""
     return -(-outputs // REGISTER) * REGISTER
 
 
 def pad(array: Floats) -> Floats:
-    """With columns of 0 up to whole registers."""
+    """Return the array with columns of 0 added up to whole registers."""
     if array.shape[-1] % REGISTER == 0:
         return np.ascontiguousarray(array)
     wider = zeros(*array.shape[:-1], padded(array.shape[-1]))
@@ -153,7 +155,7 @@ def pad(array: Floats) -> Floats:
 
 
 def zeros(*shape: int) -> Floats:
-    """An array that starts where a cache line does, so that no row lies in more of them than it must."""
+    """Return an array that starts at a cache line, so that each row touches as few cache lines as possible."""
     count, line = math.prod(shape), 16
     memory = np.zeros(count + line, np.float32)
     start = -memory.ctypes.data // memory.itemsize % line
@@ -161,7 +163,7 @@ def zeros(*shape: int) -> Floats:
 
 
 def without_each(rows: Sparse, which: NDArray[np.int64]) -> Sparse:
-    """For each of these values of the last row: that row without it."""
+    """Return copies of the last row, each without one of these values."""
     count = len(rows.indices)
     others = np.arange(count - 1)
     left = others + (others >= which[:, None])

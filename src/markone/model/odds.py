@@ -1,4 +1,4 @@
-"""Odds: what a naive Bayes model goes by, as the tables of the lecture."""
+"""Explains a naive Bayes model by tables of probabilities and odds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Ratio(NamedTuple):
-    """How much more probable an event is in a class than elsewhere."""
+    """How much more probable an event is in a class than in the other classes."""
 
     feature: str
     inside: float
@@ -34,14 +34,14 @@ class Ratio(NamedTuple):
     odds: float
     """inside / outside, which may be infinite."""
     times: float
-    """How often it was met in the class."""
+    """How often it occurred in the class."""
 
     def __repr__(self) -> str:
         return of_fields(self)
 
 
 class Likely(NamedTuple):
-    """What is probable in a class, be it as probable elsewhere."""
+    """A feature that is probable in a class; it may be just as probable in other classes."""
 
     feature: str
     probability: float
@@ -51,11 +51,11 @@ class Likely(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A number in a class."""
+    """The distribution of a measurement in each class."""
 
     feature: str
     mean: list[float]
-    """By class."""
+    """The mean in each class."""
     deviation: list[float]
 
     def __repr__(self) -> str:
@@ -64,16 +64,16 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClassOdds(Brief):
-    """What speaks for a class most."""
+    """The features with the largest odds for a class."""
 
     label: Label
     examples: float
-    """The importance of its rows."""
+    """The sum of the importance of its rows."""
     prior: float
     ratios: list[Ratio]
-    """From the largest odds; among those of the same odds first what is more frequent."""
+    """The largest odds come first; among equal odds, the more frequent feature comes first."""
     likely: list[Likely]
-    """From the most probable."""
+    """The most probable features come first."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -87,18 +87,19 @@ class ClassOdds(Brief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OddsExplanation(Shown):
-    """What a naive Bayes model goes by: for each class P(feature | class), and the odds ratios P(feature | class) /
-    P(feature | others) from the largest. Of two classes, the one's are the other's turned around. By maximum likelihood
-    odds may be infinite.
+    """The probabilities of a naive Bayes model: for each class P(feature | class), and the largest odds ratios
+    P(feature | class) / P(feature | others).
+
+    With two classes, the odds of one are the inverse of the other's. With maximum likelihood, odds may be infinite.
     """
 
     classes: list[ClassOdds]
     numbers: list[Measured]
-    """Features that are measurements, in their order."""
+    """The features that are measurements, in the order of the features."""
     features: int
     """How many features the model has."""
     top: int
-    """So many rows of each table are shown; `as_dict` and `classes` have more."""
+    """The number of rows that are shown of each table; `as_dict` and `classes` contain more."""
 
     def in_brief(self) -> str:
         return f"{self.features:,} features, {len(self.classes):,} classes"
@@ -111,7 +112,7 @@ class OddsExplanation(Shown):
         }
 
     def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
-        """For each class the names of the features with the largest odds."""
+        """Return for each class the names of the features with the largest odds."""
         return [(one.label, [ratio.feature for ratio in one.ratios[:top]]) for one in self.classes]
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
@@ -122,12 +123,13 @@ class OddsExplanation(Shown):
         for one in self.classes:
             yield ""
             label = label_in_words(one.label)
-            yield f"what speaks for {label} ({count_in_words(one.examples)} examples, prior {plain_number(one.prior)})"
+            facts = f"{count_in_words(one.examples)} examples, prior {plain_number(one.prior)}"
+            yield f"features that support {label} ({facts})"
             if one.ratios:
                 yield self.odds_grid(one)
             if one.likely:
                 yield ""
-                yield f"what is probable in {label}"
+                yield f"most probable features in {label}"
                 yield self.likely_grid(one)
         if self.numbers:
             yield ""
@@ -184,15 +186,17 @@ def explain_odds(model: Model, scorer: NaiveBayes, top: int) -> OddsExplanation:
 
 
 def odds_of(inside: Floats, outside: Floats) -> Floats:
-    """Their ratios: infinite where something is impossible elsewhere, 1 where it is everywhere. NaN stays."""
+    """Return inside / outside: infinite if only `outside` is 0, 1 if both are 0, and NaN if one of them is NaN."""
     ratios = np.divide(inside, outside, out=np.full_like(inside, np.inf), where=outside != 0)
     ratios[(inside == 0) & (outside == 0)] = 1.0
     return ratios
 
 
 def largest(values: Floats, counts: Floats, most: int, above: float) -> NDArray[np.int64]:
-    """The places of the largest values that are greater than this, from the largest; of equal ones the more frequent
-    are first, and then those that come first."""
+    """Return the indices of the largest values above a limit, the largest first.
+
+    Among equal values, the more frequent come first, and then those with smaller indices.
+    """
     found = np.flatnonzero(values > above)
     if len(found) > most:
         found = found[values[found] >= np.partition(values[found], -most)[-most]]

@@ -1,7 +1,7 @@
-"""Rules and their families: what each rule is like, which settings it has, what is usual for it, and who does its work.
+"""Rules and their families: the traits, settings and defaults of each rule, and the classes that implement it.
 
-A family is what rules of one kind share. Its record holds everything that differs from family to family. The facts are
-here; a class or function is filled in by the room that it belongs to:
+A family is a group of similar rules. Its record contains everything that differs between families. Simple facts are
+here; each class or function is filled in by the room that it belongs to:
 
 | hook | filled in by |
 | --- | --- |
@@ -28,80 +28,83 @@ Rule = Literal["perceptron", "mira", "logistic", "hinge", "svm", "naive-bayes", 
 Solver = Literal["online", "newton", "ascent"]
 
 ONLINE: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
-"""Those that take a step at each example; `logistic` only by the solver `online`."""
+"""The rules that take a step at each example; `logistic` does so only with the solver `online`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Traits:
-    """What is peculiar to a rule, beside its step."""
+    """The properties of a rule, apart from its update step."""
 
     family: str
     """The name of its family in `FAMILIES`."""
     takes: frozenset[str] = frozenset()
-    """The settings that it has, of those that not every rule has (`SPECIAL`)."""
+    """The settings that the rule has, among those that not every rule has (`SPECIAL`)."""
     usual: Mapping[str, Any] = field(default_factory=dict)
-    """What the None of a setting stands for."""
+    """The default values, which replace None."""
     by_rows: frozenset[str] = frozenset()
-    """Those of which it depends on the rows (learning/row_defaults.py)."""
+    """The settings whose defaults depend on the rows (learning/row_defaults.py)."""
     grid: Callable[[Settings], Iterable[Choice]] = search_grids.nothing
-    """What tuning tries, given the usual settings. The usual comes first: of two that are as good, the first is taken.
-    """
+    """Returns the settings that tuning tries, from the default settings. The defaults come first, because the first of
+    several equally good settings is chosen."""
     online: bool = False
-    """It takes a step at each example, and only looks at one at a time."""
+    """It takes a step at each example, and uses only one example at a time."""
     finds_its_step: bool = False
-    """It needs no learning rate, and a penalty would have none either; its step is capped at C."""
+    """It computes the length of its step itself, at most C. It has no learning rate, and so no penalty either."""
     goes_by_length: bool = False
     """Its step depends on the length of the example."""
     comes_to_rest: bool = False
-    """Where a pass changes nothing, the next would not either, so that such a pass is the end."""
+    """If a pass changes nothing, the next would change nothing either, so training ends."""
     repeats: bool = False
-    """An example of importance k is visited k times in place."""
+    """An example of importance k is visited k times in a row."""
     has_scale: bool = True
-    """Its loss means the same whatever the scale of the features."""
+    """The scale of the features does not change the meaning of its loss."""
     has_probabilities: bool = False
-    """The softmax of its scores are probabilities."""
+    """The softmax of its scores is a probability distribution."""
     has_mistake_bound: bool = False
-    """The perceptron's theorem holds for it: where a plane separates the examples, it makes a limited number of
-    mistakes, and ends with a pass without any."""
+    """The perceptron convergence theorem holds: if a plane separates the examples, the number of mistakes is bounded,
+    and the last pass has none."""
     nears_an_optimum: bool = False
-    """It goes on until it is as near to the optimum as `tol` says."""
+    """It minimises an objective, and stops when it is within `tol` of the optimum."""
     counts: bool = False
-    """It counts what occurs, and so needs features that can be counted."""
+    """It counts events, and so needs features that can be counted."""
     linear: bool = True
-    """Its scores are sums of a weight times a value for each feature."""
+    """Its scores are the sum over features of weight times value."""
     has_layers: bool = False
-    """It has hidden layers, which find what weights alone do not."""
+    """It has hidden layers, which can learn functions that are not linear."""
+    alternative: Rule = "logistic"
+    """The rule to try next if a model of this rule is no better than the majority."""
     tunes_passes: bool = False
-    """More passes are not always better, so that tuning chooses how many."""
+    """More passes are not always better, so tuning chooses their number."""
 
 
 UNFILLED: Any = None
-"""Until a room above fills it in."""
+"""A field that another room fills in."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Family:
-    """What the rules of one kind share."""
+    """A group of similar rules: the facts, classes and functions that they share."""
 
     name: str
     gap_in_words: str = ""
-    """How near the optimum is, for those that near one: a format for `gap`, and for `percent`, which is 100 times it.
-    """
+    """A format for the distance to the optimum, with the fields `gap` and `percent` (100 times `gap`)."""
     tunes_in_turn: bool = False
-    """One learner serves all settings that tuning tries, by `with_settings`: so all rows choose, held out in turn."""
+    """One learner can evaluate all settings with `with_settings`, so tuning uses leave-one-out over all rows."""
     warm_by: str | None = None
-    """A setting for which the optimum of one value is near that of the next: tuning goes from one to the other."""
+    """A setting whose neighbouring values have similar optima. Tuning starts at the optimum of the previous value."""
+    has_multipliers: bool = False
+    """Its learners have a multiplier for each example, and so continue from the same rows, not from weights."""
     changes: str = "w"
-    """What a trace calls the numbers that a step changes."""
+    """The name in traces of the numbers that a step changes."""
 
     settings: type[SpelledOut] = UNFILLED
-    """Its settings with nothing left open."""
+    """The class of its settings with all defaults filled in."""
     scorer: type[Scorer] = UNFILLED
-    """What its models predict with, and are loaded by."""
+    """The class with which its models predict and are loaded."""
     learner: Callable[..., Any] = UNFILLED
-    """Makes a learner of settings, and of the numbers of features and classes."""
+    """Makes a learner from settings and the numbers of features and classes."""
     leave_one_out: Any = None
-    """A `Shortcut` to exact leave-one-out (experiments/shortcuts.py); None where each row takes a training."""
+    """A `Shortcut` for exact leave-one-out (experiments/shortcuts.py); None if each row needs its own training."""
 
 
 FAMILIES: dict[str, Family] = {
@@ -113,6 +116,7 @@ FAMILIES: dict[str, Family] = {
             name="svm",
             gap_in_words="duality gap {percent:.2g}% of it",
             warm_by="C",
+            has_multipliers=True,
         ),
         Family(name="naive-bayes", changes="counts", tunes_in_turn=True),
         Family(name="network"),
@@ -129,6 +133,7 @@ LOGISTIC: dict[str, Any] = {
     "takes": GRADIENT | {"solver", "balance"},
     "by_rows": frozenset({"solver", "eta", "schedule", "strength", "balance", "tol"}),
     "has_probabilities": True,
+    "alternative": "svm",
 }
 ALL_AT_ONCE: dict[str, Any] = {
     **LOGISTIC,
@@ -152,9 +157,9 @@ SOLVERS: dict[str, dict[str, Traits]] = {
         "ascent": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 1000, "solver": "ascent"}),
     }
 }
-"""Rules that can be learned in several ways, by the name of the solver."""
+"""Rules with several solvers, and the traits of each solver."""
 ONLINE_ONLY = ("schedule", "average", "start", "order")
-"""What a rule with several solvers has only where it is learned online."""
+"""The settings that a rule with several solvers has only with the solver `online`."""
 
 RULES: dict[str, Traits] = {
     "perceptron": Traits(
@@ -246,17 +251,17 @@ COMPARED: dict[str, dict[str, Any]] = {
     "naive-bayes": {"rule": "naive-bayes"},
     "mlp": {"rule": "mlp"},
 }
-"""The rules as they are compared: the perceptron both as the lectures have it first and averaged, and logistic
-regression both by a step at each example and to its optimum."""
+"""The settings of each candidate in a comparison. The perceptron is compared with and without averaging, and logistic
+regression with the solvers `newton` and `online`."""
 
 
 def owners_of(setting: str) -> list[str]:
-    """The rules that have a setting."""
+    """Return the rules that have a setting."""
     return [rule for rule, traits in RULES.items() if setting in traits.takes or setting not in SPECIAL]
 
 
 def register(family: Family, rules: Mapping[str, Traits]) -> None:
-    """Adds a family with its rules; each is compared under its own name."""
+    """Add a family with its rules. Each rule takes part in comparisons under its own name."""
     FAMILIES[family.name] = family
     RULES.update(rules)
     COMPARED.update({rule: {"rule": rule} for rule in rules})

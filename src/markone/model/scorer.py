@@ -1,4 +1,4 @@
-"""What a scorer is: the part of a model that learning has made, whatever its family."""
+"""Scorers: the learned part of a model. Each family of rules has its own kind."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 class Contributions(NamedTuple):
-    """What the features of a row make of its scores: in each array a column for each score."""
+    """The contributions of features to the scores of a row. Each array has one column for each score."""
 
     weights: NDArray[np.float64]
-    """Of each feature; NaN where it has none of its own."""
+    """The weight of each feature; NaN if it has no weight of its own."""
     products: NDArray[np.float64]
-    """What each feature adds."""
+    """The contribution of each feature."""
     bias: NDArray[np.float64]
-    """What is added whatever the features."""
+    """The part of the score that does not depend on features."""
     sums: NDArray[np.float64]
     """The scores."""
 
 
 class Scorer(Protocol):
-    """Scores rows of features, can be saved, and can be loaded from a file that may come from anywhere."""
+    """Computes scores of rows. It can be saved, and loaded from a file that may contain anything."""
 
     kind: ClassVar[str]
     """Its name in files."""
     adds_up: ClassVar[bool]
-    """Whether what features contribute to a score adds up to it."""
+    """Whether the contributions of features add up to the score."""
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether the softmax of its scores are probabilities."""
+        """Whether the softmax of its scores is a probability distribution."""
 
     @property
     def features(self) -> int:
@@ -54,42 +54,42 @@ class Scorer(Protocol):
 
     @property
     def weights(self) -> _core.Weights32 | _core.Weights64 | None:
-        """How much each feature speaks for each class or, of two classes, for the second; None where that depends on
-        the other features."""
+        """The weight of each feature for each class or, with two classes, for the second; None if features have no
+        weights of their own."""
 
     def scores(self, rows: Rows) -> NDArray[Any]:
-        """A row for each row: a score for each class or, of two classes, that of the second alone."""
+        """Return for each row a score for each class or, with two classes, only that of the second."""
 
     def contributions(
         self, features: NDArray[np.uint32], values: NDArray[np.float64], columns: list[int], lanes: int
     ) -> Contributions:
-        """What the features of a row, visited as the core does, make of some columns of its scores.
+        """Return what the features of a row contribute to some columns of its scores.
 
-        The core adds what belongs to them into so many partial sums.
+        The features are in the order in which the core visits them, and the core adds them in `lanes` partial sums.
         """
 
     def explain(self, model: Model, top: int) -> Shown:
-        """What a model with this scorer goes by as a whole, of which so many rows are shown."""
+        """Explain a whole model with this scorer. `top` is the number of rows that are shown."""
 
     def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:
-        """All its numbers by name, as a trace shows them."""
+        """Return all learned numbers by name, for traces."""
 
     def used(self) -> NDArray[np.bool_]:
-        """The features without which some score would be another."""
+        """Return which features can change a score."""
 
     def prune(self, kept: NDArray[np.bool_]) -> Self:
-        """The same for rows that have only these features."""
+        """Return a scorer for rows that have only these features."""
 
     def save(self) -> Saved:
-        """All of it."""
+        """Return all facts and arrays for a file."""
 
     @classmethod
     def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> Self:
-        """What was saved; what is not just as `save` has it is a `DataError`."""
+        """Restore a scorer. Anything that `save` could not have written is a `DataError`."""
 
 
 class LinearScorer:
-    """Weights: the score of a class is the sum over features of weight times value."""
+    """Weights. The score of a class is the sum over features of weight times value, plus the bias."""
 
     kind: ClassVar[str] = "linear"
     adds_up: ClassVar[bool] = True
@@ -138,19 +138,21 @@ class LinearScorer:
     @classmethod
     def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> LinearScorer:
         if saved.facts or saved.arrays.keys() != {"weights", "bias"}:
-            raise DataError("its weights have other parts than they should")
+            raise DataError("its weights have the wrong parts")
         matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
         columns = 1 if classes == 2 else classes
-        need(matrix.dtype == bias.dtype == np.float32, "its weights are no 32-bit floats")
-        need(matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,), "its weights fit no classes")
-        need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights are not finite")
+        need(matrix.dtype == bias.dtype == np.float32, "its weights are not 32-bit floats")
+        matches = matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,)
+        need(matches, "the shape of its weights does not match its classes")
+        need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights contain NaN or infinity")
         return cls(_core.Weights32(matrix, bias, classes), has_probabilities)
 
 
 def add_up(products: NDArray[np.float64], lanes: int) -> NDArray[np.float64]:
-    """The sum of each column, with the core's additions in the core's order (core/rows/arithmetic.h).
+    """Return the sum of each column, with the same additions in the same order as in core/rows/arithmetic.h.
 
-    Product i goes to partial sum i modulo `lanes`; of these the second half is added to the first, and so on.
+    Product i is added to partial sum i modulo `lanes`. Then the second half of the partial sums is added to the first
+    half, until one is left.
     """
     steps = -(-len(products) // lanes) + 1  # the first one adds to 0
     laid = np.zeros((steps * lanes, products.shape[1]))
@@ -163,5 +165,6 @@ def add_up(products: NDArray[np.float64], lanes: int) -> NDArray[np.float64]:
 
 
 def need(holds: bool, problem: str) -> None:
+    """Raise a `DataError` unless a condition holds."""
     if not holds:
         raise DataError(problem)

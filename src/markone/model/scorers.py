@@ -1,4 +1,4 @@
-"""Scorers: which one the models of each family predict with."""
+"""The scorer of each family."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ FAMILIES["network"].scorer = Network
 
 
 def scorer_kinds() -> dict[str, type[Scorer]]:
-    """All kinds, by their names in files."""
+    """Return all kinds of scorers by their names in files."""
     return {family.scorer.kind: family.scorer for family in FAMILIES.values()}

@@ -1,4 +1,4 @@
-"""What tuning tries for each rule, the usual first: of two that are as good, the first is taken."""
+"""The settings that tuning tries for each rule. The defaults come first: the first of equally good ones is chosen."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ PENALTIES: tuple[Choice, ...] = (
     *({"penalty": "l1", "strength": strength} for strength in (1e-6, 1e-5)),
 )
 STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
-"""Beside that which suits the rows."""
+"""These are tried after the default, which depends on the rows."""
 HIDDEN = ((32,), (64, 64), (256,))
 ETA_TIMES = (1.0, 0.3, 3.0)
 
 
 def nothing(usual: Settings) -> Iterator[Choice]:
-    """No setting is varied."""
+    """Vary no setting."""
     yield {}
 
 
 def caps(usual: Settings) -> Iterator[Choice]:
-    """How long a step of `mira` may be."""
+    """Vary the longest step of `mira`."""
     return ({"C": C} for C in C_OF_MIRA)
 
 
 def costs(usual: Settings) -> Iterator[Choice]:
-    """What a mistake costs the `svm`."""
+    """Vary the cost of mistakes of the `svm`."""
     return ({"C": C} for C in C_OF_SVM)
 
 
 def rates(usual: Settings) -> Iterator[Choice]:
-    """Learning rates, with and without penalties; where the usual rate depends on the rows, that one first."""
+    """Vary learning rates and penalties. If the default rate depends on the rows, it comes first."""
     if usual.eta is None:
         yield {}
     yield from ({"eta": eta, **penalty} for penalty, eta in product(PENALTIES, ETA))
 
 
 def strengths(usual: Settings) -> Iterator[Choice]:
-    """How much large weights cost."""
+    """Vary the strength of the penalty."""
     yield {}
     yield from ({"strength": strength} for strength in STRENGTHS)
 
 
 def smoothings(usual: Settings) -> Iterator[Choice]:
-    """What is added to counts, or mixed with them."""
+    """Vary the smoothing of counts."""
     yield from ({"k": k} for k in K)
     yield from ({"alpha": alpha} for alpha in ALPHA)
 
 
 def sizes_and_rates(usual: Settings) -> Iterator[Choice]:
-    """Hidden layers and learning rates."""
+    """Vary hidden layers and learning rates."""
     eta = usual.eta or 0.001
     sizes: list[Choice] = [{}, *({"hidden": hidden} for hidden in HIDDEN)]
     return ({**size, "eta": eta * times} for size, times in product(sizes, ETA_TIMES))

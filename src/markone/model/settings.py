@@ -1,4 +1,4 @@
-"""Everything that a user can set about learning. Each setting is checked where it is declared, before any work."""
+"""All settings of training. The check of each setting is declared with it, and runs before any work."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ Kind = TypeVar("Kind", bound="Settings")
 ETA_OF_OPTIMIZER = {"adam": 0.001, "adagrad": 0.05, "sgd": 0.1}
 
 
-# ---- what only these settings may be
+# ---- checks of single settings
 
 
 def rule_of(rule: Any) -> Any:
-    """The name of a rule that there is now: families can be added."""
+    """Check the name of a rule. The list of rules is read at each call, because families can be added."""
     return one_of(*RULES)(rule)
 
 
 def sizes_of(hidden: Any) -> tuple[int, ...]:
-    """The sizes of hidden layers; one number is the size of one."""
+    """Check the sizes of hidden layers. A single number means one layer."""
     sizes = (hidden,) if isinstance(hidden, int) else hidden
     if (
         not isinstance(sizes, list | tuple)
@@ -53,7 +53,7 @@ def sizes_of(hidden: Any) -> tuple[int, ...]:
 
 
 def priors_of(priors: Any) -> Any:
-    """A word, or pairs of a label and its probability."""
+    """Check priors: 'data', 'uniform', or pairs of a label and its probability."""
     if isinstance(priors, str) and priors in ("data", "uniform"):
         return priors
     pairs = list(priors.items()) if isinstance(priors, Mapping) else priors
@@ -69,9 +69,9 @@ def priors_of(priors: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Settings:
-    """How to learn. Frozen: a change is a new object, `dataclasses.replace(settings, epochs=20)`.
+    """The settings of a training. They are frozen: `dataclasses.replace(settings, epochs=20)` makes changed settings.
 
-    `None` stands for "what suits the rule"; a setting that the rule has no use for is an error, not ignored.
+    `None` means the default of the rule. A setting that the rule does not use is an error, and is not ignored.
 
     >>> Settings(rule="mira", C=0.1)
     Settings(rule='mira', C=0.1)
@@ -82,86 +82,87 @@ class Settings:
     """
 
     rule: Rule = checked("perceptron", rule_of)
-    """How an example moves the weights."""
+    """The learning rule."""
     epochs: int | None = checked(None, optional(whole(1)))
-    """Passes over the data, at most. 10 by default; 10,000 for `svm`, which ends long before, 20 for `mlp`, 1 for
-    `naive-bayes`."""
+    """The largest number of passes over the data. 10 by default; 10,000 for `svm`, which usually stops much earlier, 20
+    for `mlp`, 1 for `naive-bayes`."""
     eta: float | None = checked(None, optional(number(above=0, below=math.inf)))
-    """The learning rate, or its first value. 1 by default; for `mlp` what suits its optimizer; for `logistic`, where
-    the schedule is left to it, too, 2 / the mean sum of the sizes of a row; for `hinge`, where the rate is constant,
-    0.5 / the mean squared length of a row."""
+    """The learning rate, or its first value. 1 by default; for `mlp`, the default depends on the optimizer; for online
+    `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
+    rate, it is 0.5 / the mean squared length of a row."""
     schedule: Schedule | None = checked(None, one_of(None, *get_args(Schedule)))
-    """How the rate falls: eta (`constant`, the default); eta / √t; eta / (1 + eta·strength·t); or AdaGrad's rate for
-    each weight, which is what `logistic` has by default where it takes a step at each example."""
+    """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or
+    AdaGrad's rate for each weight, which is the default of online `logistic`."""
     C: float | None = checked(None, optional(number(above=0)))
-    """The longest step of `mira`, 0.3 by default; what a mistake costs the `svm`, 1 by default. May be infinite."""
+    """The longest step of `mira`, 0.3 by default; the cost of a mistake for `svm`, 1 by default. May be infinite."""
     penalty: Penalty | None = checked(None, one_of(None, *get_args(Penalty)))
-    """What large weights cost: their absolute values (`l1`, which makes many of them 0) or their squares (`l2`)."""
+    """The regularisation: absolute values of the weights (`l1`, which makes many of them 0) or squares (`l2`)."""
     strength: float | None = checked(None, optional(number(least=0, below=math.inf)))
-    """How much they cost; also what `schedule="inverse"` falls by. 0.0001 by default; of `logistic` with the penalty
-    `l2`, to its optimum, 0.1 / classes · the mean squared length of a row / rows."""
+    """The strength of the penalty, and of the decrease with `schedule="inverse"`. 0.0001 by default; for `logistic`
+    with `newton` or `ascent` and the penalty `l2`, 0.1 / classes · the mean squared length of a row / rows."""
     balance: float | None = checked(None, optional(number(least=0, below=math.inf)))
-    """How much it costs `logistic`, to its optimum, to prefer a class in the mean of all rows: half the sum of the
-    squares of the classes' mean scores, times this. Of more than two classes, where `strength` is left to the rule,
-    too, 0.1 · (classes - 2) / rows; else 0 by default."""
+    """A second penalty of `logistic` with `newton` or `ascent`: half the sum of the squared mean scores of the classes,
+    times this. With more than two classes, and without `strength`, the default is 0.1 · (classes - 2) / rows; otherwise
+    it is 0."""
     average: bool | None = checked(None, optional(switch))
-    """Use the average of all weight vectors met in training instead of the last one, as rules that take a step at each
-    example do by default."""
+    """Use the average of all weight vectors of the training instead of the last one. This is the default of rules that
+    take a step at each example."""
     tie: Tie = checked("error", one_of(*get_args(Tie)))
-    """What a score of 0 means: the first class, the second, or a mistake whatever the label."""
+    """The meaning of a score of 0: the first class, the second class, or a mistake for any label."""
     form: Form = checked("label", one_of(*get_args(Form)))
-    """The perceptron's step: w += eta·y·x, or w += eta·(y - f(x))·x, which goes twice as far."""
+    """The perceptron's step: w += eta·y·x, or w += eta·(y - f(x))·x, which is twice as long."""
     bias: bool = checked(True, switch)
     """Learn a weight for a feature that is always 1."""
     start: Start = checked("zero", one_of(*get_args(Start)))
-    """Where the weights start; at random means small normal numbers from `seed`."""
+    """The first weights: 0, or small random numbers (normal distribution, from `seed`)."""
     order: Order = checked("each", one_of(*get_args(Order)))
-    """Visit the rows as given, shuffled once, or shuffled anew for each pass."""
+    """The order of the rows: as given, shuffled once, or shuffled again for each pass."""
     seed: int = checked(0, whole(0, most=None))
-    """Makes everything random repeatable."""
+    """The seed of all random numbers. The same seed gives the same model."""
     holdout: float = checked(0.0, number(least=0, below=1))
-    """The share of rows kept apart to measure accuracy after each pass. 0 for none."""
+    """The share of rows that are held out to measure accuracy after each pass. 0 for none."""
     patience: int | None = checked(None, optional(whole(1)))
-    """Stop after so many passes in which neither held-out accuracy nor, with `tol`, the loss has got better."""
+    """Stop after this number of passes without an improvement of held-out accuracy or, with `tol`, of the loss."""
     tol: float | None = checked(None, optional(number(below=math.inf)))
-    """How much better counts as better; of what nears an optimum, how near is near enough: the `svm`'s duality gap as
-    a share of its objective (0.001 by default), the largest slope of `logistic` by `newton` or `ascent` (0.0001,
-    and less where rows are shorter than 1)."""
+    """The smallest improvement that counts for stopping early. For rules with an optimum, the distance at which
+    training stops: the duality gap of `svm` as a share of its objective (0.001 by default), or the largest component
+    of the gradient of `logistic` with `newton` or `ascent` (0.0001 by default, and less if rows are shorter than 1)."""
     solver: Solver | None = checked(None, one_of(None, *get_args(Solver)))
-    """How `logistic` is learned: to its optimum by `newton`, the default, or by `ascent`, all examples at each step; or
-    `online`, a step at each example, as by default from more rows than can well be looked at together."""
+    """The solver of `logistic`: `newton` (the default) or `ascent` use all examples at each step, until they converge;
+    `online` takes a step at each example, and is the default if there are very many rows."""
     loss: Loss | None = checked(None, one_of(None, *get_args(Loss)))
-    """What the `svm` pays for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
+    """The loss of `svm` for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
     multiclass: Multiclass | None = checked(None, one_of(None, *get_args(Multiclass)))
-    """The `svm` of more than two classes: the right class against every other (`crammer-singer`, the default), or
-    one for each class against the rest."""
+    """How `svm` learns more than two classes: all classes in one problem (`crammer-singer`, the default), or each class
+    against the rest (`one-versus-rest`)."""
     k: float | None = checked(None, optional(number(least=0, below=math.inf)))
-    """What `naive-bayes` adds to each count (Laplace). 1 by default; 0 is maximum likelihood."""
+    """The number that `naive-bayes` adds to each count (Laplace smoothing). 1 by default; 0 is maximum likelihood."""
     alpha: float | None = checked(None, optional(number(least=0, most=1)))
-    """Instead of k: `naive-bayes` mixes so much of a class's own estimate with that of all classes together."""
+    """Instead of k: `naive-bayes` interpolates a class's own estimate, with this weight, and that of all classes."""
     likelihood: Likelihood | None = checked(None, one_of(None, *get_args(Likelihood)))
-    """What `naive-bayes` takes features for: `multinomial`, how often a word occurs; `bernoulli`, whether it does;
-    `gaussian`, a measurement. By default as suits the kind of column; numbers and categories are never otherwise."""
+    """The distribution of features in `naive-bayes`: `multinomial` counts how often a word occurs, `bernoulli` whether
+    it occurs, and `gaussian` is for measurements. The default depends on the kind of column; for columns of numbers
+    and categories it cannot be changed."""
     priors: Any = checked("data", priors_of)
-    """How probable `naive-bayes` takes the classes for beforehand: as in the data, `uniform`, or numbers by label."""
+    """The prior probabilities of classes in `naive-bayes`: as in the data, `uniform`, or a number for each label."""
     hidden: Any = checked(None, optional(sizes_of))
-    """The sizes of the hidden layers of `mlp`, one or two. (128,) by default; (32,) where features are very many, as
-    those of texts."""
+    """The sizes of the one or two hidden layers of `mlp`. (128,) by default; (32,) if there are very many features, as
+    in texts."""
     activation: Activation | None = checked(None, one_of(None, *get_args(Activation)))
-    """What `mlp` does with the sums of a hidden layer. `relu` by default."""
+    """The activation function of the hidden layers of `mlp`. `relu` by default."""
     optimizer: Optimizer | None = checked(None, one_of(None, *get_args(Optimizer)))
-    """How `mlp` takes its steps. `adam` by default."""
+    """The optimizer of `mlp`. `adam` by default."""
     dropout: float | None = checked(None, optional(number(least=0, below=1)))
-    """The share of hidden units of `mlp` that are left out at random at each step. 0 by default."""
+    """The share of the hidden units of `mlp` that are randomly left out at each step. 0 by default."""
     batch: int | None = checked(None, optional(whole(1)))
-    """How many rows `mlp` looks at for one step. 64 by default; fewer, but at least 8, where there are few rows."""
+    """The number of rows in a mini-batch of `mlp`. 64 by default; fewer, but at least 8, if there are few rows."""
 
     def __post_init__(self) -> None:
         check_fields(self)
         check_sense(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether all settings are the same, be they spelled out or not."""
+        """Return whether all settings are the same. The class does not matter."""
         return isinstance(other, Settings) and self.values() == other.values()
 
     def __hash__(self) -> int:
@@ -176,12 +177,12 @@ class Settings:
         return one_line(f"Settings({', '.join(changed)})")
 
     def values(self) -> dict[str, Any]:
-        """All settings by name."""
+        """Return all settings by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def traits(self) -> Traits:
-        """What is peculiar to the rule, or to the solver that it has."""
+        """The properties of the rule, or of its solver."""
         solvers = SOLVERS.get(self.rule)
         if solvers is None:
             return RULES[self.rule]
@@ -191,31 +192,31 @@ class Settings:
 
     @property
     def family(self) -> Family:
-        """What the rule shares with others of its kind."""
+        """The family of the rule."""
         return FAMILIES[self.traits.family]
 
     def _takes_steps(self) -> bool:
-        """Whether something is set that only a learner has which takes a step at each example."""
+        """Return whether a setting is given that only online training has."""
         defaults = {field.name: field.default for field in fields(self)}
         return any(getattr(self, name) != defaults[name] for name in (*ONLINE_ONLY, "eta"))
 
     def steps_like(self, other: Settings) -> bool:
-        """Whether an example changes the weights in the same way by both; passes, orders and stopping may differ."""
+        """Return whether an example changes the weights in the same way with both settings. Passes may differ."""
         names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def spelled_out(self) -> SpelledOut:
-        """The same as settings of the rule's family, in which no None stands for what is usual."""
+        """Return the settings of the rule's family, with defaults instead of None."""
         return self.family.settings.of(self)
 
     def before_rows(self) -> Settings:
-        """The same, in which None only stands for what depends on the rows to learn from.
+        """Return settings with defaults, except for those that depend on the training rows and stay None.
 
-        Where that is the solver, nearly all does; but who sets what only one of them has, chooses it.
+        If the solver depends on the rows, so do nearly all defaults. A setting that only one solver has chooses it.
         """
         by_rows = self.traits.by_rows
         if "solver" not in by_rows and self.schedule not in (None, "constant"):
-            by_rows = frozenset()  # a rate that falls suits rows of any length
+            by_rows = frozenset()  # a decreasing rate works for rows of any length
         if not by_rows:
             return self.spelled_out()
         if "solver" not in by_rows or self.solver is not None:
@@ -224,7 +225,7 @@ class Settings:
 
 
 def without_none(given: Settings, but: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """All settings, with what is usual for None; `but` are settings that may stay None."""
+    """Return all settings with defaults instead of None, except for the settings in `but`."""
     usual = given.family.settings.usual(given)
     return {
         name: usual[name] if value is None and name in usual and name not in but else value
@@ -233,42 +234,42 @@ def without_none(given: Settings, but: frozenset[str] = frozenset()) -> dict[str
 
 
 def with_values(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """Settings of a kind with these values, which are not checked again."""
-    made = object.__new__(kind)
+    """Return settings of a class with these values, without checking them again."""
+    settings = object.__new__(kind)
     for name, value in values.items():
-        object.__setattr__(made, name, value)
-    return made
+        object.__setattr__(settings, name, value)
+    return settings
 
 
 # ---- the settings of each family
 
 
 class SpelledOut(Settings):
-    """Settings of a family, in which no None stands for what is usual: what learners go by."""
+    """Settings of a family with all defaults filled in, as learners use them."""
 
     __slots__ = ()
     epochs: int
 
     @classmethod
     def of(cls, given: Settings) -> Self:
-        """Other settings as those of this family, with what is usual where they have None."""
+        """Convert other settings to those of this family, with defaults instead of None."""
         return given if isinstance(given, cls) else with_values(cls, without_none(given))
 
     @staticmethod
     def usual(given: Settings) -> Mapping[str, Any]:
-        """What None stands for."""
+        """Return the defaults, which replace None."""
         return given.traits.usual
 
     @staticmethod
     def check_given(given: Settings) -> None:
-        """What only this family asks of its settings."""
+        """Check the rules that only this family has for its settings."""
 
     def check_start(self, before: Settings) -> None:
-        """That learning can go on by these settings from a model that was learned by others of the same rule."""
+        """Raise an error if training with these settings cannot start from a model of the same rule."""
 
 
 class OnlineSettings(SpelledOut):
-    """Of rules that take a step at each example."""
+    """Settings of rules that take a step at each example."""
 
     __slots__ = ()
     schedule: Schedule
@@ -282,13 +283,13 @@ class OnlineSettings(SpelledOut):
 
     @classmethod
     def of(cls, given: Settings) -> Self:
-        """By a step at each example, which a rule with several solvers need not take."""
+        """Convert other settings, and choose the solver 'online' for a rule with several solvers."""
         if given.rule in SOLVERS and given.solver != "online":
             given = replace(given, solver="online")
         return super().of(given)
 
     def for_core(self) -> _core.Settings:
-        """The part that the online rules in the core need to know."""
+        """Return the settings that the online rules in the core need."""
         return _core.Settings(
             rule=self.rule,
             schedule=_core.Schedule[self.schedule],
@@ -304,7 +305,7 @@ class OnlineSettings(SpelledOut):
 
 
 class OptimumSettings(SpelledOut):
-    """Of `logistic` where it looks at all examples at each step."""
+    """Settings of `logistic` with a solver that uses all examples at each step."""
 
     __slots__ = ()
     strength: float
@@ -319,13 +320,13 @@ class OptimumSettings(SpelledOut):
             if name in given_names(given):
                 raise SettingsError(name, f"is not used by the solver {given.solver!r}; leave it out")
         if given.balance and given.penalty == "l1":
-            raise SettingsError("balance", "goes with the penalty 'l2', not with 'l1'; leave it out")
+            raise SettingsError("balance", "works with the penalty 'l2', not with 'l1'; leave it out")
         if given.balance and not given.bias:
-            raise SettingsError("balance", "is about what a bias does, and there is none; leave it out")
+            raise SettingsError("balance", "needs a bias, which is switched off; leave it out")
 
 
 class SvmSettings(SpelledOut):
-    """Of the rule `svm`."""
+    """Settings of the rule `svm`."""
 
     __slots__ = ()
     C: float
@@ -335,7 +336,7 @@ class SvmSettings(SpelledOut):
 
 
 class NaiveBayesSettings(SpelledOut):
-    """Of the rule `naive-bayes`; k is None where there is an alpha."""
+    """Settings of the rule `naive-bayes`; k is None if alpha is set."""
 
     __slots__ = ()
 
@@ -346,13 +347,13 @@ class NaiveBayesSettings(SpelledOut):
     @staticmethod
     def check_given(given: Settings) -> None:
         if given.k is not None and given.alpha is not None:
-            raise SettingsError("alpha", "takes the place of k; set one of them")
+            raise SettingsError("alpha", "replaces k; set only one of them")
         if given.epochs not in (None, 1):
-            raise SettingsError("epochs", f"must be 1 for the rule {given.rule!r}, which counts; not {given.epochs!r}")
+            raise SettingsError("epochs", f"must be 1 for the rule {given.rule!r}, which counts, not {given.epochs!r}")
 
 
 class NetworkSettings(SpelledOut):
-    """Of the rule `mlp`; the learner chooses `hidden` by the features, and `batch` by the rows."""
+    """Settings of the rule `mlp`. The learner chooses `hidden` by the features, and `batch` by the rows."""
 
     __slots__ = ()
     eta: float
@@ -373,11 +374,11 @@ class NetworkSettings(SpelledOut):
 
     def check_start(self, before: Settings) -> None:
         if self.hidden != before.hidden:
-            raise SettingsError("hidden", f"is {self.hidden}, and the model's layers are {before.hidden}")
+            raise SettingsError("hidden", f"is {self.hidden}, but the model's layers are {before.hidden}")
         if self.activation != before.activation:
             raise SettingsError(
                 "activation",
-                f"is {self.activation!r}, and the model has learned its weights for {before.activation!r}; "
+                f"is {self.activation!r}, but the model has learned its weights for {before.activation!r}; "
                 "leave it out",
             )
 
@@ -389,11 +390,11 @@ FAMILIES["naive-bayes"].settings = NaiveBayesSettings
 FAMILIES["network"].settings = NetworkSettings
 
 
-# ---- settings as keywords, which editors and type checkers know by these names and types (PEP 692)
+# ---- settings as keyword arguments, with names and types for editors and type checkers (PEP 692)
 
 
 class LearningSettings(TypedDict, total=False):
-    """Settings that all who learn take as keywords; what they mean is said in `Settings`."""
+    """Settings that every function that trains accepts as keyword arguments; `Settings` documents them."""
 
     epochs: int | None
     eta: float | None
@@ -425,27 +426,28 @@ class LearningSettings(TypedDict, total=False):
 
 
 class TrialSettings(LearningSettings, total=False):
-    """Of those who have a seed of their own."""
+    """Keyword arguments of functions that have their own seed."""
 
     start: Start
 
 
 class TraceSettings(LearningSettings, total=False):
-    """Of those who start from weights that are given."""
+    """Keyword arguments of functions that start from given weights."""
 
     seed: int
 
 
 class TrainSettings(TrialSettings, total=False):
-    """All settings but the rule."""
+    """All settings except for the rule."""
 
     seed: int
 
 
-# ---- which settings go together
+# ---- checks of combinations
 
 
 def check_sense(settings: Settings) -> None:
+    """Raise an error if the settings do not fit the rule or each other."""
     rule, traits, given = settings.rule, settings.traits, given_names(settings)
     if traits.finds_its_step:
         unused = f"is not used by the rule {rule!r}, which finds its own step; leave it out"
@@ -461,11 +463,11 @@ def check_sense(settings: Settings) -> None:
             )
     settings.family.settings.check_given(settings)
     if settings.schedule == "inverse" and settings.strength == 0:
-        raise SettingsError("strength", "must be greater than 0 where the learning rate falls by it")
+        raise SettingsError("strength", "must be greater than 0 if the learning rate decreases with it")
 
 
 def given_names(settings: Settings) -> list[str]:
-    """The settings that say something else than what goes without saying for the rule."""
+    """Return the names of the settings that differ from the defaults of the rule."""
     usual = settings.traits.usual
     return [
         field.name

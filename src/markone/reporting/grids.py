@@ -1,4 +1,4 @@
-"""Tables of names and numbers as people read them, and names in which nothing is hidden."""
+"""Formats tables of names and numbers for people, and makes invisible characters in names visible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from markone.data.kinds import written
 
 SCREEN = 80
 NARROWEST_NAME, LEAST_OF_NAME = 12, 4
-"""How narrow names may get before columns are left out, and when all are that can be."""
+"""The smallest widths of names: while columns can still be left out, and after all of them have been left out."""
 LONGEST_LABEL = 60
 DIGITS = 4
 MOST_DECIMALS = 6
@@ -29,7 +29,7 @@ Kind = Literal["head", "row", "last"]
 
 
 def visible(text: object) -> str:
-    """On one line, with what would move the cursor, turn the text around or not be seen written as an escape.
+    """Return the text on one line, with escapes for characters that are invisible, move the cursor or reverse the text.
 
     >>> visible("a\\x1b[31m\\u202eb\\n")
     'a\\\\x1b[31m\\\\u202eb\\\\n'
@@ -39,7 +39,7 @@ def visible(text: object) -> str:
 
 
 def visible_text(text: str) -> str:
-    """The same for a longer text, whose lines, spaces and joined letters stay as they are."""
+    """Like `visible`, but for longer texts: line breaks, spaces and joined letters are not changed."""
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
@@ -55,7 +55,7 @@ def escape(character: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal it takes."""
+    """Return how many cells of a terminal the text needs."""
     if text.isascii():
         return len(text)
     return sum(map(cells_of, text))
@@ -68,7 +68,7 @@ def cells_of(character: str) -> int:
 
 
 def shortened(text: object, width: int) -> str:
-    """Made visible, and cut to so many cells in the middle: long names often differ only in how they end.
+    """Return the visible text, shortened in the middle to `width` cells: long names often differ only at the end.
 
     >>> shortened("not very good", 8)
     'not …ood'
@@ -82,13 +82,13 @@ def shortened(text: object, width: int) -> str:
 
 
 def first_cells(line: str, width: int) -> str:
-    """As many of its characters as there is room for."""
+    """Return as many of the first characters as fit into `width` cells."""
     used = accumulate(map(cells_of, line))
     return line[: sum(1 for _ in takewhile(lambda so_far: so_far <= width, used))]
 
 
 def label_in_words(label: object, width: int = LONGEST_LABEL) -> str:
-    """As predictions are written, and cut."""
+    """Return a label as it is written in predictions, shortened to `width` cells."""
     return shortened(written(label), width)
 
 
@@ -100,7 +100,7 @@ def plain_number(number: float) -> str:
     >>> [plain_number(x) for x in (1.0, 0.123456, 123456.0)]
     ['1', '0.1235', '123456']
     """
-    number += 0.0  # without the sign of a zero
+    number += 0.0  # removes the sign of a negative zero
     return f"{number:.0f}" if 10**DIGITS <= abs(number) < LARGEST_IN_FULL else f"{number:.{DIGITS}g}"
 
 
@@ -109,7 +109,7 @@ def signed_number(number: float) -> str:
 
 
 def signed_numbers(numbers: Sequence[float]) -> list[str]:
-    """With as many decimals for all as the largest needs, so that one can see how they add up.
+    """Format all numbers with the decimals that the largest needs, so that readers can see how they add up.
 
     >>> signed_numbers([4.0, -3.0, 0.0])
     ['+4', '-3', '0']
@@ -129,18 +129,18 @@ def signed_numbers(numbers: Sequence[float]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Grid(Brief):
-    """A column of names, and columns of numbers. Whoever shows it makes the names visible, and escapes them."""
+    """A table with one column of names and several columns of numbers. The names are made visible when it is shown."""
 
     heads: list[list[str]]
-    """Lines above the columns."""
+    """The lines above the rows."""
     rows: list[list[str]]
     last: list[list[str]] = field(default_factory=list)
-    """Lines that close the table."""
+    """The lines below the rows."""
     spare: Sequence[int] = ()
-    """The columns that are left out where there is no room, the first of them first. No number is ever cut."""
+    """The columns that may be left out if the table is too wide, in this order. Numbers are never shortened."""
 
     def lines(self, width: int = SCREEN) -> Iterator[tuple[str, Kind]]:
-        """In so many cells: the names give way to the numbers."""
+        """Return the lines of the table in `width` cells. Names are shortened to make room for numbers."""
         everything = [*self.heads, *self.rows, *self.last]
         widths = {i: max(cells(visible(line[i])) for line in everything) for i in range(len(self.heads[0]))}
         left_out = iter(self.spare)

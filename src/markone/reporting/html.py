@@ -1,4 +1,4 @@
-"""HTML of explanations: complete in itself, and with every name, label and word escaped."""
+"""Makes HTML of explanations. It needs no other files, and every name, label and word is escaped."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ STYLE = """\
 .markone .text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .markone mark { color: inherit; border-radius: 0.2em; }"""
 PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: 2em; }"
-# With some of the page's own ground shining through they are readable on a light one and on a dark one.
+# The colours are partly transparent, so that text is readable on light and on dark pages.
 FOR, AGAINST = "31,111,235", "218,54,40"
 STRONGEST_SHADE = 0.6
 
 
 def escaped(text: object) -> str:
-    """A name or a label."""
+    """Return a name or a label for use in HTML."""
     return html.escape(visible(text), quote=True)
 
 
@@ -47,7 +47,7 @@ def table(grid: Grid) -> str:
 
 
 def marked(text: MarkedText, largest: float) -> str:
-    """The text, with a ground of a colour behind each word that has a mark; the mark itself is its title."""
+    """Return the text with a background colour behind each marked word. The title of a word shows its mark."""
     pieces = []
     for piece, mark in text.pieces:
         shown = html.escape(visible_text(piece), quote=True)
@@ -60,13 +60,13 @@ def marked(text: MarkedText, largest: float) -> str:
 
 
 def fragment(parts: Iterable[str]) -> str:
-    """What can stand in any page."""
+    """Return HTML that can be inserted into any page."""
     inside = "\n".join(parts)
     return f'<div class="markone">\n<style>\n{STYLE}\n</style>\n{inside}\n</div>'
 
 
 def page(name: str, body: str) -> str:
-    """A page of its own, which asks nothing of the network."""
+    """Return a complete page, which loads nothing from the network."""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escaped(name)}</title>\n'
         f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from markone.errors import SettingsError
-from markone.model.file import history_of, need
+from markone.model.file import history_of
 from markone.model.history import History
+from markone.model.scorer import need
 from markone.storage.saved import Contents
 
 

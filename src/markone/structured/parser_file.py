@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from markone.checks import LARGEST
 from markone.errors import DataError
-from markone.model.file import need
+from markone.model.scorer import need
 from markone.storage.saved import Saved, joined
 from markone.structured.checking import history_in
 from markone.structured.parser_settings import ParserSettings

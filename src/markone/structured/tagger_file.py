@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from markone.data.strings import Strings
-from markone.model.file import check_keys, need
+from markone.model.file import check_keys
+from markone.model.scorer import need
 from markone.storage.saved import Contents, Saved, joined
 from markone.structured.checking import history_in
 from markone.structured.sentence_model import contents_of, facts_of, settings_in
