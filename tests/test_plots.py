@@ -159,7 +159,7 @@ def test_without_matplotlib_there_is_a_sentence() -> None:
     program = "import sys; sys.modules['matplotlib'] = None; import markone.plots"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stderr.rstrip().endswith(
-        "markone.errors.MarkoneError: pictures need matplotlib, which is not installed: pip install 'markone[plot]'"
+        "markone.errors.MarkoneError: plots need matplotlib, which is not installed: pip install 'markone[plot]'"
     )
 
 
@@ -197,7 +197,7 @@ def test_the_boundary_of_the_lecture_is_the_diagonal() -> None:
         assert height == pytest.approx(x)
     assert drawn(axes, "+") == [(3, 2), (-2, -3)]
     assert drawn(axes, "-") == [(-2, 2)]
-    assert title(axes) == "3 of 3 points are classified rightly"
+    assert title(axes) == "3 of 3 points are classified correctly"
     assert legend(figure) == ["+", "-", "boundary", "margins"]
 
 
@@ -234,7 +234,7 @@ def test_regions_are_what_is_predicted() -> None:
         assert said[row, column] == fitted.predict([[across[column], up[row]]])[0]
     assert {*np.unique(said)} == {0, 1, 2}
     assert legend(figure) == ["0", "1", "2"]
-    assert title(axes) == "60 of 60 points are classified rightly"
+    assert title(axes) == "60 of 60 points are classified correctly"
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), SVC(), KNeighborsClassifier(1)])
@@ -260,7 +260,7 @@ def test_a_plane_of_one_class_only_has_no_line() -> None:
 
     figure = plots.boundary(Always(), [[0, 0], [1, 1]], ["a", "b"])
     assert legend(figure) == ["a", "b"]
-    assert title(figure.axes[0]) == "1 of 2 points are classified rightly"
+    assert title(figure.axes[0]) == "1 of 2 points are classified correctly"
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
@@ -286,7 +286,7 @@ def test_models_whose_features_speak_together_have_a_boundary_and_no_weights(rul
     figure = plots.boundary(model, X, y)
     assert legend(figure) == ["0", "1", "boundary"]
     right = int((model.predict({"a": X[:, 0], "b": X[:, 1]}) == y).sum())
-    assert title(figure.axes[0]) == f"{right} of 80 points are classified rightly"
+    assert title(figure.axes[0]) == f"{right} of 80 points are classified correctly"
     with pytest.raises(SettingsError, match=f"rule is '{rule}', whose features have no weights of their own"):
         plots.weights(model)
 
@@ -329,7 +329,7 @@ def test_what_is_no_plane_gets_a_sentence() -> None:
         plots.boundary(markone.train(np.eye(3), target=[0, 1, 0]), X, y)
     with pytest.raises(DataError, match="there are 60 points and 2 labels"):
         plots.boundary(fitted, X, [0, 1])
-    with pytest.raises(DataError, match=r"label 7 is none of the model's classes \(0, 1\)"):
+    with pytest.raises(DataError, match=r"label 7 is not a class of the model \(0, 1\)"):
         plots.boundary(fitted, X[:1], [7])
     with pytest.raises(DataError, match="no classes: it is no classifier, or fit was not called"):
         plots.boundary(GaussianNB(), X, y)
@@ -366,7 +366,7 @@ def test_curves_of_a_history() -> None:
     assert drawn(above, "while learning") == [(1, 0.4), (2, 0.2), (3, 0.1), (4, 0.0)]
     assert drawn(below, "last weights") == [(1, 0.5), (2, 0.7), (3, 0.6), (4, 0.65)]
     assert drawn(below, "averaged") == [(1, 0.6), (2, 0.8), (3, 0.9), (4, 0.85)]
-    assert "best: pass 3, 90.0%\nover-training after it" in texts(below)
+    assert "best: pass 3, 90.0%\noverfitting after it" in texts(below)
     assert [line.get_xdata()[0] for line in below.lines if list(line.get_ydata()) == [0.9]] == [3]
     assert (title(above), title(below)) == ("mistakes in training", "held-out accuracy")
     assert {"averaged", "last weights"} <= {*texts(below)}
@@ -377,14 +377,14 @@ def test_what_chance_may_take_is_no_over_training(held_out: int, is_much: bool) 
     found = history([4, 2, 1], last=[0.5, 0.8, 0.75], held_out=held_out)
     figure = plots.curves(found)
     said = "best: pass 2, 80.0%"
-    assert (f"{said}\nover-training after it" if is_much else said) in texts(figure.axes[1])
-    assert ("over-training" in str(figure.get_label())) == is_much
+    assert (f"{said}\noverfitting after it" if is_much else said) in texts(figure.axes[1])
+    assert ("overfitting" in str(figure.get_label())) == is_much
 
 
 def test_without_over_training_nothing_is_marked() -> None:
     _, below = plots.curves(history([4, 2, 1], last=[0.5, 0.8, 0.8])).axes
     assert [*lines(below)] == ["accuracy"]
-    assert not any("over-training" in text for text in texts(below))
+    assert not any("overfitting" in text for text in texts(below))
 
 
 def test_curves_show_only_what_was_measured() -> None:
@@ -419,7 +419,7 @@ def test_the_weights_of_two_classes_are_one_list() -> None:
     widths = [bar.get_width() for bar in axes.patches]
     assert dict(zip(names, widths, strict=True)) == pytest.approx(known)
     assert widths == sorted(widths, reverse=True)
-    assert (title(axes), axes.get_title(loc="right")) == ("← speaks for ham", "speaks for spam →")
+    assert (title(axes), axes.get_title(loc="right")) == ("← evidence for ham", "evidence for spam →")
     [few] = plots.weights(model, top=1).axes
     assert ticks(few.yaxis) == [names[0], names[-1]]
 
@@ -447,7 +447,7 @@ def test_which_weights_cannot_be_drawn() -> None:
     fitted = Perceptron().fit(X, y)
     with pytest.raises(SettingsError, match="top must be a whole number of at least 1, not 0"):
         plots.weights(fitted, top=0)
-    with pytest.raises(SettingsError, match="classes has 'x', which is none of the model's"):
+    with pytest.raises(SettingsError, match="classes has 'x', which is not a class of the model"):
         plots.weights(fitted, classes=["x"])
     with pytest.raises(SettingsError, match="classes must be a list of labels"):
         plots.weights(fitted, classes="0")
@@ -586,7 +586,7 @@ def test_confusions_of_a_validation() -> None:
     assert cells(axes) == {(0, 0): "2\n67%", (0, 1): "1\n33%", (1, 0): "1\n33%", (1, 1): "2\n67%"}
     assert ticks(axes.xaxis) == ticks(axes.yaxis) == ["ham", "spam"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted", "is")
-    assert title(axes) == "4 of 6 are right: 66.7%"
+    assert title(axes) == "accuracy 66.7%: 4 of 6"
     right, wrong = map(squares, axes.collections)
     assert right == {(0, 0): pytest.approx(2 / 3), (1, 1): pytest.approx(2 / 3)}
     assert wrong == {(0, 1): pytest.approx(1 / 3), (1, 0): pytest.approx(1 / 3)}
@@ -604,7 +604,7 @@ def test_confusions_of_an_evaluation_have_a_row_for_unknown_labels() -> None:
     assert ticks(axes.yaxis) == ["ham", "spam", "unknown"]
     assert ticks(axes.xaxis) == ["ham", "spam"]
     assert cells(axes) == {(0, 0): "1\n100%", (1, 0): "1\n50%", (1, 1): "1\n50%", (2, 1): "1\n100%"}
-    assert title(axes) == "2 of 4 are right: 50.0%"
+    assert title(axes) == "accuracy 50.0%: 2 of 4"
 
 
 def many(classes: int, wrong: dict[tuple[int, int], int]) -> Evaluation:
@@ -624,7 +624,7 @@ def test_confusions_of_many_classes_stay_readable() -> None:
     wrong = squares(merged.collections[1])
     assert wrong[names.index("class 150"), names.index("class 7")] == pytest.approx(5 / 1155)
     total = sum(1000 + i for i in range(200) if i != 60) + 8
-    assert title(merged).startswith(f"{total - 8:,} of {total:,} are right")
+    assert title(merged).endswith(f": {total - 8:,} of {total:,}")
     assert wrong[39, 39] == pytest.approx(1)  # in the colour of mistakes, since there may be some
     assert max(plots.confusion(many(200, {(0, 1): 1})).get_size_inches()) < 12
 
@@ -708,7 +708,7 @@ def test_calibrations_side_by_side() -> None:
         with pytest.raises(DataError, match="calibration is that of probabilities, and mira has none"):
             plots.calibration(several)
     for other in ("logistic", [1, 2], 3):
-        with pytest.raises(DataError, match="calibration is drawn of validations or a comparison, not of a"):
+        with pytest.raises(DataError, match="this plot needs validations or a comparison, not a"):
             plots.calibration(other)
 
 
@@ -738,7 +738,7 @@ def test_pictures_of_a_real_comparison() -> None:
     for picture in (plots.accuracies(found), plots.calibration(found), plots.confusion(best)):
         assert plots.svg(picture) in page
     [axes] = plots.confusion(best).axes
-    assert title(axes).startswith(f"{round(best.mean * 60)} of 60 are right")
+    assert title(axes).endswith(f": {round(best.mean * 60)} of 60")
 
 
 # ---- the lectures'
@@ -861,13 +861,13 @@ def test_what_has_no_bounds_and_no_margins() -> None:
     found = model.history.bounds
     assert found is not None
     for what, problem in (
-        (replace(model.history, bounds=None), "did not note its bounds; train with rule='perceptron', bounds=True"),
+        (replace(model.history, bounds=None), "did not record its bounds; train with rule='perceptron', bounds=True"),
         (replace(found, points=()), "no mistake was made"),
         (5, "not of a int"),
     ):
         with pytest.raises(DataError, match=problem):
             plots.bounds(what)
-    with pytest.raises(DataError, match="margins are drawn of what markone.margins gave, not of a Model"):
+    with pytest.raises(DataError, match="this plot needs the result of markone.margins, not a Model"):
         plots.margins(model)
     with pytest.raises(DataError, match="there are no margins to draw"):
         plots.margins({})
@@ -1045,5 +1045,5 @@ def test_certificates_that_cannot_be_drawn() -> None:
     X = [[0, 0], [1, 1]]
     with pytest.raises(DataError, match="the certificate is of 2 rows; here are 1 points"):
         plots.certificate(markone.certify(X, y), X[:1], y[:1])
-    with pytest.raises(DataError, match="the label 2 is none of the certificate's classes"):
+    with pytest.raises(DataError, match="the label 2 is not a class of the certificate"):
         plots.certificate(markone.certify(X, y), X, [0, 2])
