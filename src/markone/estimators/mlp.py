@@ -124,7 +124,7 @@ class MLP(ProbabilisticClassifier):
     ) -> Self:
         """Learn from the rows of X and their labels y.
 
-        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
+        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` if they are given, else on a
         share `validation_fraction` of the rows, taken at random.
         """
         return self._fit(X, y, sample_weight, X_val, y_val)
@@ -132,10 +132,10 @@ class MLP(ProbabilisticClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from some more rows, once each, in the order given.
+        """Train on more rows, once each, in the given order.
 
-        Unlike with scikit-learn's class, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels. `classes` lists the classes that are already known.
+        Parameters that change after the first call have no effect.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 

@@ -90,10 +90,10 @@ class NaiveBayes(ProbabilisticClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Count some more rows: in the end the same as if all had been counted at once.
+        """Count more rows. The result is the same as if all rows had been counted at once.
 
-        Unlike scikit-learn's classes, new labels and new categories may come with any call; `classes` announces those
-        known beforehand. The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels and categories. `classes` lists the classes that are
+        already known. Parameters that change after the first call have no effect.
         """
         with self._changing():
             if hasattr(self, "_learner") and isinstance(self._layout, Mixed):

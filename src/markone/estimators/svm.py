@@ -40,7 +40,7 @@ class LinearSVM(GradientClassifier):
         rows later.
     tol, max_iter
         Stop when the objective is at most the share `tol` above the smallest (the duality gap proves it), at the latest
-        after so many passes. Of the solver "online", as for `Perceptron`.
+        after `max_iter` passes. For the solver "online", as for `Perceptron`.
     penalty, alpha, learning_rate, eta0, average
         Only of "online": what large weights cost, "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is
         made small, with 1 / (C · the sum of the sample weights) for `alpha` unless it is given. How the rate falls, as
