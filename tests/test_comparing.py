@@ -152,7 +152,7 @@ def test_a_rule_that_cannot_learn_is_listed_with_its_reason(monkeypatch):
     assert "hinge could not be trained: values must not be negative" in str(found) and "hinge" in found.html()
     with pytest.raises(KeyError, match="there is no contender 'hinge'"):
         found["hinge"]
-    with pytest.raises(DataError, match="nothing can be learned from these data: values must not be negative"):
+    with pytest.raises(DataError, match="no rule can be trained on these data: values must not be negative"):
         compare(X, target=y, rules=["hinge"], contrasts=False, folds=2)
 
 

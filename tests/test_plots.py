@@ -331,15 +331,15 @@ def test_what_is_no_plane_gets_a_sentence() -> None:
         plots.boundary(fitted, X, [0, 1])
     with pytest.raises(DataError, match=r"label 7 is not a class of the model \(0, 1\)"):
         plots.boundary(fitted, X[:1], [7])
-    with pytest.raises(DataError, match="no classes: it is no classifier, or fit was not called"):
+    with pytest.raises(DataError, match="no classes: it is not a classifier, or fit was not called"):
         plots.boundary(GaussianNB(), X, y)
-    with pytest.raises(DataError, match="not of a str"):
+    with pytest.raises(DataError, match="not a str"):
         plots.boundary("model", X, y)
     with pytest.raises(DataError, match="no points"):
         plots.boundary(fitted, np.zeros((0, 2)), [])
-    with pytest.raises(DataError, match="not finite"):
+    with pytest.raises(DataError, match="contain NaN or infinity"):
         plots.boundary(fitted, [[0, np.nan]], [0])
-    with pytest.raises(DataError, match="are numbers"):
+    with pytest.raises(DataError, match="must be numbers"):
         plots.boundary(fitted, [["a", "b"]], [0])
     model = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist())
     with pytest.raises(DataError, match="no column 'b' among the points' columns: a, c"):
@@ -396,7 +396,7 @@ def test_curves_show_only_what_was_measured() -> None:
     assert drawn(tested, "accuracy") == [(1, 0.5)]
     with pytest.raises(DataError, match="there are no curves to draw"):
         plots.curves(history([]))
-    with pytest.raises(DataError, match="of a history or a validation, not of a list"):
+    with pytest.raises(DataError, match="a history or a validation, not a list"):
         plots.curves([])
 
 
@@ -451,12 +451,12 @@ def test_which_weights_cannot_be_drawn() -> None:
         plots.weights(fitted, classes=["x"])
     with pytest.raises(SettingsError, match="classes must be a list of labels"):
         plots.weights(fitted, classes="0")
-    with pytest.raises(SettingsError, match="classes is for more than two"):
+    with pytest.raises(SettingsError, match="classes is only for more than two"):
         plots.weights(Perceptron().fit(X, y > 0), classes=[True])
-    with pytest.raises(DataError, match="fitted linear classifier, not of this GaussianNB"):
+    with pytest.raises(DataError, match="fitted linear classifier, not a GaussianNB"):
         plots.weights(GaussianNB().fit(X, y))
     many = Perceptron().fit(np.eye(25), np.arange(25))
-    with pytest.raises(SettingsError, match="must say which are drawn: there are 25"):
+    with pytest.raises(SettingsError, match="must name the classes to draw: there are 25"):
         plots.weights(many)
     assert len(plots.weights(many, classes=[3, 24]).axes) == 2
 
@@ -493,14 +493,14 @@ def test_pixels_of_estimators_are_square_or_of_a_shape(tmp_path: Path) -> None:
     assert np.array_equal(axes.images[0].get_array(), fitted.coef_.reshape(4, 16))
     axes, _ = plots.weight_images(markone.train(X, target=y.tolist(), epochs=1)).axes
     assert axes.images[0].get_array().shape == (8, 8)
-    with pytest.raises(SettingsError, match=r"shape is \(3, 5\), which is not height and width of 64 pixels"):
+    with pytest.raises(SettingsError, match=r"shape is \(3, 5\), which does not match 64 pixels"):
         plots.weight_images(fitted, shape=(3, 5))
     with pytest.raises(DataError, match=r"62 features that are no square of them; say shape=\(height, width\)"):
         plots.weight_images(Perceptron().fit(X[:, 2:], y))
     with pytest.raises(DataError, match="where features are pixels"):
         plots.weight_images(markone.train(["a b c d", "e"], target=[0, 1]))
     model = model_of_images(tmp_path, X[:9].reshape(-1, 8, 8) * 15, y[:9])
-    with pytest.raises(SettingsError, match=r"the model's images are of \(8, 8\)"):
+    with pytest.raises(SettingsError, match=r"the size of the model's images is \(8, 8\)"):
         plots.weight_images(model, shape=(4, 16))
 
 
@@ -591,9 +591,9 @@ def test_confusions_of_a_validation() -> None:
     assert right == {(0, 0): pytest.approx(2 / 3), (1, 1): pytest.approx(2 / 3)}
     assert wrong == {(0, 1): pytest.approx(1 / 3), (1, 0): pytest.approx(1 / 3)}
     regression = replace(validation(), metric="mean squared error")
-    with pytest.raises(DataError, match="confusions are between classes"):
+    with pytest.raises(DataError, match="a confusion matrix needs classes"):
         plots.confusion(regression)
-    with pytest.raises(DataError, match="of an evaluation or a validation, not of a dict"):
+    with pytest.raises(DataError, match="an evaluation or a validation, not a dict"):
         plots.confusion({})
 
 
@@ -640,7 +640,7 @@ def test_the_roc_curve_is_scikit_learns() -> None:
     wrong, found, _ = roc_curve(truth, scores)
     assert drawn(axes, "ROC") == list(zip(wrong, found, strict=True))
     assert title(axes) == f"finding spam: AUC {roc_auc_score(truth, scores):.3f}"
-    assert axes.get_ylabel() == "of spam, found"
+    assert axes.get_ylabel() == "true positive rate of spam"
     assert drawn(axes, "chance") == [(0, 0), (1, 1)]
 
 
@@ -665,12 +665,12 @@ def test_what_has_no_roc_curve() -> None:
         (([0, 1, 2], [0, 1, 2]), "two classes, and there are 3"),
         (([1, 1], [0, 1]), "two classes, and there are 1"),
         (([0, 1], [[0, 1], [1, 0]]), "one score for each label"),
-        (([0, 1],), r"of labels and scores: roc\(truth, scores\)"),
+        (([0, 1],), r"labels and scores: roc\(truth, scores\)"),
         (([0, 1], [0, np.nan]), "some of the scores are NaN"),
-        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "on a source with labels"),
+        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "needs a source with labels"),
         ((markone.train(["a", "b", "c"], target=[0, 1, 2]), ["a"]), "two classes, and there are 3"),
         ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[3])), "does not know the label 3"),
-        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all of these are of one"),
+        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all examples belong to one"),
     ]:
         with pytest.raises(DataError, match=sentence):
             plots.roc(*arguments)
@@ -705,7 +705,7 @@ def test_calibrations_side_by_side() -> None:
     assert len({line.get_color() for line in figure.axes[0].lines}) == 3
     assert legend(plots.calibration([logistic, bayes.validation])) == legend(figure)
     for several in (mira, [logistic, mira], comparison(mira)):
-        with pytest.raises(DataError, match="calibration is that of probabilities, and mira has none"):
+        with pytest.raises(DataError, match="calibration needs probabilities, and mira has none"):
             plots.calibration(several)
     for other in ("logistic", [1, 2], 3):
         with pytest.raises(DataError, match="this plot needs validations or a comparison, not a"):
@@ -726,7 +726,7 @@ def test_accuracies_are_dots_with_intervals() -> None:
     assert first > second
     heights = {text.get_text(): text.xy[1] for text in axes.texts}
     assert heights == {"80.0%": pytest.approx(0.25), "90.0%": pytest.approx(0.75)}
-    with pytest.raises(DataError, match="a comparison that has contenders"):
+    with pytest.raises(DataError, match="no contenders to draw"):
         plots.accuracies(comparison())
 
 
@@ -774,7 +774,7 @@ def test_regressions_say_their_leave_one_out_errors() -> None:
 def test_what_is_no_regression() -> None:
     for arguments, sentence in [
         (([1, 2, 3], [1, 2]), "there are 3 points and 2 values to predict"),
-        (([1, 2], [1, 2]), "takes three points at least, and there are 2"),
+        (([1, 2], [1, 2]), "needs at least three points, and there are 2"),
         ((np.ones((3, 2)), [1, 2, 3]), r"X must be one number for each point; its shape is \(3, 2\)"),
         (([1, 2, 3], list("abc")), "y must be numbers"),
         (([1, 2, np.inf], [1, 2, 3]), "X has values that are not finite"),
@@ -862,8 +862,8 @@ def test_what_has_no_bounds_and_no_margins() -> None:
     assert found is not None
     for what, problem in (
         (replace(model.history, bounds=None), "did not record its bounds; train with rule='perceptron', bounds=True"),
-        (replace(found, points=()), "no mistake was made"),
-        (5, "not of a int"),
+        (replace(found, points=()), "made no mistake"),
+        (5, "not a int"),
     ):
         with pytest.raises(DataError, match=problem):
             plots.bounds(what)
@@ -999,7 +999,7 @@ console.log(JSON.stringify(seen));
     [
         (lambda run: plots.animation(run, "run.mp4"), r"path must end in .gif or .html, not '.mp4'"),
         (lambda run: plots.animation(run, "run.gif", seconds=0), "seconds must be greater than 0"),
-        (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "only one feature"),
+        (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "there is only one"),
         (lambda _: plots.step(markone.trace(*LECTURE, rule="mlp"), 0), "those of mlp are not"),
         (lambda _: plots.animation(markone.trace([[0.0, 0], [0, 0]], ["a", "b"], bias=False), "a.gif"), "no step of"),
     ],
