@@ -66,7 +66,7 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     >>> X, y = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
     >>> figure = boundary(Perceptron(average=False, shuffle=False).fit(X, y), X, y)
     >>> figure.axes[0].get_title(loc="left")
-    '3 of 3 points are classified rightly'
+    '3 of 3 points are classified correctly'
     """
     plane = plane_of(model, X)
     numbers = numbers_of(y, plane)
