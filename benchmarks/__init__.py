@@ -1,1 +1,1 @@
-"""Benchmarks: Markone and its peers on the same data, in one process and run. `python -m benchmarks --help`."""
+"""Benchmarks: compares Markone with other libraries on the same data. See `python -m benchmarks --help`."""

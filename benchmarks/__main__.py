@@ -17,7 +17,7 @@ from benchmarks.timing import Comparison, alternate, best, on_cores
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 TOLERANCE = 0.01
-"""How much less accurate than theirs ours may be: a point."""
+"""The largest allowed loss of accuracy against the other side: one point."""
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def main() -> int:
 def run_all(
     cases: list[Case[Any]], rounds: int
 ) -> tuple[list[tuple[Case[Any], Comparison]], list[tuple[Case[Any], str]]]:
-    """The results, and the cases skipped for want of something, with a sentence that says of what."""
+    """Return the results, and the skipped cases with the reasons."""
     results, skipped = [], []
     for number, case in enumerate(cases, start=1):
         say(f"[{number}/{len(cases)}] {case.name}")
@@ -82,7 +82,7 @@ def check_presence(case: Case[Any]) -> None:
 
 
 def judge(results: list[tuple[Case[Any], Comparison]]) -> int:
-    """The exit status: 1 where a case is fast at the price of accuracy."""
+    """Return the exit status: 1 if a case is fast at the price of accuracy."""
     failed = [(case, result) for case, result in results if loss(result) > TOLERANCE]
     for case, result in failed:
         print(f"{case.name}: less accurate than theirs, {report.accuracies(result)}", file=sys.stderr)
@@ -90,7 +90,7 @@ def judge(results: list[tuple[Case[Any], Comparison]]) -> int:
 
 
 def loss(result: Comparison) -> float:
-    """How much less accurate than theirs ours is."""
+    """Return how much less accurate our side is."""
     if result.ours.accuracy is None or result.theirs.accuracy is None:
         return 0.0
     return result.theirs.accuracy - result.ours.accuracy

@@ -1,4 +1,4 @@
-"""What certificates say of well-known data, and how long it takes to find them and to check them."""
+"""Certificates of well-known data, and the time to find and to check them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 300
 
 
 def shipped(load: Any, *classes: int) -> Split:
-    """What scikit-learn carries: some of its classes, or all."""
+    """A data set of scikit-learn, with some of its classes or all."""
     rows, labels = load(return_X_y=True)
     kept = np.isin(labels, classes) if classes else np.ones(len(labels), bool)
     return Split(rows[kept], labels[kept], rows[:0], labels[:0])
@@ -38,7 +38,7 @@ DATA: list[Dataset[Split]] = [
 
 
 def answers() -> Iterator[tuple[str, ...]]:
-    """Rows of a table; data that are not there are left out."""
+    """Return the rows of a table. Missing data are left out."""
     for dataset in DATA:
         try:
             data = dataset.load()

@@ -1,4 +1,4 @@
-"""The cases: who meets whom, on what, and how many times as fast we want to be."""
+"""The cases: the contestants, the data, and how many times as fast we want to be."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ THEIR_MIRA = linear_model.SGDClassifier(  # eta0 is PA-I's C
     loss="hinge", learning_rate="pa1", eta0=1.0, penalty=None, average=True, **FIVE_PASSES
 )
 
-# From files. Texts: a word or pair of words that occurs in two texts or more counts 1, times how much it speaks for a
-# class. How texts are weighed, fastText's lr and scikit-learn's learning_rate are the best of a few on the last 5,000
-# lines to learn from (ours of nine, 91.2%; fastText of four, 89.1%; scikit-learn of eight, 89.0%). Vowpal Wabbit has
-# its defaults (91.4%).
+# From files. Texts: a word or pair of words that occurs in at least two texts counts 1, times a weight that says how
+# well it indicates a class. The weighting of texts, fastText's lr and scikit-learn's learning_rate are the best of a
+# few on the last 5,000 training lines (ours of nine, 91.2%; fastText of four, 89.1%; scikit-learn of eight, 89.0%).
+# Vowpal Wabbit has its defaults (91.4%).
 PAIRS: dict[str, Any] = {
     "words": [1, 2],
     "signs": False,

@@ -1,4 +1,4 @@
-"""Rows in memory to measure on: real, from the folder that MARKONE_DATA names, or made from a seed."""
+"""Data in memory for the benchmarks: real data from the folder in MARKONE_DATA, or generated data."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Data = TypeVar("Data")
 
 
 class AbsentError(Exception):
-    """Something that a case needs is not there; a sentence says what."""
+    """Raised if something that a case needs is missing. The message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Rows to learn from and rows to test on."""
+    """Training rows and test rows."""
 
     train: Any
     train_labels: NDArray[Any]
@@ -42,7 +42,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Dataset(Generic[Data]):
-    """A name for the table, a line for the reader, and how to get it."""
+    """A data set: its name in the table, a description, and a function that loads it."""
 
     name: str
     about: str
@@ -122,7 +122,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def narrow(matrix: Any) -> Any:
-    """With 32-bit column numbers, the only ones that scikit-learn's linear models take."""
+    """Return the matrix with 32-bit column numbers, which scikit-learn's linear models require."""
     return csr_matrix((matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)), matrix.shape)
 
 
@@ -132,7 +132,7 @@ def idx_bytes(path: Path, *, header: int) -> NDArray[np.uint8]:
 
 
 def vectorized(vectorizer: Any, train: Iterator[tuple[str, str]], test: Iterator[tuple[str, str]]) -> Split:
-    """Labels become numbers, so that neither side is timed at comparing strings."""
+    """Convert labels to numbers, so that the times do not include comparing strings."""
     train_names, train_texts = zip(*train, strict=True)
     test_names, test_texts = zip(*test, strict=True)
     classes, train_labels = np.unique(train_names, return_inverse=True)
@@ -180,7 +180,7 @@ def dense_rows(*, classes: int) -> Split:
 
 
 def points(*, flipped: int) -> Split:
-    """Points on two sides of a plane; some have the label of the other side."""
+    """Return points on two sides of a plane. Some have the label of the other side."""
     random = np.random.default_rng(0)
     matrix = random.normal(size=(5_000, 50))
     labels = (matrix @ random.normal(size=50) > 0.3).astype(np.int64)
@@ -197,7 +197,7 @@ def eighty_twenty(matrix: Any, labels: NDArray[Any]) -> Split:
 
 
 def cached(name: str, files: list[Path], make: Callable[[], Split]) -> Split:
-    """Sparse rows from the temporary folder."""
+    """Return sparse rows from the temporary folder."""
 
     def write(path: Path) -> None:
         with path.open("wb") as file:

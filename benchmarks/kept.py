@@ -1,4 +1,4 @@
-"""What is slow to make is kept in a temporary folder, under a name that changes with what it was made of."""
+"""A cache for generated data in a temporary folder. The name of a file depends on its inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def kept(name: str, code: str, files: Iterable[Path], make: Callable[[Path], None]) -> Path:
-    """The file of that name, made first where it is not there or was made by other code or of other files."""
+    """Return the file of this name. It is generated if it is missing, or if its code or input files have changed."""
     path = cache_folder() / f"{Path(name).stem}-{fingerprint(code, files)}{Path(name).suffix}"
     if not path.exists():
         unfinished = path.with_suffix(f".{os.getpid()}.tmp")

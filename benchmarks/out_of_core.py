@@ -89,7 +89,7 @@ def write(path: Path, *, seed: int, size: int) -> int:
 
 
 def made_lines(seed: int) -> Iterator[bytes]:
-    """Texts of words as frequent as words are, without end. One word in ten speaks for a class."""
+    """Yield texts without end. Words have realistic frequencies, and one in ten indicates a class."""
     language = np.random.default_rng(0)
     words = np.array([b" %s" % spelled(number) for number in range(WORDS)], object)
     reach = np.cumsum(1 / np.arange(1, WORDS + 1))

@@ -1,4 +1,4 @@
-"""The report: a table in Markdown, with all that is needed to judge its figures."""
+"""The report: a table in Markdown, with everything that is needed to judge its numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def render(
     rounds: int,
     certificates: Iterable[tuple[str, ...]] = (),
 ) -> str:
-    """The whole file."""
+    """Return the text of the report."""
     cases = [case for case, _ in results]
     parts = [
         "# Markone and its peers, side by side",
@@ -89,7 +89,7 @@ def how(rounds: int) -> str:
 
 
 def facts() -> list[str]:
-    """When, where and with what."""
+    """Return the date, the machine and the versions."""
     return [
         f"Date: {datetime.date.today().isoformat()}",
         f"Machine: {cpu()}, {os.cpu_count()} cores",
@@ -126,7 +126,7 @@ def row(case: Case[Any], result: Comparison) -> tuple[str, ...]:
 
 
 def sentence(result: Comparison) -> str:
-    """A result in a line."""
+    """Return a line of the table."""
     return f"ours {cost(result.ours)}, theirs {cost(result.theirs)}, ratio {ratio(result)}"
 
 

@@ -1,4 +1,4 @@
-"""Timing: two contestants take turns, and the best turn of each counts."""
+"""Timing: two contestants run in turns, and the best time of each counts."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one turn gave."""
+    """The result of one turn."""
 
     seconds: float
-    """For the whole work, or for a call where a turn makes many."""
+    """The time of the whole work, or of one call if a turn makes many."""
     accuracy: float | None
-    """On the test rows; None where nothing is learned."""
+    """The accuracy on the test rows; None if nothing is trained."""
     values: int | None = None
-    """The stored values that a fit read, all passes together."""
+    """The number of stored values that a fit reads in all passes."""
     size: int | None = None
-    """The bytes of the file that was read."""
+    """The size of the file in bytes."""
     start: float | None = None
-    """How many of the seconds the same work takes on an empty file, for who runs in a process of its own."""
+    """The time of the same work on an empty file, for a contestant that runs in a separate process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant(Generic[Data]):
-    """One side of a case. Its turn times what is to be measured, and nothing else."""
+    """One side of a case. Its turn times only the work to be measured."""
 
     name: str
     turn: Callable[[Data], Outcome]
     package: str | None = None
-    """What must be installed for it."""
+    """The packages that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The best of both sides."""
+    """The best results of both sides."""
 
     ours: Outcome
     theirs: Outcome
@@ -55,7 +55,7 @@ class Comparison:
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """How long the work takes, without the garbage collector in between, and what it gives."""
+    """Return the time of the work, without garbage collection, and its result."""
     gc.collect()
     gc.disable()
     try:
@@ -68,7 +68,7 @@ def timed(work: Callable[[], Result]) -> tuple[float, Result]:
 
 @contextmanager
 def on_cores(count: int) -> Iterator[None]:
-    """Keeps the work to so many cores, whatever threads and processes it starts, so that both sides have as much."""
+    """Limit the work and its threads and processes to a number of cores, so that both sides have the same."""
     with threadpool_limits(count):
         if not hasattr(os, "sched_setaffinity"):
             yield
@@ -82,13 +82,13 @@ def on_cores(count: int) -> Iterator[None]:
 
 
 def alternate(ours: Contestant[Data], theirs: Contestant[Data], data: Data, rounds: int) -> Iterator[Comparison]:
-    """A turn of each in every round, so that a slow moment of the machine meets both."""
+    """Run one turn of each side in every round, so that a slow moment of the machine affects both."""
     for _ in range(rounds):
         yield Comparison(ours.turn(data), theirs.turn(data))
 
 
 def best(rounds: Iterable[Comparison]) -> Comparison:
-    """The quickest turn of each side, be they of different rounds."""
+    """Return the fastest turn of each side, which may be from different rounds."""
     turns = list(rounds)
     return Comparison(
         min((turn.ours for turn in turns), key=lambda outcome: outcome.seconds),

@@ -1,4 +1,4 @@
-"""Sentences to measure on: a treebank, and phrases."""
+"""Sentences for the benchmarks: a treebank, and phrases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHUNK_COLUMNS = ("form", "pos", "chunk")
 
 @dataclass(frozen=True, slots=True)
 class Treebank:
-    """Sentences to learn from, and sentences to test on."""
+    """Training sentences and test sentences."""
 
     train: Sentences
     test: Sentences

@@ -1,4 +1,4 @@
-"""How Sphinx makes the pages: MyST for Markdown, autodoc for the docstrings."""
+"""The configuration of Sphinx: MyST for Markdown, autodoc for the docstrings."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Writes cli.md, the reference of the command line, from what the program says of itself."""
+"""Writes cli.md, the reference of the command line, from the help texts of the program."""
 
 from __future__ import annotations
 
@@ -19,56 +19,58 @@ PAGE = Path(__file__).with_name("cli.md")
 INTRODUCTION = """\
 # The command line
 
-*This page is made by `docs/make_cli.py` from the program itself.*
+*`docs/make_cli.py` generates this page from the help texts of the program.*
 
 {help}
 | command | what it does |
 | --- | --- |
 {commands}
 
-Each is a call of the library with the library's names: `--skip-bad` is `skip_bad=True`. `markone --help` and
-`markone COMMAND --help` say what stands here, `markone --version` which version it is. `markone --version --verbose`
-adds the versions of Python, NumPy and the compiler, the kinds of processors that the core was compiled for, and the
-one that is used; the variable `MARKONE_CPU` may name another of them. Options may stand anywhere, and be written
-`--epochs 5` or `--epochs=5`.
+Each command calls a function of the library, and its options have the names of the function's parameters:
+`--skip-bad` is `skip_bad=True`. `markone --help` and `markone COMMAND --help` show the texts of this page. Options can
+come before or after other arguments, as `--epochs 5` or `--epochs=5`.
 
-Results go to standard output, and what is to be said about them to standard error: progress where that is a terminal,
-bad lines that were passed over, and mistakes, each in a sentence.
+`markone --version` shows the version. `markone --version --verbose` also shows the versions of Python, NumPy and the
+compiler, the kinds of processors that the core was compiled for, and the kind that is used. The environment variable
+`MARKONE_CPU` can choose another kind.
+
+Results are written to standard output. Messages are written to standard error: progress if it is a terminal, skipped
+lines, and errors.
 
 | exit status | means |
 | --- | --- |
-| 0 | done |
-| 1 | a defect of Markone |
-| 2 | a mistake in what was asked or given; a line on standard error says which |
+| 0 | success |
+| 1 | a bug in Markone |
+| 2 | an error in the command or in the data; a line on standard error explains it |
 | 130, 143 | interrupted by Ctrl-C, by SIGTERM |
-| 141 | whoever read the output has gone, as in `markone predict reviews.model new.csv \\| head` |
+| 141 | the reader of the output has closed the pipe, as in `markone predict reviews.model new.csv \\| head` |
 """
 SHARED = {
     "Reading": """\
 ## Options for reading
 
-These say how data are read, for all commands that have data. [Reading data](reading-data.md) explains them by examples.
-`predict`, `evaluate` and `explain` read a file as those were read that the model was trained on, so that most need not
-be said again.
+All commands that read data have these options. [Reading data](reading-data.md) explains them with examples. `predict`,
+`evaluate` and `explain` read a file in the same way as the training data of the model, so most options need not be
+repeated.
 """,
     "Learning": """\
 ## Options for learning
 
-These say how a rule learns, for the commands that learn by one. The [settings](api.md) are those of the library.
-Defaults are those of `markone train`. `markone trace` has the perceptron and the order `given` instead, and neither
-`--holdout` nor `--patience`; `markone validate` holds rows out only for `--patience`.
+The commands that train a model have these options, which are the [settings](api.md) of the library. The defaults here
+are those of `markone train`. The defaults of `markone trace` are the rule `perceptron` and the order `given`, and it
+has neither `--holdout` nor `--patience`. `markone validate` holds out training rows only for `--patience`.
 """,
     "Reading sentences": """\
 ## Options for reading sentences
 
-These say how sentences are read by `markone tag` and `markone parse`.
+`markone tag` and `markone parse` have these options for reading sentences.
 """,
 }
-"""Groups of options that several commands have, and which are described once."""
+"""Groups of options that several commands share, and that are described once."""
 
 
 def page() -> str:
-    """The whole reference."""
+    """Return the text of the page."""
     app = make_app()
     commands = "\n".join(
         f"| [`{name}`](#markone-{name.replace(' ', '-')}) | {first_line(command_named(name, app))} |"
@@ -95,7 +97,7 @@ def describe(name: str, command: App, shared: dict[str, list[str]]) -> Iterator[
         if group in SHARED:
             shared.setdefault(group, rows)
             name = group.lower()
-            yield f"Also the [options for {name}](#options-for-{name.replace(' ', '-')}).\n"
+            yield f"The command also has the [options for {name}](#options-for-{name.replace(' ', '-')}).\n"
         elif group == "Arguments":
             yield from table(rows, "argument")
         else:
@@ -115,7 +117,7 @@ def table(rows: list[str], title: str = "option") -> list[str]:
 
 
 def row(argument: Argument) -> str:
-    """A line of a table for an argument or an option."""
+    """Return a line of a table for an argument or an option."""
     choices = argument.get_choices() or ()
     names = [f"`{name}{value(argument) if name.startswith('--') else ''}`" for name in argument.names]
     meaning = " ".join((argument.parameter.help or "").split())
@@ -128,7 +130,7 @@ def row(argument: Argument) -> str:
 
 
 def value(argument: Argument) -> str:
-    """A word for what comes after an option; nothing where nothing does."""
+    """Return a word for the value of an option, or an empty text if it has no value."""
     hint = argument.hint
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {type(None)}
     if kinds == {bool}:
@@ -141,7 +143,7 @@ def value(argument: Argument) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """The text with options as code, where they are not yet."""
+    """Return the text with options as code, if they are not code already."""
     pieces = re.split(r"(`[^`]*`)", text)
     pieces[::2] = [re.sub(r"(?<![\w-])(--?[a-zA-Z][\w-]*)", r"`\1`", piece) for piece in pieces[::2]]
     return "".join(pieces)

@@ -1,4 +1,4 @@
-"""Draws the pictures of pictures.md, by the page's own code: what `figure` is above an image becomes that image."""
+"""Draws the images of pictures.md with the code of the page: each image is the `figure` of the code above it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[[^\n]*\]\(([^\n]*)\)$", re.MULTI
 
 
 def draw() -> dict[Path, str]:
-    """Each image with its file."""
+    """Yield each figure with the file of its image."""
     names: dict[str, Any] = {"__name__": "pictures"}
     drawn = {}
     for code, image in PIECE.findall(PAGE.read_text(encoding="utf-8")):

@@ -137,9 +137,9 @@ def test_labels_that_are_no_classes(labels: Any) -> None:
 @pytest.mark.parametrize("dtype", [object, str])
 def test_labels_of_another_kind_than_before(dtype: Any) -> None:
     model = Perceptron().partial_fit(X, np.array(["a", "b", "a", "b"], dtype))
-    with pytest.raises(DataError, match="another kind"):
+    with pytest.raises(DataError, match="another type"):
         model.partial_fit(X, [1, 2, 1, 2])
-    with pytest.raises(DataError, match="another kind"):
+    with pytest.raises(DataError, match="another type"):
         Perceptron().partial_fit(X, y).partial_fit(X, np.array(["a", "b", "a", "b"], dtype))
 
 

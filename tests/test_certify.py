@@ -446,7 +446,7 @@ def test_the_command_for_machines(iris_file: Path, tmp_path: Path, capsys: pytes
 
 def test_the_command_needs_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify"]) == 2
-    assert "there are no data; name a file" in capsys.readouterr().err
+    assert "no file was given; name a file" in capsys.readouterr().err
 
 
 def test_rows_are_moved_and_scaled_and_planes_come_back() -> None:

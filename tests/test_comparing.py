@@ -149,10 +149,10 @@ def test_a_rule_that_cannot_learn_is_listed_with_its_reason(monkeypatch):
     monkeypatch.setattr(comparing.ByRule, "answer", refused)
     found = compare(X, target=y, rules=["mira", "hinge"], folds=2)
     assert [(one.name, one.reason) for one in found.failures] == [("hinge", "values must not be negative")]
-    assert "hinge took no part: values must not be negative" in str(found) and "hinge" in found.html()
+    assert "hinge could not be trained: values must not be negative" in str(found) and "hinge" in found.html()
     with pytest.raises(KeyError, match="there is no contender 'hinge'"):
         found["hinge"]
-    with pytest.raises(DataError, match="nothing can be learned from these data: values must not be negative"):
+    with pytest.raises(DataError, match="no rule can be trained on these data: values must not be negative"):
         compare(X, target=y, rules=["hinge"], contrasts=False, folds=2)
 
 
@@ -161,7 +161,7 @@ def test_contrasts_that_would_take_long_learn_from_fewer_rows_and_say_so(monkeyp
     monkeypatch.setattr(contrasts, "MOST_COMPARED", 100 * 4 * 30)
     found = compare(X, target=y, rules=["mira"], folds=2)
     assert found.remarks == [
-        "1-nearest-neighbour learned from 30 of 100 rows in each fold: all would take too long.",
+        "1-nearest-neighbour was trained on 30 of 100 rows in each fold, since all would take too long.",
     ]
     assert found.remarks[0] in str(found) and found.remarks[0] in found.html()
 
@@ -177,7 +177,7 @@ def test_contrasts_learn_without_importance_where_they_cannot_weigh():
     ("options", "sentence"),
     [
         ({"rules": ["mirra"]}, "rules must be among perceptron, averaged-perceptron, mira"),
-        ({"rules": []}, "rules must name one at least"),
+        ({"rules": []}, "rules must name at least one rule"),
         ({"folds": 1}, "folds must be a whole number of at least 2, not 1"),
     ],
 )
@@ -228,8 +228,8 @@ def last(count: int, of: int = 1000) -> list[int]:
 
 def test_the_best_is_named_with_what_it_is_worth():
     text = verdict_of([contender("mira", first(900), "mira"), contender("majority class", first(600))])
-    assert text.startswith("Use mira: it is right on 90.0% of the tested rows (95% interval 88.0% to 91.7%); always")
-    assert "commonest class is on 60.0%." in text
+    assert text.startswith("Use mira: its accuracy on test rows is 90.0% (95% interval 88.0% to 91.7%), ")
+    assert "against 60.0% for the most frequent class." in text
 
 
 def test_a_lead_that_may_be_chance_is_called_so_and_only_that():
@@ -240,12 +240,12 @@ def test_a_lead_that_may_be_chance_is_called_so_and_only_that():
             contender("hinge", first(700), "hinge"),
         ]
     )
-    assert "Its lead over svm (p = 0.30) may be chance." in text and "hinge" not in text
+    assert "Its lead over svm (p = 0.30) may be due to chance." in text and "hinge" not in text
 
 
 def test_who_is_as_good_is_not_said_to_be_behind():
     text = verdict_of([contender(name, first(900), name) for name in ("mira", "svm", "hinge")])
-    assert "Svm and hinge are right on as many." in text and "lead" not in text
+    assert "Svm and hinge have the same accuracy." in text and "lead" not in text
 
 
 def test_what_the_equals_have_is_told():
@@ -255,7 +255,7 @@ def test_what_the_equals_have_is_told():
             contender("logistic", first(904), "logistic", seconds=1.0, bytes=1000, has_probabilities=True),
         ]
     )
-    assert "Logistic also has probabilities, learns 6 times as fast and has a model 4 times smaller." in text
+    assert "Logistic also has probabilities, trains 6 times as fast and has a model 4 times smaller." in text
 
 
 def test_a_fast_one_that_is_surely_but_little_worse_is_told():
@@ -265,25 +265,28 @@ def test_a_fast_one_that_is_surely_but_little_worse_is_told():
             contender("naive-bayes", first(890), "naive-bayes", seconds=1.0),
         ]
     )
-    assert "If time counts: naive-bayes learns 8 times as fast, and is 1.5 points less accurate." in text
+    assert "If time matters, naive-bayes trains 8 times as fast, and is 1.5 points less accurate." in text
 
 
 def test_no_rule_is_recommended_that_is_no_better_than_the_commonest_class():
     text = verdict_of([contender("mira", first(602), "mira"), contender("majority class", first(600))])
-    assert text.startswith("No rule is surely better than always saying the commonest class") and "Use" not in text
+    assert (
+        text.startswith("No rule is significantly better than always predicting the most frequent class")
+        and "Use" not in text
+    )
 
 
 def test_a_contrast_that_is_better_is_told():
     tree = contender("decision tree", first(950))
     text = verdict_of([tree, contender("mira", first(900), "mira")])
-    assert "But the decision tree does better than every rule, 95.0% (p < 0.001)" in text
+    assert "But the decision tree is better than every rule: 95.0% (p < 0.001)" in text
     text = verdict_of([contender("decision tree", first(901)), contender("mira", first(900), "mira")])
-    assert "The decision tree is a little ahead, which may be chance (p = 1.00)." in text
+    assert "The decision tree is a little better, which may be due to chance (p = 1.00)." in text
 
 
 def test_a_hidden_layer_that_pays_is_told():
     text = verdict_of([contender("mlp", first(950), "mlp"), contender("svm", first(900), "svm")])
-    assert "Its hidden layer pays: the best rule without one, svm, is 5.0 points less accurate (p < 0.001)." in text
+    assert "Its hidden layer helps: the best rule without one, svm, is 5.0 points less accurate (p < 0.001)." in text
 
 
 def test_what_the_perceptron_shows_is_told():
@@ -291,9 +294,12 @@ def test_what_the_perceptron_shows_is_told():
         return History([Pass(1, mistakes, mistakes, 0.0, 0.0, 0.0, 0.9)], stopped=stopped)
 
     text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(0, "converged"))])
-    assert "In every fold the perceptron came to make no mistake" in text and "a plane separates those" in text
+    assert (
+        "In every fold the perceptron learned the training rows without a mistake, so a plane separates these rows."
+        in text
+    )
     text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(40, "epochs"))])
-    assert "The perceptron was still mistaken on 10.0% of the rows" in text and "a plane separates those" not in text
+    assert "the perceptron still made mistakes on 10.0% of the training rows" in text and "separates these" not in text
     for separable, expected in ((True, "a plane separates them, but"), (False, "no plane separates all rows together")):
         text = verdict_of([contender("perceptron", first(900), "perceptron", history=trained(40, "epochs"))], separable)
         assert expected in text
@@ -302,7 +308,7 @@ def test_what_the_perceptron_shows_is_told():
 def test_over_training_is_told_with_its_pass():
     history = History([Pass(i, 9, 9, 0.0, 0.0, 0.0, one) for i, one in enumerate([0.7, 0.9, 0.6], 1)])
     text = verdict_of([contender("hinge", first(600), "hinge", history=history)])
-    assert "Later passes made it worse for hinge (best after pass 2 of 3)." in text
+    assert "Later passes reduced the accuracy of hinge (best after pass 2 of 3)." in text
 
 
 def test_separable_rows_are_seen_to_be_so():
@@ -310,7 +316,7 @@ def test_separable_rows_are_seen_to_be_so():
     text = compare(X, target=(X[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
     far = X[abs(X[:, 0]) > 0.3]
     separable = compare(far, target=(far[:, 0] > 0).astype(int), rules=["perceptron"], folds=2).verdict
-    assert "a plane separates those" in separable
+    assert "a plane separates these rows" in separable
     assert "Use perceptron" in text
 
 
@@ -364,7 +370,7 @@ def test_without_matplotlib_the_page_says_what_is_missing(comparison, monkeypatc
     find = importlib.util.find_spec
     monkeypatch.setattr(page.importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find(name))
     text = comparison.html()
-    assert "they need matplotlib, pip install &#x27;markone[plot]&#x27;" in text and "<svg" not in text
+    assert "matplotlib is not installed: pip install &#x27;markone[plot]&#x27;" in text and "<svg" not in text
 
 
 def test_names_on_the_page_are_escaped():
@@ -406,13 +412,13 @@ def test_the_command_prints_a_table_and_the_verdict(people, capsys):
         main(["compare", str(people), "--target", "income", "--rules", "mira", "--no-contrasts", "--folds", "3"]) == 0
     )
     printed = capsys.readouterr().out
-    assert "Use mira: it is right on" in printed and "majority" not in printed
+    assert "Use mira: its accuracy on test rows is" in printed and "majority" not in printed
 
 
 def test_the_command_refuses_in_its_own_words(people, capsys):
     assert main(["compare", str(people), "--target", "income", "--rules", "mirra"]) == 2
     assert "--rules must be among perceptron" in capsys.readouterr().err
     assert main(["compare", str(people), "--target", "income", "--html", str(people)]) == 2
-    assert "is what is read; name another file" in capsys.readouterr().err
+    assert "is an input file; name another file" in capsys.readouterr().err
     assert main(["compare"]) == 2
-    assert "there are no data; name a file" in capsys.readouterr().err
+    assert "no file was given; name a file" in capsys.readouterr().err

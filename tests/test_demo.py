@@ -53,7 +53,7 @@ def usual(folder: Path) -> str:
 def untimed(output: str) -> str:
     """Without the comparison, which tells seconds."""
     before, compared = output.split("$ markone compare ")
-    return before + compared[compared.index("\nAnd what can be proved?") :]
+    return before + compared[compared.index("\nWhat can be proved about the data?") :]
 
 
 def test_it_trains_evaluates_explains_compares_and_certifies_from_files(usual: str, folder: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_sentences_follow_from_the_table(usual: str) -> None:
         gain = table[rule, "averaged"][3] - table[rule, "last"][3]
         assert (f"{abs(gain):.1f} ({rule})" in text) == (abs(gain) > 0.05)
     top = max(numbers[3] for numbers in table.values())
-    ending = text[text.index("Best in the end: ") : text.index(f", {top}% right.")]
+    ending = text[text.index(f"The best accuracy after the last pass is {top}%, with ") : text.index("Try next:")]
     for (rule, weights), numbers in table.items():
         assert (f"{rule} ({weights})" in ending) == (numbers[3] == top)
 
@@ -142,7 +142,7 @@ def test_it_says_when_averaging_lowers_accuracy() -> None:
         "Averaging lowered the accuracy after the last pass by 1.0 (mira) points.",
         "From one pass to the next, accuracy moved by up to 5.0 points with the last weights, "
         "by up to 4.0 with the averaged ones.",
-        "Best in the end: mira (last), hinge (last) and hinge (averaged), 95.0% right.",
+        "The best accuracy after the last pass is 95.0%, with mira (last), hinge (last) and hinge (averaged).",
     ]
 
 
@@ -152,7 +152,7 @@ def test_it_repeats_itself_and_its_options_change_it(tmp_path: Path) -> None:
     assert untimed(elsewhere.replace("somewhere-x", "markone-demo")) == usual
     other = untimed(run_demo(tmp_path, "--seed", "1", "--epochs", "2", "--folder", "other", few=True))
     assert all(len(numbers) == 3 for numbers in rows(other).values())
-    assert other.split("Four learners")[0].replace("other", "markone-demo") != usual.split("Four learners")[0]
+    assert other.split("Four rules")[0].replace("other", "markone-demo") != usual.split("Four rules")[0]
 
 
 def test_it_fits_into_80_columns_without_colours(usual: str) -> None:
@@ -167,11 +167,11 @@ def test_it_needs_neither_width_nor_unicode(usual: str, tmp_path: Path) -> None:
     narrow = run_demo(tmp_path, columns=60, few=True)
     assert rows(narrow) == rows(usual)
     assert not set(demo_module.BARS) & set(narrow)
-    narrower = run_demo(tmp_path, columns=40, few=True).split("Four learners")[1]
+    narrower = run_demo(tmp_path, columns=40, few=True).split("Four rules")[1]
     assert rows(narrower) == {key: numbers[-2:] for key, numbers in rows(usual).items()}
     plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict", write_through=True)
     run_demo(tmp_path, few=True, output=plain)
-    assert b"Best in the end" in plain.buffer.getvalue()
+    assert b"The best accuracy" in plain.buffer.getvalue()
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -265,7 +265,7 @@ def test_what_has_no_shortcut_says_why(settings: Settings, name: str) -> None:
 def test_what_cannot_be_learned_from_is_refused() -> None:
     with pytest.raises(DataError, match="as often as its weight says"):
         leave_one_out(Block.of(np.eye(2), np.array([0, 1]), [1, 1e7]), Settings(), 2)
-    with pytest.raises(DataError, match="the weights grew beyond all numbers"):
+    with pytest.raises(DataError, match="training diverged"):
         leave_one_out(Block.of(np.array([[3e38], [3e38]], np.float32), np.array([0, 1])), Settings(epochs=3), 2)
 
 

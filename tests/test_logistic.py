@@ -487,7 +487,7 @@ def test_what_can_be_separated_without_a_penalty_ends_with_finite_weights(solver
         assert np.isfinite(learner.weights().matrix()).all() and np.isfinite(learner.weights().bias()).all()
         assert all(np.isfinite([one.objective, one.gap, one.norm2]).all() for one in history)
         assert history[-1].objective < history[0].objective
-    with pytest.warns(ConvergenceWarning, match="optimum is not as near"):
+    with pytest.warns(ConvergenceWarning, match="has not converged to tol"):
         LogisticRegression(penalty=None, solver="ascent", max_iter=10, tol=1e-12).fit(X[:100], y[:100])
 
 

@@ -175,7 +175,7 @@ def test_where_all_rows_have_no_hard_margin_the_plain_way_is_taken() -> None:
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
     assert leave_one_out(Block.of(X, y), Settings(rule="svm", C=math.inf), 2) is None
     result = markone.validate(X, target=y, rule="svm", C=math.inf, method="loo", features={"rows": {"scale": "none"}})
-    assert result.trained == 3 and "gets nowhere near its optimum" in " ".join(result.remarks)
+    assert result.trained == 3 and "does not get close to its optimum" in " ".join(result.remarks)
 
 
 def test_too_few_passes_are_no_optimum() -> None:
@@ -197,7 +197,7 @@ def test_validation_takes_the_shortcut_and_says_so() -> None:
     unscaled = {"rows": {"scale": "none"}}
     quick = markone.validate(X, target=y, rule="svm", C=0.1, method="loo", features=unscaled)
     assert 1 < quick.trained < 60
-    assert "The answers are those of the optimum itself" in " ".join(quick.remarks)
+    assert "The predictions are those of the exact optimum" in " ".join(quick.remarks)
     found = leave_one_out(Block.of(X.astype(np.float32), y), Settings(rule="svm", C=0.1), 2)
     assert found is not None and quick.trained == 1 + found.retrained
     assert quick.predicted.tolist() == found.predicted.tolist()

@@ -415,7 +415,7 @@ def test_what_cannot_be_merged() -> None:
         NaiveBayes().fit(X, y).merge(NaiveBayes("bernoulli").fit(X, y))
     with pytest.raises(DataError, match="same columns"):
         NaiveBayes().fit(X, y).merge(NaiveBayes().fit(X[:, 1:], y))
-    with pytest.raises(DataError, match="another kind"):
+    with pytest.raises(DataError, match="another type"):
         NaiveBayes().fit(X, y).merge(NaiveBayes().fit(X, np.array(["a", "b"])[y]))
 
 

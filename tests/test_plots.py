@@ -165,7 +165,7 @@ def test_without_matplotlib_there_is_a_sentence() -> None:
     program = "import sys; sys.modules['matplotlib'] = None; import markone.plots"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stderr.rstrip().endswith(
-        "markone.errors.MarkoneError: pictures need matplotlib, which is not installed: pip install 'markone[plot]'"
+        "markone.errors.MarkoneError: plots need matplotlib, which is not installed: pip install 'markone[plot]'"
     )
 
 
@@ -203,7 +203,7 @@ def test_the_boundary_of_the_lecture_is_the_diagonal() -> None:
         assert height == pytest.approx(x)
     assert drawn(axes, "+") == [(3, 2), (-2, -3)]
     assert drawn(axes, "-") == [(-2, 2)]
-    assert title(axes) == "3 of 3 points are classified rightly"
+    assert title(axes) == "3 of 3 points are classified correctly"
     assert legend(figure) == ["+", "-", "boundary", "margins"]
 
 
@@ -240,7 +240,7 @@ def test_regions_are_what_is_predicted() -> None:
         assert said[row, column] == fitted.predict([[across[column], up[row]]])[0]
     assert {*np.unique(said)} == {0, 1, 2}
     assert legend(figure) == ["0", "1", "2"]
-    assert title(axes) == "60 of 60 points are classified rightly"
+    assert title(axes) == "60 of 60 points are classified correctly"
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), SVC(), KNeighborsClassifier(1)])
@@ -266,7 +266,7 @@ def test_a_plane_of_one_class_only_has_no_line() -> None:
 
     figure = plots.boundary(Always(), [[0, 0], [1, 1]], ["a", "b"])
     assert legend(figure) == ["a", "b"]
-    assert title(figure.axes[0]) == "1 of 2 points are classified rightly"
+    assert title(figure.axes[0]) == "1 of 2 points are classified correctly"
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict])
@@ -292,7 +292,7 @@ def test_models_whose_features_speak_together_have_a_boundary_and_no_weights(rul
     figure = plots.boundary(model, X, y)
     assert legend(figure) == ["0", "1", "boundary"]
     right = int((model.predict({"a": X[:, 0], "b": X[:, 1]}) == y).sum())
-    assert title(figure.axes[0]) == f"{right} of 80 points are classified rightly"
+    assert title(figure.axes[0]) == f"{right} of 80 points are classified correctly"
     with pytest.raises(SettingsError, match=f"rule is '{rule}', whose features have no weights of their own"):
         plots.weights(model)
 
@@ -335,17 +335,17 @@ def test_what_is_no_plane_gets_a_sentence() -> None:
         plots.boundary(markone.train(np.eye(3), target=[0, 1, 0]), X, y)
     with pytest.raises(DataError, match="there are 60 points and 2 labels"):
         plots.boundary(fitted, X, [0, 1])
-    with pytest.raises(DataError, match=r"label 7 is none of the model's classes \(0, 1\)"):
+    with pytest.raises(DataError, match=r"label 7 is not a class of the model \(0, 1\)"):
         plots.boundary(fitted, X[:1], [7])
-    with pytest.raises(DataError, match="no classes: it is no classifier, or fit was not called"):
+    with pytest.raises(DataError, match="no classes: it is not a classifier, or fit was not called"):
         plots.boundary(GaussianNB(), X, y)
-    with pytest.raises(DataError, match="not of a str"):
+    with pytest.raises(DataError, match="not a str"):
         plots.boundary("model", X, y)
     with pytest.raises(DataError, match="no points"):
         plots.boundary(fitted, np.zeros((0, 2)), [])
-    with pytest.raises(DataError, match="not finite"):
+    with pytest.raises(DataError, match="contain NaN or infinity"):
         plots.boundary(fitted, [[0, np.nan]], [0])
-    with pytest.raises(DataError, match="are numbers"):
+    with pytest.raises(DataError, match="must be numbers"):
         plots.boundary(fitted, [["a", "b"]], [0])
     model = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist())
     with pytest.raises(DataError, match="no column 'b' among the points' columns: a, c"):
@@ -372,7 +372,7 @@ def test_curves_of_a_history() -> None:
     assert drawn(above, "while learning") == [(1, 0.4), (2, 0.2), (3, 0.1), (4, 0.0)]
     assert drawn(below, "last weights") == [(1, 0.5), (2, 0.7), (3, 0.6), (4, 0.65)]
     assert drawn(below, "averaged") == [(1, 0.6), (2, 0.8), (3, 0.9), (4, 0.85)]
-    assert "best: pass 3, 90.0%\nover-training after it" in texts(below)
+    assert "best: pass 3, 90.0%\noverfitting after it" in texts(below)
     assert [line.get_xdata()[0] for line in below.lines if list(line.get_ydata()) == [0.9]] == [3]
     assert (title(above), title(below)) == ("mistakes in training", "held-out accuracy")
     assert {"averaged", "last weights"} <= {*texts(below)}
@@ -383,14 +383,14 @@ def test_what_chance_may_take_is_no_over_training(held_out: int, is_much: bool) 
     found = history([4, 2, 1], last=[0.5, 0.8, 0.75], held_out=held_out)
     figure = plots.curves(found)
     said = "best: pass 2, 80.0%"
-    assert (f"{said}\nover-training after it" if is_much else said) in texts(figure.axes[1])
-    assert ("over-training" in str(figure.get_label())) == is_much
+    assert (f"{said}\noverfitting after it" if is_much else said) in texts(figure.axes[1])
+    assert ("overfitting" in str(figure.get_label())) == is_much
 
 
 def test_without_over_training_nothing_is_marked() -> None:
     _, below = plots.curves(history([4, 2, 1], last=[0.5, 0.8, 0.8])).axes
     assert [*lines(below)] == ["accuracy"]
-    assert not any("over-training" in text for text in texts(below))
+    assert not any("overfitting" in text for text in texts(below))
 
 
 def test_curves_show_only_what_was_measured() -> None:
@@ -402,7 +402,7 @@ def test_curves_show_only_what_was_measured() -> None:
     assert drawn(tested, "accuracy") == [(1, 0.5)]
     with pytest.raises(DataError, match="there are no curves to draw"):
         plots.curves(history([]))
-    with pytest.raises(DataError, match="of a history or a validation, not of a list"):
+    with pytest.raises(DataError, match="a history or a validation, not a list"):
         plots.curves([])
 
 
@@ -425,7 +425,7 @@ def test_the_weights_of_two_classes_are_one_list() -> None:
     widths = [bar.get_width() for bar in axes.patches]
     assert dict(zip(names, widths, strict=True)) == pytest.approx(known)
     assert widths == sorted(widths, reverse=True)
-    assert (title(axes), axes.get_title(loc="right")) == ("← speaks for ham", "speaks for spam →")
+    assert (title(axes), axes.get_title(loc="right")) == ("← evidence for ham", "evidence for spam →")
     [few] = plots.weights(model, top=1).axes
     assert ticks(few.yaxis) == [names[0], names[-1]]
 
@@ -453,16 +453,16 @@ def test_which_weights_cannot_be_drawn() -> None:
     fitted = Perceptron().fit(X, y)
     with pytest.raises(SettingsError, match="top must be a whole number of at least 1, not 0"):
         plots.weights(fitted, top=0)
-    with pytest.raises(SettingsError, match="classes has 'x', which is none of the model's"):
+    with pytest.raises(SettingsError, match="classes has 'x', which is not a class of the model"):
         plots.weights(fitted, classes=["x"])
     with pytest.raises(SettingsError, match="classes must be a list of labels"):
         plots.weights(fitted, classes="0")
-    with pytest.raises(SettingsError, match="classes is for more than two"):
+    with pytest.raises(SettingsError, match="classes is only for more than two"):
         plots.weights(Perceptron().fit(X, y > 0), classes=[True])
-    with pytest.raises(DataError, match="fitted linear classifier, not of this GaussianNB"):
+    with pytest.raises(DataError, match="fitted linear classifier, not a GaussianNB"):
         plots.weights(GaussianNB().fit(X, y))
     many = Perceptron().fit(np.eye(25), np.arange(25))
-    with pytest.raises(SettingsError, match="must say which are drawn: there are 25"):
+    with pytest.raises(SettingsError, match="must name the classes to draw: there are 25"):
         plots.weights(many)
     assert len(plots.weights(many, classes=[3, 24]).axes) == 2
 
@@ -499,14 +499,14 @@ def test_pixels_of_estimators_are_square_or_of_a_shape(tmp_path: Path) -> None:
     assert np.array_equal(axes.images[0].get_array(), fitted.coef_.reshape(4, 16))
     axes, _ = plots.weight_images(markone.train(X, target=y.tolist(), epochs=1)).axes
     assert axes.images[0].get_array().shape == (8, 8)
-    with pytest.raises(SettingsError, match=r"shape is \(3, 5\), which is not height and width of 64 pixels"):
+    with pytest.raises(SettingsError, match=r"shape is \(3, 5\), which does not match 64 pixels"):
         plots.weight_images(fitted, shape=(3, 5))
     with pytest.raises(DataError, match=r"62 features that are no square of them; say shape=\(height, width\)"):
         plots.weight_images(Perceptron().fit(X[:, 2:], y))
     with pytest.raises(DataError, match="where features are pixels"):
         plots.weight_images(markone.train(["a b c d", "e"], target=[0, 1]))
     model = model_of_images(tmp_path, X[:9].reshape(-1, 8, 8) * 15, y[:9])
-    with pytest.raises(SettingsError, match=r"the model's images are of \(8, 8\)"):
+    with pytest.raises(SettingsError, match=r"the size of the model's images is \(8, 8\)"):
         plots.weight_images(model, shape=(4, 16))
 
 
@@ -592,14 +592,14 @@ def test_confusions_of_a_validation() -> None:
     assert cells(axes) == {(0, 0): "2\n67%", (0, 1): "1\n33%", (1, 0): "1\n33%", (1, 1): "2\n67%"}
     assert ticks(axes.xaxis) == ticks(axes.yaxis) == ["ham", "spam"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted", "is")
-    assert title(axes) == "4 of 6 are right: 66.7%"
+    assert title(axes) == "accuracy 66.7%: 4 of 6"
     right, wrong = map(squares, axes.collections)
     assert right == {(0, 0): pytest.approx(2 / 3), (1, 1): pytest.approx(2 / 3)}
     assert wrong == {(0, 1): pytest.approx(1 / 3), (1, 0): pytest.approx(1 / 3)}
     regression = replace(validation(), metric="mean squared error")
-    with pytest.raises(DataError, match="confusions are between classes"):
+    with pytest.raises(DataError, match="a confusion matrix needs classes"):
         plots.confusion(regression)
-    with pytest.raises(DataError, match="of an evaluation or a validation, not of a dict"):
+    with pytest.raises(DataError, match="an evaluation or a validation, not a dict"):
         plots.confusion({})
 
 
@@ -610,7 +610,7 @@ def test_confusions_of_an_evaluation_have_a_row_for_unknown_labels() -> None:
     assert ticks(axes.yaxis) == ["ham", "spam", "unknown"]
     assert ticks(axes.xaxis) == ["ham", "spam"]
     assert cells(axes) == {(0, 0): "1\n100%", (1, 0): "1\n50%", (1, 1): "1\n50%", (2, 1): "1\n100%"}
-    assert title(axes) == "2 of 4 are right: 50.0%"
+    assert title(axes) == "accuracy 50.0%: 2 of 4"
 
 
 def many(classes: int, wrong: dict[tuple[int, int], int]) -> Evaluation:
@@ -630,7 +630,7 @@ def test_confusions_of_many_classes_stay_readable() -> None:
     wrong = squares(merged.collections[1])
     assert wrong[names.index("class 150"), names.index("class 7")] == pytest.approx(5 / 1155)
     total = sum(1000 + i for i in range(200) if i != 60) + 8
-    assert title(merged).startswith(f"{total - 8:,} of {total:,} are right")
+    assert title(merged).endswith(f": {total - 8:,} of {total:,}")
     assert wrong[39, 39] == pytest.approx(1)  # in the colour of mistakes, since there may be some
     assert max(plots.confusion(many(200, {(0, 1): 1})).get_size_inches()) < 12
 
@@ -646,7 +646,7 @@ def test_the_roc_curve_is_scikit_learns() -> None:
     wrong, found, _ = roc_curve(truth, scores)
     assert drawn(axes, "ROC") == list(zip(wrong, found, strict=True))
     assert title(axes) == f"finding spam: AUC {roc_auc_score(truth, scores):.3f}"
-    assert axes.get_ylabel() == "of spam, found"
+    assert axes.get_ylabel() == "true positive rate of spam"
     assert drawn(axes, "chance") == [(0, 0), (1, 1)]
 
 
@@ -671,12 +671,12 @@ def test_what_has_no_roc_curve() -> None:
         (([0, 1, 2], [0, 1, 2]), "two classes, and there are 3"),
         (([1, 1], [0, 1]), "two classes, and there are 1"),
         (([0, 1], [[0, 1], [1, 0]]), "one score for each label"),
-        (([0, 1],), r"of labels and scores: roc\(truth, scores\)"),
+        (([0, 1],), r"labels and scores: roc\(truth, scores\)"),
         (([0, 1], [0, np.nan]), "some of the scores are NaN"),
-        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "on a source with labels"),
+        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "needs a source with labels"),
         ((markone.train(["a", "b", "c"], target=[0, 1, 2]), ["a"]), "two classes, and there are 3"),
         ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[3])), "does not know the label 3"),
-        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all of these are of one"),
+        ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all examples belong to one"),
     ]:
         with pytest.raises(DataError, match=sentence):
             plots.roc(*arguments)
@@ -711,10 +711,10 @@ def test_calibrations_side_by_side() -> None:
     assert len({line.get_color() for line in figure.axes[0].lines}) == 3
     assert legend(plots.calibration([logistic, bayes.validation])) == legend(figure)
     for several in (mira, [logistic, mira], comparison(mira)):
-        with pytest.raises(DataError, match="calibration is that of probabilities, and mira has none"):
+        with pytest.raises(DataError, match="calibration needs probabilities, and mira has none"):
             plots.calibration(several)
     for other in ("logistic", [1, 2], 3):
-        with pytest.raises(DataError, match="calibration is drawn of validations or a comparison, not of a"):
+        with pytest.raises(DataError, match="this plot needs validations or a comparison, not a"):
             plots.calibration(other)
 
 
@@ -732,7 +732,7 @@ def test_accuracies_are_dots_with_intervals() -> None:
     assert first > second
     heights = {text.get_text(): text.xy[1] for text in axes.texts}
     assert heights == {"80.0%": pytest.approx(0.25), "90.0%": pytest.approx(0.75)}
-    with pytest.raises(DataError, match="a comparison that has contenders"):
+    with pytest.raises(DataError, match="no contenders to draw"):
         plots.accuracies(comparison())
 
 
@@ -744,7 +744,7 @@ def test_pictures_of_a_real_comparison() -> None:
     for picture in (plots.accuracies(found), plots.calibration(found), plots.confusion(best)):
         assert plots.svg(picture) in page
     [axes] = plots.confusion(best).axes
-    assert title(axes).startswith(f"{round(best.mean * 60)} of 60 are right")
+    assert title(axes).endswith(f": {round(best.mean * 60)} of 60")
 
 
 # ---- the lectures'
@@ -780,7 +780,7 @@ def test_regressions_say_their_leave_one_out_errors() -> None:
 def test_what_is_no_regression() -> None:
     for arguments, sentence in [
         (([1, 2, 3], [1, 2]), "there are 3 points and 2 values to predict"),
-        (([1, 2], [1, 2]), "takes three points at least, and there are 2"),
+        (([1, 2], [1, 2]), "needs at least three points, and there are 2"),
         ((np.ones((3, 2)), [1, 2, 3]), r"X must be one number for each point; its shape is \(3, 2\)"),
         (([1, 2, 3], list("abc")), "y must be numbers"),
         (([1, 2, np.inf], [1, 2, 3]), "X has values that are not finite"),
@@ -867,13 +867,13 @@ def test_what_has_no_bounds_and_no_margins() -> None:
     found = model.history.bounds
     assert found is not None
     for what, problem in (
-        (replace(model.history, bounds=None), "did not note its bounds; train with rule='perceptron', bounds=True"),
-        (replace(found, points=()), "no mistake was made"),
-        (5, "not of a int"),
+        (replace(model.history, bounds=None), "did not record its bounds; train with rule='perceptron', bounds=True"),
+        (replace(found, points=()), "made no mistake"),
+        (5, "not a int"),
     ):
         with pytest.raises(DataError, match=problem):
             plots.bounds(what)
-    with pytest.raises(DataError, match="margins are drawn of what markone.margins gave, not of a Model"):
+    with pytest.raises(DataError, match="this plot needs the result of markone.margins, not a Model"):
         plots.margins(model)
     with pytest.raises(DataError, match="there are no margins to draw"):
         plots.margins({})
@@ -1005,7 +1005,7 @@ console.log(JSON.stringify(seen));
     [
         (lambda run: plots.animation(run, "run.mp4"), r"path must end in .gif or .html, not '.mp4'"),
         (lambda run: plots.animation(run, "run.gif", seconds=0), "seconds must be greater than 0"),
-        (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "only one feature"),
+        (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "there is only one"),
         (lambda _: plots.step(markone.trace(*LECTURE, rule="mlp"), 0), "those of mlp are not"),
         (lambda _: plots.animation(markone.trace([[0.0, 0], [0, 0]], ["a", "b"], bias=False), "a.gif"), "no step of"),
     ],
@@ -1051,5 +1051,5 @@ def test_certificates_that_cannot_be_drawn() -> None:
     X = [[0, 0], [1, 1]]
     with pytest.raises(DataError, match="the certificate is of 2 rows; here are 1 points"):
         plots.certificate(markone.certify(X, y), X[:1], y[:1])
-    with pytest.raises(DataError, match="the label 2 is none of the certificate's classes"):
+    with pytest.raises(DataError, match="the label 2 is not a class of the certificate"):
         plots.certificate(markone.certify(X, y), X, [0, 2])

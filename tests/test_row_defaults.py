@@ -167,8 +167,8 @@ def test_leave_one_out_of_hinge_is_at_the_rate_of_training() -> None:
     X, y = table(80)
     rate = markone.train(X, target=y, rule="hinge", holdout=0.0).settings.eta
     found, given = (markone.validate(X, target=y, rule="hinge", method="loo", **how) for how in ({}, {"eta": rate}))
-    assert found.remarks[0].endswith(f"in the order of the run with all, and at its rate, {rate:g}.")
-    assert given.remarks[0].endswith("in the order of the run with all.")
+    assert found.remarks[0].endswith(f"the training with all rows, and with its learning rate, {rate:g}.")
+    assert given.remarks[0].endswith("in the order of the training with all rows.")
     np.testing.assert_array_equal(found.folds[0].predicted, given.folds[0].predicted)
 
 

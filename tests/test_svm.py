@@ -723,5 +723,5 @@ def test_early_stopping_looks_at_held_out_rows(noisy: Any) -> None:
     model = LinearSVM(early_stopping=True, n_iter_no_change=2, tol=1e-9, max_iter=3000).fit(X, y)
     assert model.history_.held_out == 12 and model.history_.stopped == "held-out"
     assert model.history_[0].holdout is not None and model.support_.max() < len(y)
-    with pytest.raises(DataError, match="for learners that go on from weights"):
+    with pytest.raises(DataError, match="only for solvers that can start from weights"):
         LinearSVM().fit(X, y, coef_init=np.zeros((3, 6)))

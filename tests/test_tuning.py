@@ -153,7 +153,7 @@ def test_naive_bayes_is_tuned_by_leaving_out_each_row():
             right += markone.train(X[others], target=y[others], **settings).predict(X[[row]])[0] == y[row]
         assert trial.score == right / 40
     assert tuning.score == max(trial.score for trial in tuning.trials)
-    assert "10 trials in one round, by all 40 rows to learn from, held out one at a time." in str(tuning)
+    assert "10 trials in one round, tested on all 40 training rows, held out one at a time." in str(tuning)
 
 
 def test_naive_bayes_leaves_out_no_row_that_its_features_have_learned_from():
@@ -164,7 +164,7 @@ def test_naive_bayes_leaves_out_no_row_that_its_features_have_learned_from():
     tuning = tune(texts, target=coins, rule="naive-bayes", features={"text": {"weight": "odds", "signs": False}})
     assert tuning.held_out == 60 and tuning.rows == 240
     assert np.mean([trial.score for trial in tuning.trials]) < 0.6
-    assert "by all 300 rows to learn from, held out 60 at a time." in str(tuning)
+    assert "tested on all 300 training rows, held out 60 at a time." in str(tuning)
     how = {"features": tuning.features, **tuning.settings}
     assert tuning.score == markone.validate(texts, target=coins, folds=5, **how).mean
 
@@ -206,8 +206,8 @@ def test_every_rule_has_choices_that_its_settings_allow(rule, names):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"patience": 3}, "patience and tuning both choose by rows held out"),
-        ({"holdout": 0.1}, "holdout and tuning both choose by rows held out"),
+        ({"patience": 3}, "patience and tuning both use held-out rows"),
+        ({"holdout": 0.1}, "holdout and tuning both use held-out rows"),
         ({"rule": "mira", "eta": 1.5}, "eta is not used by the rule 'mira'"),
         ({"epoch": 3}, "epoch is unknown"),
     ],
@@ -223,7 +223,9 @@ def test_a_tuning_says_what_it_did():
     X, y = points(3000)
     tuning = tune(X, target=y, rule="mira")
     text = str(tuning)
-    assert text.startswith(f"Tuned mira: {len(tuning.trials)} trials in 2 rounds, by 600 rows held out from the 3,000 ")
+    assert text.startswith(
+        f"Tuned mira: {len(tuning.trials)} trials in 2 rounds, tested on 600 held-out rows of 3,000 "
+    )
     assert f"Chosen: C {tuning.settings['C']:g}, epochs {tuning.settings['epochs']}. No test data were read." in text
     assert max(map(len, text.splitlines()[2:])) <= 80
     found = json.loads(json.dumps(tuning.as_dict()))

@@ -95,7 +95,7 @@ def test_a_class_that_is_too_small_is_remarked_upon(plan):
         ({"folds": 1}, "folds must be a whole number of at least 2, not 1"),
         ({"repeats": 0}, "repeats must be a whole number of at least 1, not 0"),
         ({"share": 1}, "share must be a number greater than 0 and less than 1, not 1"),
-        ({"method": "loo", "repeats": 2}, "repeats would change nothing where each row is left out alone"),
+        ({"method": "loo", "repeats": 2}, "repeats has no effect on leave-one-out"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(options, sentence):
@@ -165,7 +165,7 @@ def test_rows_without_a_label_take_no_part_and_keep_their_places():
     labels = [None if i in (0, 7) else int(label) for i, label in enumerate(y)]
     validation = markone.validate(X, target=labels, folds=2)
     assert sorted(np.concatenate([fold.rows for fold in validation.folds])) == [i for i in range(40) if i not in (0, 7)]
-    assert validation.remarks == ["2 rows have no label, and took no part."]
+    assert validation.remarks == ["2 rows have no label and cannot be used."]
 
 
 def test_rows_must_fit_into_memory():
@@ -468,11 +468,11 @@ def test_a_regression_without_numbers_is_refused():
     ("options", "sentence"),
     [
         ({"estimator": GaussianNB}, "estimator must be an object, not a class: GaussianNB()"),
-        ({"estimator": 3}, "estimator must have the methods of scikit-learn's, and 3 has not"),
-        ({"estimator": GaussianNB(), "rule": "mira"}, "rule is for rules; an estimator has its settings in itself"),
+        ({"estimator": 3}, "estimator must have the methods of a scikit-learn estimator, and 3 does not"),
+        ({"estimator": GaussianNB(), "rule": "mira"}, "rule is only for rules; an estimator has its own settings"),
         ({"rule": "mirra"}, "rule must be one of"),
         ({"epoch": 3}, "epoch is unknown"),
-        ({"holdout": 0.1}, "holdout is what patience waits for"),
+        ({"holdout": 0.1}, "holdout is only used by patience"),
         ({"patience": 2}, "patience needs held-out accuracy"),
         ({"progress": 3}, "progress must be True, False, or have the methods"),
     ],
@@ -499,14 +499,14 @@ def test_data_of_which_nothing_can_be_learned_are_refused():
     [
         (np.eye(4), {}, None),
         (csr_matrix(np.eye(4)), {}, None),
-        (csr_matrix(np.eye(4)), {"unit": True}, "rows are scaled to length 1"),
-        (np.eye(4), {"rows": {"scale": "standard"}}, "given rows are scaled"),
-        ({"x": [1.0, 2, 3, 4]}, {}, "numbers are scaled"),
+        (csr_matrix(np.eye(4)), {"unit": True}, "the scaling of rows to length 1"),
+        (np.eye(4), {"rows": {"scale": "standard"}}, "the scale of given rows"),
+        ({"x": [1.0, 2, 3, 4]}, {}, "the scale of numbers"),
         ({"x": [1.0, 2, 3, 4]}, {"numeric": {"scale": "none"}}, None),
-        ({"x": [1.0, None, 3, 4]}, {"numeric": {"scale": "none"}}, "gaps in numbers"),
-        ({"x": ["a", "b", "a", "b"]}, {}, "categories"),
-        (["a", "b", "c d", "d"], {}, "words are chosen"),
-        (["a", "b", "c d", "d"], {"text": {"hash_bits": 8}}, "words are weighed"),
+        ({"x": [1.0, None, 3, 4]}, {"numeric": {"scale": "none"}}, "the values for missing numbers"),
+        ({"x": ["a", "b", "a", "b"]}, {}, "the choice of categories"),
+        (["a", "b", "c d", "d"], {}, "the choice of words"),
+        (["a", "b", "c d", "d"], {"text": {"hash_bits": 8}}, "the weights of words"),
         (["a", "b", "c d", "d"], {"text": {"hash_bits": 8, "weight": "none"}}, None),
     ],
 )
@@ -546,7 +546,7 @@ def test_leave_one_out_keeps_the_order_of_the_run_with_all(what):
     settings = contenders.settings_for({"rule": "perceptron", "epochs": 4}, 3)
     block = Block.of(X.astype(np.float32), y)
     assert validation.predicted.tolist() == [learn_without(block, settings, 2, row) for row in range(60)]
-    assert "rows made no step" in validation.remarks[0] and 1 < validation.trained < 60
+    assert "rows caused no step" in validation.remarks[0] and 1 < validation.trained < 60
 
 
 def test_settings_that_bar_the_quick_way_are_named():
@@ -554,7 +554,7 @@ def test_settings_that_bar_the_quick_way_are_named():
     validation = markone.validate(X, target=y, rule="hinge", penalty="l2", method="loo", epochs=1)
     assert (
         validation.trained == 30
-        and "There is a quicker way to the same, but penalty must be None" in (validation.remarks[0])
+        and "There is a faster way to the same result, but penalty must be None" in (validation.remarks[0])
     )
 
 
@@ -571,13 +571,13 @@ def test_naive_bayes_leaves_out_counts_and_trains_once(form, options):
     answers = [way.answer(divided(sample, split, way.spec)) for split in Plan(method="loo").divide(60)[0]]
     assert validation.predicted.tolist() == [answer.predicted[0] for answer in answers]
     assert validation.probabilities == pytest.approx(np.concatenate([answer.probabilities for answer in answers]))
-    assert validation.trained == 1 and "taking its counts away" in validation.remarks[0]
+    assert validation.trained == 1 and "subtracting its counts" in validation.remarks[0]
 
 
 def test_what_learns_features_takes_a_training_for_each_row_and_says_why():
     X, y = points(30)
     validation = markone.validate({"x": X[:, 0]}, target=y, method="loo", epochs=1)
-    assert validation.trained == 30 and "numbers are scaled by what the rows have" in validation.remarks[0]
+    assert validation.trained == 30 and "the scale of numbers depends on the rows" in validation.remarks[0]
 
 
 def test_a_regression_that_knows_its_errors_is_trained_once():
@@ -688,9 +688,9 @@ def test_the_command_speaks_json(people, capsys):
     ("options", "sentence"),
     [
         (["--folds", "1"], "--folds must be a whole number of at least 2, not 1"),
-        (["--method", "loo", "--repeats", "3"], "--repeats would change nothing"),
+        (["--method", "loo", "--repeats", "3"], "--repeats has no effect on leave-one-out"),
         (["--share", "2", "--method", "holdout"], "--share must be a number greater than 0"),
-        (["--holdout", "0.1"], "--holdout is what patience waits for"),
+        (["--holdout", "0.1"], "--holdout is only used by patience"),
     ],
 )
 def test_the_command_refuses_in_its_own_words(people, capsys, options, sentence):
@@ -700,4 +700,4 @@ def test_the_command_refuses_in_its_own_words(people, capsys, options, sentence)
 
 def test_the_command_needs_data(capsys):
     assert main(["validate", "--target", "income"]) == 2
-    assert "there are no data; name a file" in capsys.readouterr().err
+    assert "no file was given; name a file" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_help_lists_the_commands(arguments, capsys):
     assert main(arguments) == 0
     output = capsys.readouterr().out
     assert "Usage: markone COMMAND" in output
-    assert re.search(r"\bdemo +Train", output)
+    assert re.search(r"\bdemo +Show", output)
 
 
 def test_help_of_a_command_has_an_example_that_works(capsys, monkeypatch):
@@ -77,7 +77,7 @@ def test_help_of_a_command_has_an_example_that_works(capsys, monkeypatch):
         (["demo", "--epochs", "1.5"], "--epochs: must be a whole number, not '1.5'"),
         (["demo", "--epochs", "0"], "epochs must be a whole number of at least 1, not 0"),
         (["demo", "--seed", "-1"], "seed must be a whole number of at least 0, not -1"),
-        (["demo", "digits"], "'digits' is left over"),
+        (["demo", "digits"], "'digits' is not expected here"),
         (["\x1b[31m"], r'"\x1b[31m"'),
         (["x" * 5000], "x" * 60 + "…" + "x" * 60),
     ],
@@ -104,7 +104,7 @@ def test_a_defect_is_shown_and_asked_to_be_reported(monkeypatch):
     monkeypatch.setattr(demo_module, "load_digits", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError) as caught:
         main(["demo"])
-    assert "defect of Markone" in caught.value.__notes__[0]
+    assert "bug in Markone" in caught.value.__notes__[0]
 
 
 def test_ctrl_c_ends_quietly():

@@ -27,7 +27,7 @@ def test_evaluate_finds_the_target_or_is_told(run, folder):
     (folder / "test.txt").write_text("".join(f"{r['label']}\t{r['text']}\n" for r in csv.DictReader(text.splitlines())))
     assert run("evaluate", "reviews.model", "test.txt") == same
     said = run("evaluate", "reviews.model", "new.txt", status=2)
-    assert said == "new.txt has texts without labels; each line needs a label, a tab and a text"
+    assert said == "the texts in new.txt have no labels; each line needs a label, a tab and a text"
     assert run("evaluate", "reviews.model", "-", "--format", "csv", given=text) == same
 
 
@@ -35,5 +35,5 @@ def test_evaluate_tells_of_bad_lines(run, folder):
     (folder / "bad.csv").write_text((folder / "test.csv").read_text() + "1,2,3\n")
     assert "--skip-bad" in run("evaluate", "reviews.model", "bad.csv", status=2)
     run("evaluate", "reviews.model", "bad.csv", "--skip-bad")
-    assert run.errors.startswith("markone: 1 bad line was passed over:\nmarkone:   bad.csv, line ")
+    assert run.errors.startswith("markone: 1 bad line was skipped:\nmarkone:   bad.csv, line ")
     assert json.loads(run("evaluate", "reviews.model", "bad.csv", "--skip-bad", "--json"))["bad_lines"] == 1

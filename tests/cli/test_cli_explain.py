@@ -48,21 +48,21 @@ def test_explain_writes_a_page(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--text", "a", "--row", "1", "new.csv"), "--text is an example of its own; leave out --row and its data"),
-        (("--row", "1"), "--row needs the data that the row is in, and data need a row: --row 3 new.csv"),
-        (("new.csv",), "--row needs the data that the row is in"),
+        (("--text", "a", "--row", "1", "new.csv"), "--text is the example, so leave out --row and the data"),
+        (("--row", "1"), "--row and the data belong together: give both, as in --row 3 new.csv"),
+        (("new.csv",), "--row and the data belong together"),
         (("--row", "0", "new.csv"), "--row must be at least 1, not 0"),
-        (("--row", "101", "new.csv"), "there is no row 101 in new.csv, which has 100"),
+        (("--row", "101", "new.csv"), "there is no row 101 in new.csv, which has 100 rows"),
         (("--top", "0"), "--top must be a whole number of at least 1, not 0"),
-        (("--format", "csv"), "--format is for data; leave it out, or say --row and the data that it is in"),
+        (("--format", "csv"), "--format is only for reading data; leave it out, or give --row and the data"),
         (("--html", "nix/page.html"), "nix"),
-        (("--html", "reviews.model"), "reviews.model is what is read; name another file to be written"),
+        (("--html", "reviews.model"), "reviews.model is an input file; name another file for the output"),
     ],
 )
 def test_explain_says_what_is_wrong(arguments, sentence, run):
     assert sentence in run("explain", "reviews.model", *arguments, status=2)
     said = run("explain", "people.model", "--text", "x", status=2)
-    assert said == "--text is for models of texts, and this one needs age, job, member; give a row: --row 1 DATA"
+    assert said == "--text is only for models of texts, and this model needs age, job, member; use --row 1 DATA instead"
 
 
 def test_off_a_terminal_names_are_not_cut(run, folder, monkeypatch):
@@ -84,7 +84,7 @@ def test_a_text_may_stand_where_data_would(run, folder):
         "explain", "reviews.model", "--text", "not a clean room"
     )
     (folder / "two words").write_text("a clean room\n")
-    assert "--row needs the data" in run("explain", "reviews.model", "two words", status=2)
+    assert "--row and the data belong together" in run("explain", "reviews.model", "two words", status=2)
     assert run("explain", "reviews.model", "--row", "1", "two words", "--format", "lines") == run(
         "explain", "reviews.model", "a clean room"
     )
@@ -146,16 +146,19 @@ def test_explain_finds_a_sentence(run, folder, file):
     [
         (("treebank.tagger", SENTENCE, "--word", "7"), "--word must be the number of one of the 6 words, not 7"),
         (("treebank.tagger", SENTENCE, "--word", "0"), "--word must be the number of one of the 6 words, not 0"),
-        (("treebank.tagger", "--word", "1"), "--word needs the sentence that the word is in"),
-        (("treebank.tagger", "A dog. A cat."), "--text must be one sentence, and is 2; give one after the other"),
-        (("treebank.tagger", "--text", " "), "--text must be one sentence, and is 0"),
+        (("treebank.tagger", "--word", "1"), "--word needs a sentence"),
+        (("treebank.tagger", "A dog. A cat."), "--text must be one sentence, and has 2; explain them one at a time"),
+        (("treebank.tagger", "--text", " "), "--text must be one sentence, and has 0"),
         (("treebank.tagger", SENTENCE, "--top", "0"), "--top must be a whole number of at least 1, not 0"),
         (("treebank.tagger", "--row", "0", "test.conllu"), "--row must be at least 1, not 0"),
-        (("treebank.tagger", "--row", "99", "test.conllu"), "there is no sentence 99 in test.conllu, which has 20"),
-        (("treebank.tagger", "--row", "1", "test.conllu", "--quote", "x"), "--quote means nothing for sentences"),
-        (("treebank.parser",), "--text must be given to explain a parser, for instance --text 'The dog barks.'"),
-        (("treebank.parser", SENTENCE), "the words have no upos, by which this parser goes; tag them first with"),
-        (("reviews.model", "a clean room", "--word", "2"), "--word is for taggers and parsers; leave it out"),
+        (
+            ("treebank.tagger", "--row", "99", "test.conllu"),
+            "there is no sentence 99 in test.conllu, which has 20 sentences",
+        ),
+        (("treebank.tagger", "--row", "1", "test.conllu", "--quote", "x"), "--quote does not apply to sentences"),
+        (("treebank.parser",), "--text must be given to explain a parser, for example --text 'The dog barks.'"),
+        (("treebank.parser", SENTENCE), "this parser needs words with upos; tag the words first with"),
+        (("reviews.model", "a clean room", "--word", "2"), "--word is only for taggers and parsers; leave it out"),
     ],
 )
 def test_explain_says_what_is_wrong_with_sentences(arguments, sentence, run):

@@ -25,7 +25,7 @@ def tables(folder: Path) -> Path:
 
 
 def test_train_says_first_that_a_model_is_poor(run, tables: Path) -> None:
-    for name, where in (("noise", "held-out rows"), ("few", "the rows it learned from")):
+    for name, where in (("noise", "held-out rows"), ("few", "the training rows")):
         for rule in ("perceptron", "logistic", "naive-bayes", "svm"):
             shown = run("train", f"{name}.csv", "--target", "label", "--rule", rule, "-o", "a.model").split("\n")
             facts = run("evaluate", "a.model", f"{name}.csv")

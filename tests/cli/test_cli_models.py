@@ -19,13 +19,13 @@ def test_a_model_of_another_kind_is_sent_to_its_command(run, folder, commands, w
         return
     said = run(*commands[wanted], FILES[given], data, status=2)
     command = f"markone {' '.join(commands[given])} {FILES[given]} {data}"
-    assert said == f"{FILES[given]} holds a {given}, not a {wanted}; the command for it is: {command}"
+    assert said == f"{FILES[given]} contains a {given}, not a {wanted}; use this command: {command}"
     assert run(*command.split()[1:])
 
 
 def test_one_learns_on_only_from_a_classifier(run, folder):
     said = run("train", "reviews.csv", "--target", "label", "--from", "treebank.tagger", status=2)
-    assert said == "treebank.tagger holds a tagger, not a classifier, and only from such can one learn on"
+    assert said == "treebank.tagger contains a tagger, not a classifier; training can only continue from a classifier"
 
 
 def test_what_only_python_opens(run, folder):

@@ -72,7 +72,7 @@ def test_the_ending_of_the_file_or_what_is_written_says_the_format(run, folder):
         run("predict", "reviews.model", "new.csv", "-o", name, *(["--output", "labels"] if "." in name else []))
         assert (folder / name).read_text().splitlines()[0] in ("happy", "unhappy")
     said = run("predict", "reviews.model", "new.csv", "--keep", "all", "-o", "out.txt", status=2)
-    assert said == "--output must be csv or jsonl to write columns or scores beside the labels, not labels"
+    assert said == "--output must be csv or jsonl to write columns or scores, not labels"
 
 
 HOSTILE = ["plain", 'a "quote"', "a, comma", "two\nlines", "carriage\rreturn", "naïve %s {}", " spaces ", ""]
@@ -138,7 +138,7 @@ def test_columns_of_every_kind_can_be_written(run, folder):
 def test_labels_of_more_than_one_line_need_columns(run, folder):
     markone.train(["a b", "c d"] * 3, target=["one\ntwo", "three"] * 3).save("lines.model")
     said = run("predict", "lines.model", "-", given="a\n", status=2)
-    assert said == r"--output must be csv or jsonl for this model: its label 'one\ntwo' has more than one line"
+    assert said == r"--output must be csv or jsonl for this model, because its label 'one\ntwo' has more than one line"
     assert run("predict", "lines.model", "-", "--output", "csv", given="a\n") == 'prediction\n"one\ntwo"\n'
 
 
@@ -200,19 +200,22 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         ),
         (
             ("reviews.model", "new.csv", "--probabilities"),
-            "--probabilities are those of models of the rules 'logistic', 'naive-bayes' and 'mlp', and",
+            "--probabilities need a model of the rule 'logistic', 'naive-bayes' or 'mlp', and",
         ),
         (("reviews.model", "new.csv", "-o", "nix/out.csv"), "cannot save nix/out.csv"),
         (("reviews.model", "new.csv", "-o", "."), "it is a folder"),
-        (("reviews.model", "new.csv", "-o", "x.parquet"), "the name of x.parquet does not say how to write it"),
-        (("reviews.model", "new.csv", "-o", "x.csv.gz"), "x.csv.gz is named like a compressed file"),
+        (("reviews.model", "new.csv", "-o", "x.parquet"), "the name of x.parquet does not tell the format"),
+        (
+            ("reviews.model", "new.csv", "-o", "x.csv.gz"),
+            "the output is not compressed, but x.csv.gz has the name of a compressed file",
+        ),
         (("reviews.model", "new.csv", "-o", "x.csv.gz", "--output", "csv"), "leave out .gz"),
-        (("reviews.model", "new.csv", "-o", "new.csv"), "new.csv is what is read; name another file to be written"),
-        (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is what is read"),
+        (("reviews.model", "new.csv", "-o", "new.csv"), "new.csv is an input file; name another file for the output"),
+        (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is an input file"),
         (("people.model", "new.csv"), "the model needs the column 'age', and new.csv has text"),
         (("reviews.model", "new.csv", "--output", "xml"), 'Invalid value "xml" for --output'),
         (("reviews.model",), "requires an argument"),
-        (("reviews.model", "new.csv", "extra"), "too many words: 'extra' is left over."),
+        (("reviews.model", "new.csv", "extra"), "too many arguments: 'extra' is not expected here."),
         (("reviews.model", "new.csv", "--threads", "0"), "--threads must be a whole number of at least 1, not 0"),
     ],
 )
@@ -242,7 +245,7 @@ def test_a_file_of_predictions_appears_whole_or_not_at_all(run, folder):
     assert (folder / "out.csv").read_text() == "old"
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
     run("predict", "reviews.model", "bad.csv", "-o", "out.csv", "--skip-bad")
-    assert run.errors.startswith("markone: 1 bad line was passed over:")
+    assert run.errors.startswith("markone: 1 bad line was skipped:")
     assert (folder / "out.csv").read_text().count("\n") == 60_001
 
 
@@ -311,7 +314,7 @@ def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():
     values = np.array([[0.1, -1e-30], [3e38, 1 / 3]], np.float32)
     digits = output.in_digits(values)
     assert [[np.float32(text) for text in column] for column in digits] == values.T.tolist()
-    with pytest.raises(DataError, match="beyond all numbers"):
+    with pytest.raises(DataError, match="a score overflowed"):
         output.in_digits(np.array([[np.inf]], np.float32))
 
 

@@ -15,8 +15,12 @@ from markone.demo.stories import write_stories
 
 def test_a_tagger_is_learned_and_measured(run, folder):
     said = run("tag", "train", "treebank.conllu", "--test", "test.conllu", "-o", "new.tagger", "--holdout", "0.2")
-    assert said.startswith("Read 150 sentences of ")
-    assert "Learned 7 tags of upos (mira, " in said and " in the last." in said and " right on 30 held-out " in said
+    assert said.startswith("Read 150 sentences with ")
+    assert (
+        "Trained a tagger with 7 tags of upos (mira, " in said
+        and " in the last." in said
+        and " on 30 held-out " in said
+    )
     assert "On test.conllu:\n  accuracy 100.00 %" in said and "Saved new.tagger, " in said
     assert Tagger.load("new.tagger").settings.holdout == 0.2
 
@@ -153,7 +157,7 @@ def test_of_nothing_nothing_is_written(run, folder):
 
 def test_training_goes_on_with_the_command_that_began_it(run, folder):
     said = run("parse", "train", "treebank.conllu", "-o", "treebank.tagger", "--resume", status=2)
-    assert "treebank.tagger holds a tagger, not a parser" in said and "markone tag train --resume" in said
+    assert "treebank.tagger contains a tagger, not a parser" in said and "markone tag train --resume" in said
 
 
 def test_evaluation(run, folder):
@@ -164,7 +168,7 @@ def test_evaluation(run, folder):
 def test_mistakes_are_told(run, folder):
     assert "as in: markone tag train" in run("tag", "train", status=2)
     assert "no column 'upo'" in run("tag", "train", "treebank.conllu", "--column", "upo", status=2)
-    assert "is what is read" in run("tag", "run", "treebank.tagger", "test.conllu", "-o", "test.conllu", status=2)
+    assert "is an input file" in run("tag", "run", "treebank.tagger", "test.conllu", "-o", "test.conllu", status=2)
     (folder / "bad.conllu").write_text("1\tthe\n")
     assert "bad.conllu, line 1" in run("tag", "evaluate", "treebank.tagger", "bad.conllu", status=2)
     assert "treebank.tagger" in run("predict", "treebank.tagger", "test.csv", status=2)
@@ -195,7 +199,7 @@ def test_what_does_not_fit_into_memory_goes_through_files(run, folder, monkeypat
     learn = [*command, "large.conllu", "--epochs", "1"]
     run(*learn, "-o", "one")
     assert not any(room.on_disk for room in rooms)
-    assert "Read 2,500 sentences of " in run(*learn, "-o", "other", "--memory", "1 MiB")
+    assert "Read 2,500 sentences with " in run(*learn, "-o", "other", "--memory", "1 MiB")
     assert any(room.on_disk for room in rooms)
     assert Path("one").read_bytes() == Path("other").read_bytes()
     assert "--memory must be a number of bytes, or a text" in run(*learn, "--memory", "little", status=2)

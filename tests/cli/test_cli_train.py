@@ -23,7 +23,7 @@ from markone.errors import DataError, Setting, SettingsError, Terminated
 def test_train_says_how_much_a_final_model_would_not_have(run, monkeypatch):
     assert "--final" not in run(*TRAIN)
     monkeypatch.setattr("markone.cli.report.MUCH", 1000)
-    assert re.search(r"Saved reviews.model, .* Of that, .* are for --resume; --final leaves them out\.", run(*TRAIN))
+    assert re.search(r"Saved reviews.model, .* of it are only for --resume; --final leaves them out\.", run(*TRAIN))
     assert "--final leaves" not in run(*TRAIN, "--final")
 
 
@@ -32,13 +32,13 @@ def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
     text = run(*TRAIN, "--skip-bad")
     lines = text.splitlines()
     assert len(lines) <= 24 and max(map(len, lines)) <= 90
-    assert lines[0] == f"Read {ROWS + 1:,} rows of reviews.csv: 1 text (text)."
-    assert lines[1] == "  1 row has no label: nothing was learned from them."
-    assert lines[2] == "  2 bad lines were passed over:"
+    assert lines[0] == f"Read {ROWS + 1:,} rows from reviews.csv: 1 text (text)."
+    assert lines[1] == "  1 row has no label and cannot be used."
+    assert lines[2] == "  2 bad lines were skipped:"
     assert lines[3].startswith("    reviews.csv, line ") and "there are 3 fields instead of 2" in lines[3]
     assert re.match(r"Learned 2 classes of label from 950 rows \(mira, [\d,]+ features\)\.", lines[5])
     assert re.match(r"  10 passes: \d+ mistakes in the first, \d+ in the last\.", lines[6])
-    assert re.match(r"  \d\d\.\d% right on 50 held-out rows; the commonest class alone gets \d+\.\d%", lines[7])
+    assert re.match(r"  Accuracy \d\d\.\d% on 50 held-out rows \(\d+\.\d% for the most frequent class\)\.", lines[7])
     assert {line.split()[0] for line in lines[9:11]} == {"happy", "unhappy"}
     assert re.match(r"Saved reviews\.model, [\d.]+ kB\.", lines[11])
     assert lines[12:] == [
@@ -135,7 +135,7 @@ def test_a_model_learns_on_from_data_that_are_read_as_its_own_were(run, folder):
     text = run(
         "train", "more.data", "--from", "old.model", "--columns", "age,job,member,income,more", "-o", "new.model"
     )
-    assert text.startswith("Read 30 rows of more.data: 1 numeric, 1 categorical, 1 boolean (age, job, member).\n")
+    assert text.startswith("Read 30 rows from more.data: 1 numeric, 1 categorical, 1 boolean (age, job, member).\n")
     assert "\n  Not used: more (not in the model).\n" in text
     assert markone.load("new.model").target == "income"
     run("train", "old.data", "--from", "new.model", "--columns", "age,job,member,income", "-o", "again.model")
@@ -184,7 +184,7 @@ def test_columns_that_are_not_used_are_named(run, folder):
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = ("train", "a.jsonl", "--target", "y", "--kinds", "d=ignore")
     text = run(*command)
-    assert text.startswith("Read 8 rows of a.jsonl: 1 numeric (a).\n")
+    assert text.startswith("Read 8 rows from a.jsonl: 1 numeric (a).\n")
     assert "\n  Not used: b (no value in the first 8 rows), c (lists or objects), d (as you said).\n" in text
     assert list(json.loads(run(*command, "--json"))["not_used"]) == ["b", "c", "d"]
     (folder / "renamed.csv").write_text((folder / "test.csv").read_text().replace("text", "words"))
@@ -212,16 +212,16 @@ def test_a_long_name_is_cut_in_a_sentence(run, folder):
 
 def test_what_is_no_file_keeps_no_model(run, folder):
     os.mkfifo("pipe")
-    assert run(*TRAIN, "-o", "pipe", status=2).startswith("pipe is a pipe, and a model is saved in a file")
+    assert run(*TRAIN, "-o", "pipe", status=2).startswith("pipe is a pipe, and a model must be saved in a file")
     text = run(*TRAIN, "-o", "/dev/null")
-    assert text.endswith("The model is not kept: /dev/null is no file.\n")
+    assert text.endswith("The model was not saved: /dev/null is not a regular file.\n")
 
 
 def test_a_training_that_has_all_its_passes_says_so(run):
     run(*TRAIN, "--epochs", "5", "--quiet")
     for epochs in ("3", "5"):
         run(*TRAIN, "--epochs", epochs, "--resume")
-        assert run.errors.startswith("markone: 5 passes were made already, and none is added; --epochs says")
+        assert run.errors.startswith("markone: the model already has 5 passes, so none was added; --epochs is")
     run(*TRAIN, "--epochs", "7", "--resume")
     assert run.errors == ""
 
@@ -230,7 +230,7 @@ def test_nothing_is_strong_where_nothing_was_learned(run, folder):
     (folder / "a.libsvm").write_text("1 1:1\n2 1:1\n" * 3)
     text = run("train", "a.libsvm", "--penalty", "l1", "--strength", "1000", "--rule", "logistic")
     assert text.startswith("The model is no better than always predicting the most frequent class: 50.0%\n")
-    assert "\nRead 6 rows of a.libsvm: rows of features.\n" in text
+    assert "\nRead 6 rows from a.libsvm: rows of features.\n" in text
     assert "Strongest" not in text
 
 
@@ -276,14 +276,17 @@ def test_train_reads_several_files_and_folders(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("train",), "there are no data; name a file, as in: markone train reviews.csv --target label"),
-        (("train", "reviews.csv"), "say with --target which column has the labels; reviews.csv has label, text"),
+        (("train",), "no file was given; name a file, as in: markone train reviews.csv --target label"),
+        (
+            ("train", "reviews.csv"),
+            "name the column with the labels with --target; the columns of reviews.csv are label, text",
+        ),
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (
             ("train", "reviews.csv", "--target", "lable"),
             "--target must be a column of reviews.csv, not 'lable'. It has 'label', 'text'. Did you",
         ),
-        (("train", "new.txt"), "new.txt has texts without labels; each line needs a label, a tab and a text"),
+        (("train", "new.txt"), "the texts in new.txt have no labels; each line needs a label, a tab and a text"),
         (
             ("train", "-", "--target", "y"),
             "--format must be set for standard input, for instance --format csv",
@@ -298,7 +301,7 @@ def test_train_reads_several_files_and_folders(run, folder):
         ((*TRAIN, "--rule", "prceptron"), 'Invalid value "prceptron" for --rule.* Did you mean "perceptron"?'),
         ((*TRAIN, "--epoch", "3"), r"Unknown option: --epoch. Did you mean --epochs\?"),
         ((*TRAIN, "--format", "cvs"), 'Invalid value "cvs" for --format.* Did you mean "(csv|tsv)"'),
-        ((*TRAIN, "--kinds", "text"), "--kinds must say the kinds of columns, as in zip=text, not 'text'"),
+        ((*TRAIN, "--kinds", "text"), "--kinds must be columns with their kinds, such as zip=text, not 'text'"),
         ((*TRAIN, "--kinds", "text=txet"), "--kinds text must be one of .*, not 'txet'. Did you mean 'text'"),
         ((*TRAIN, "--kinds", "txt=text"), "--kinds are for columns of reviews.csv, not for 'txt'"),
         ((*TRAIN, "--memory", "much"), "--memory must be a number of bytes"),
@@ -308,9 +311,9 @@ def test_train_reads_several_files_and_folders(run, folder):
         ((*TRAIN, "--from", "nix.model"), "there is no model nix.model"),
         ((*TRAIN, "--encoding", "klingon"), "--encoding must be the name of an encoding .*, not 'klingon'"),
         ((*TRAIN, "--no-header"), "--target must be a column of reviews.csv, not 'label'. It has 'c0', 'c1'"),
-        ((*TRAIN, "-o", "nix/a.model"), "there is no folder nix, in which to save the model"),
-        ((*TRAIN, "-o", "."), r"\. is a folder; say with -o in which file the model is to be saved"),
-        ((*TRAIN, "-o", "reviews.csv"), "reviews.csv is what is read; name another file to be written"),
+        ((*TRAIN, "-o", "nix/a.model"), "the folder nix for the model does not exist"),
+        ((*TRAIN, "-o", "."), r"\. is a folder; name the file for the model with -o"),
+        ((*TRAIN, "-o", "reviews.csv"), "reviews.csv is an input file; name another file for the output"),
         (
             (*TRAIN, "--longest-line", "10"),
             r"the line is longer than 10 bytes.*allow them with --longest-line",
@@ -342,7 +345,7 @@ def test_advice_is_in_the_words_of_the_command_line(run, folder):
 
 def test_a_file_that_may_not_be_written_is_told_before_the_work(run, folder, monkeypatch):
     monkeypatch.setattr(training.os, "access", lambda path, mode: False)
-    assert run(*TRAIN, status=2).startswith("reviews.model may not be written to")
+    assert run(*TRAIN, status=2).startswith("you have no permission to write reviews.model")
 
 
 # ---- interrupted
@@ -356,7 +359,9 @@ def test_an_interruption_while_reading_saves_nothing(error, status, folder, caps
     monkeypatch.setattr("markone.data.tables.TableSource.batches", interrupt)
     assert main([*TRAIN, "-o", "other.model"]) == status
     printed, told = capsys.readouterr()
-    assert printed == "" and told.startswith("markone: interrupted; nothing is kept in other.model.checkpoint, since ")
+    assert printed == "" and told.startswith(
+        "markone: interrupted; no checkpoint was saved in other.model.checkpoint: "
+    )
     assert not Path("other.model").exists()
 
 
@@ -373,9 +378,9 @@ def test_a_signal_keeps_the_training_and_says_how_to_go_on(number, status, folde
         finally:
             process.kill()
     assert process.returncode == status and out == ""
-    assert "kept in my model.checkpoint" in err
+    assert "a checkpoint is saved in my model.checkpoint" in err
     assert err.count("\n") == 1
-    line = err.strip().partition("To go on: ")[2]
+    line = err.strip().partition("To resume: ")[2]
     assert shlex.split(line) == ["markone", *command[3:], "--resume"]
     done = len(markone.load("my model.checkpoint").history)
     assert main(resumed(line, done + 2)) == 0
@@ -395,7 +400,10 @@ def test_to_resume_what_was_never_begun_begins(run):
     run(*TRAIN, "--resume", "-o", "fresh.model", "--quiet")
     assert Path("fresh.model").read_bytes() == Path("reviews.model").read_bytes()
     run(*TRAIN, "--resume", "-o", "other.model")
-    assert run.errors == "markone: there is no other.model.checkpoint to go on from; the training begins\n"
+    assert (
+        run.errors
+        == "markone: there is no other.model.checkpoint to resume from; the training starts from the beginning\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -414,7 +422,7 @@ def test_nothing_that_a_pattern_or_a_folder_reads_is_written_over(run, folder, w
     rows = (folder / "reviews.csv").read_text()
     (folder / "parts" / "a.csv").write_text(rows)
     (folder / "spec.toml").write_text("unit = true\n")
-    assert "is what is read; name another file" in run(*words, status=2)
+    assert "is an input file; name another file" in run(*words, status=2)
     assert (folder / "parts" / "a.csv").read_text() == rows and (folder / "spec.toml").read_text() == "unit = true\n"
 
 

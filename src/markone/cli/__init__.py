@@ -23,16 +23,17 @@ DONE, USERS_MISTAKE, INTERRUPTED, PIPE_CLOSED, TERMINATED = 0, 2, 130, 141, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the command line, or `arguments` in its place, says; the exit status.
+    """Run the command in `arguments`, by default those of the process, and return the exit status.
 
-    0 done, 2 the user's mistake, told in a line on standard error; Ctrl-C gives 130, SIGTERM 143 and a reader who has
-    gone 141, as in a shell. Any other exception is a defect of ours, which Python shows before it ends with 1.
+    The status is 0 for success, and 2 for a mistake of the user, which a line on standard error explains. Ctrl-C gives
+    130, SIGTERM 143 and a closed pipe 141, as in a shell. Any other exception is a bug in Markone: Python shows it and
+    exits with status 1.
     """
-    # NumPy starts threads for matrices as soon as it is imported. Nothing here multiplies matrices by it.
+    # NumPy starts threads for matrix products as soon as it is imported, and the commands do not need them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show must not end the work
+        if isinstance(stream, io.TextIOWrapper):  # a character that the terminal cannot show must not stop the work
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     complain = partial(tell_error, command_in(words))
@@ -54,26 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_up_standard_output()
         return USERS_MISTAKE
     except Exception as error:
-        error.add_note("This is a defect of Markone. Please report it, with the lines above and what you did.")
+        error.add_note("This is a bug in Markone. Please report it with the lines above and the command that you ran.")
         raise
     return DONE
 
 
 def open_missing_streams() -> None:
-    """Who closes standard output or standard error does not want to see it, and that is all."""
+    """Discard what is written to standard output or standard error if the user has closed them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is open to the end
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it stays open until the process ends
 
 
 def as_error(warning: Warning | str) -> Exception:
-    """What was warned of, to be told like an error."""
+    """Return a warning as an exception, so that it is printed like an error."""
     return warning if isinstance(warning, MarkoneWarning) else MarkoneError(str(warning))
 
 
 @contextmanager
 def terminating() -> Iterator[None]:
-    """Makes SIGTERM an exception, so that nothing is left half done; unless somebody else has seen to it."""
+    """Turn SIGTERM into an exception, so that files are not left incomplete, unless SIGTERM already has a handler."""
 
     def terminate(*_: object) -> None:
         raise Terminated
@@ -90,14 +91,14 @@ def terminating() -> Iterator[None]:
 
 
 def tell_error(command: str | None, error: Exception) -> None:
-    """A line on standard error, in which settings are called as the options of the command."""
+    """Print an error on standard error, with settings named as options of the command."""
     from markone.cli.messages import sentence, tell
 
     tell(sentence(error, command))
 
 
 def tell_interruption(interruption: KeyboardInterrupt) -> int:
-    """A line on standard error, unless there was one already; the exit status."""
+    """Say on standard error that the run was interrupted, unless this was already said, and return the exit status."""
     from markone.cli.messages import tell
     from markone.learning.interruption import end_quietly
 
@@ -108,6 +109,6 @@ def tell_interruption(interruption: KeyboardInterrupt) -> int:
 
 
 def give_up_standard_output() -> None:
-    """Python flushes standard output once more when it ends, and must not fail then."""
-    with suppress(OSError, ValueError):  # it may be no file
+    """Discard further output. Python flushes standard output when it exits, and this must not fail."""
+    with suppress(OSError, ValueError):  # standard output may not be a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The commands: their names, what runs each of them, and the parser of their options."""
+"""The commands: their names, the functions that run them, and the parser of their options."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
 
 VERSION = f"markone {__version__}"
-HELP = """Linear models from labelled examples: fast, exact, and the same bit for bit each time.
+HELP = """Train fast linear models on labelled examples. The same data and seed give the same model, bit for bit.
 
-Start with `markone demo`, or with a file of your own: `markone train reviews.csv --target label`.
+Start with `markone demo`, or with your own file: `markone train reviews.csv --target label`.
 """
 COMMANDS = (
     "train",
@@ -37,12 +37,12 @@ COMMANDS = (
     "completion",
 )
 GROUPS = {
-    "tag": "Learn to tag words, tag them, and measure how well: parts of speech, phrases, names.",
-    "parse": "Learn to parse sentences, parse them, and measure how well.",
+    "tag": "Train, use and evaluate taggers, which label words: parts of speech, phrases, names.",
+    "parse": "Train, use and evaluate parsers, which find the syntax trees of sentences.",
 }
-"""Commands of two words, by their first."""
+"""The help of commands that consist of two words, by the first word."""
 HYPHEN = "\0-"
-"""Stands for `-`, standard input, which Cyclopts takes for an option that has lost its name."""
+"""Replaces `-` (standard input), which Cyclopts would read as an option without a name."""
 
 
 def run(arguments: list[str]) -> None:
@@ -71,12 +71,12 @@ def run(arguments: list[str]) -> None:
     if not wants_help:
         from markone import _core
 
-        _core.cpu_level()  # refuses a wrong MARKONE_CPU before any work
+        _core.cpu_level()  # rejects a wrong MARKONE_CPU before any work
     command(*map(with_hyphens, bound.args), **with_hyphens(bound.kwargs))
 
 
 def with_hyphens(value: Any) -> Any:
-    """What was read, in which `-` is `-` again."""
+    """Return the parsed arguments with `-` in place of `HYPHEN`."""
     if isinstance(value, dict):
         return {name: with_hyphens(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -85,21 +85,21 @@ def with_hyphens(value: Any) -> Any:
 
 
 class UsageError(MarkoneError):
-    """A command or an option that does not exist, or a value that does not fit."""
+    """An unknown command or option, or an invalid value."""
 
 
 def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
-    """Cyclopts' sentence, or a better one."""
+    """Return the message of Cyclopts, or a clearer one."""
     from cyclopts import UnusedCliTokensError
 
     if isinstance(error, UnusedCliTokensError):
-        return f"too many words: {' '.join(error.unused_tokens or [])!r} is left over."
+        return f"too many arguments: {' '.join(error.unused_tokens or [])!r} is not expected here."
     message = " ".join(str(error).replace(HYPHEN, "-").split())
     return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
 
 
 def command_in(arguments: list[str]) -> str | None:
-    """The command that the arguments begin with, if they do.
+    """Return the command that the arguments begin with, or None.
 
     >>> command_in(["train", "a.csv"]), command_in(["tag", "run", "en.tagger"]), command_in(["tag"])
     ('train', 'tag run', None)
@@ -108,15 +108,15 @@ def command_in(arguments: list[str]) -> str | None:
 
 
 def function_of(name: str) -> Callable[..., None]:
-    """What a command does: `tag run` is the function `run` in the file of `tag`."""
+    """Return the function of a command: for `tag run`, the function `run` in `cli/tag.py`."""
     file, _, word = name.partition(" ")
-    found: Callable[..., None] = getattr(importlib.import_module(f"markone.cli.{file}"), word or file)
-    return found
+    function: Callable[..., None] = getattr(importlib.import_module(f"markone.cli.{file}"), word or file)
+    return function
 
 
 @cache
 def options_of(command: str | None) -> dict[str, tuple[str, ...]]:
-    """What the settings of the library are called as options of a command; `--no-header` comes after `--header`."""
+    """Return the option names of each setting of a command, such as `--header` and then `--no-header`."""
     if command is None:
         return {}
     arguments = command_named(command, make_app(only=command)).assemble_argument_collection(parse_docstring=False)
@@ -131,7 +131,7 @@ def command_named(name: str, app: App) -> App:
 
 
 def make_app(only: str | None = None) -> App:
-    """The commands and what they say of themselves, or just one of them."""
+    """Return the application with all commands, or with `only` one of them."""
     from cyclopts import App
 
     app = App(name="markone", help=HELP, version=VERSION)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 POINTS_SHOWN = 12
 DIGITS = 12
-"""A weight of a proof with more digits is shown as a share."""
+"""If a weight of a proof has more digits, the weights are shown relative to the largest."""
 LEAST_PASSES, MOST_PASSES = 10, 10_000
-"""Each pass but the last has a mistake, so that a bound of these is one of passes; it is often far too high."""
+"""Each pass except the last has a mistake, so a bound on mistakes is also one on passes. It is often far too high."""
 
 
 def certify(
@@ -35,9 +35,9 @@ def certify(
 ) -> None:
     """Say whether a plane separates the classes, and prove it.
 
-    Either a plane separates them: then the best margin that any plane has lies between two numbers, and a perceptron
-    makes no more mistakes than is said. Or none does: then a few examples prove it, and it is said how many rows are
-    in the way. Features are those of `markone train`.
+    If a plane separates them, the report gives a lower and an upper bound of the best margin, and the largest number of
+    mistakes that a perceptron can make. If no plane does, a few examples prove it, and the report says how many rows
+    prevent the separation. The features are the same as in `markone train`.
 
     For example:
 
@@ -52,13 +52,13 @@ def certify(
     no_bias
         The plane must go through the origin.
     tol
-        How narrow the bracket of the margin is to be: by which share of its upper end the lower may be smaller.
+        The relative difference between the two bounds of the margin at which the search stops.
     seconds
-        How long to look for an answer, reading not counted. After that, it is the bracket that was reached.
+        The time limit of the search, without reading. After it, the report gives the bounds that were reached.
     save
-        A file for the whole certificate as JSON: planes, and shares of examples, too.
+        Also save the complete certificate as JSON, with the planes and the weights of the examples.
     json
-        Print one JSON object instead of the lines. It has all but the planes.
+        Print one JSON object instead of the report. It contains everything except the planes.
     """
     from markone.cli.commands import train_command
     from markone.cli.output import check_not_read, write_page
@@ -90,14 +90,14 @@ def certify(
 
 
 def without_planes(facts: Any) -> Any:
-    """They have as many numbers as there are features."""
+    """Return the facts without the planes, which have one number for each feature."""
     if not isinstance(facts, dict):
         return facts
     return {name: without_planes(one) for name, one in facts.items() if name not in ("plane", "bound_plane")}
 
 
 def proof_table(certificate: Certificate) -> Iterator[str]:
-    """The proof's examples, with their labels and weights."""
+    """Yield the lines of a table of the examples in the proof, with their labels and weights."""
     from markone.reporting.grids import Grid, label_in_words
 
     proof, classes = certificate.proof, certificate.classes
@@ -113,18 +113,18 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
         )
     yield ""
     if len(rows) == 1:
-        yield "A row of zeros is on neither side of a plane through the origin:"
+        yield "A row of zeros lies on every plane through the origin, so it is on neither side:"
     elif len({*proof.labels, *proof.rivals}) == 2:
-        yield "With these weights the examples of both classes have the same sum:"
+        yield "With these weights, the weighted sums of the examples of both classes are equal:"
     else:
-        yield "With these weights what is to score higher and what lower has the same sum:"
+        yield "With these weights, the sum of what should score higher equals the sum of what should score lower:"
     yield str(Grid([heads], rows[:POINTS_SHOWN]))
     if len(rows) > POINTS_SHOWN:
-        yield f"... and {len(rows) - POINTS_SHOWN} more; --json has them all, with their weights as whole numbers"
+        yield f"... and {len(rows) - POINTS_SHOWN} more; --json prints all of them, with integer weights"
 
 
 def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
-    """What to do about it, with a command that does it."""
+    """Yield advice on what to do next, with a command."""
     from markone.theory.advice import few_are_wrong, what_to_do
 
     yield ""
@@ -132,11 +132,11 @@ def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[st
     if certificate.separable:
         bound = certificate.mistake_bound
         passes = MOST_PASSES if bound is None else int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
-        yield "With enough passes a perceptron learns these rows without a mistake:"
+        yield "With enough passes, a perceptron classifies all these rows correctly:"
         yield f"  {command(rule='perceptron', epochs=passes, holdout=0, **bias)}"
     elif certificate.separable is False:
         what = what_to_do(certificate)
         yield f"{what[0].upper()}{what[1:]}"
         yield f"  {command(rule='mira', **bias) if few_are_wrong(certificate) else command(rule='mlp')}"
     else:
-        yield "It may still be either. Give it more time: --seconds"
+        yield "The classes may or may not be separable. Allow more time with --seconds."

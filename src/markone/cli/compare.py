@@ -1,4 +1,4 @@
-"""`markone compare`: which rule to use on some data, and why."""
+"""`markone compare`: tests all rules on the same data, and recommends one."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ def compare(
     quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
-    """Compare all rules on the same rows, and say which one to use, and why.
+    """Compare all rules on the same rows, recommend one, and say why.
 
-    For each rule: accuracy on rows that it has not learned from, with its 95% interval; how long learning takes, and
-    how many passes; the size of the model; and how far its probabilities are off, if it has any. Beside them stand the
-    commonest class, 1-nearest-neighbour and a decision tree. Exact McNemar tests say which differences may be chance.
+    The table shows for each rule the accuracy on test rows with its 95% interval, the time and the number of passes of
+    training, the size of the model, and the calibration error if the rule has probabilities. For comparison, it also
+    shows the most frequent class, 1-nearest-neighbour and a decision tree. Exact McNemar tests tell which differences
+    may be due to chance.
 
     For example:
 
@@ -60,16 +61,16 @@ def compare(
     Parameters
     ----------
     rules
-        The rules to compare, written as mira,svm: perceptron, which is not averaged, averaged-perceptron, mira, hinge,
-        logistic, which goes to the optimum, logistic-online, svm, naive-bayes and mlp. All by default.
+        The rules to compare, such as mira,svm. Their names are perceptron (not averaged), averaged-perceptron, mira,
+        hinge, logistic (trained to the optimum), logistic-online, svm, naive-bayes and mlp. The default is all.
     contrasts
-        Also test the commonest class, 1-nearest-neighbour and a decision tree; yes by default.
+        Also test the most frequent class, 1-nearest-neighbour and a decision tree. The default is yes.
     tune
-        Choose each rule's settings in each fold, by rows held out from those to learn from.
+        Choose the settings of each rule in each fold, on held-out training rows.
     seed
-        Makes everything random repeatable.
+        The seed of all random choices.
     html
-        Also write a page with the tables and, where matplotlib is installed, pictures.
+        Also write an HTML page with the tables and, if matplotlib is installed, plots.
     """
     from markone.cli.commands import train_command
     from markone.cli.output import check_not_read, write_page
@@ -77,11 +78,11 @@ def compare(
     from markone.cli.reading import open_rows
     from markone.cli.report import show
     from markone.cli.terminal import Terminal
-    from markone.experiments.comparing import compare as put_to_the_test
+    from markone.experiments.comparing import compare as run_comparison
 
     check_not_read(html, *data, features)
     source = open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
-    comparison = put_to_the_test(
+    comparison = run_comparison(
         source,
         rules=None if rules is None else words_in(rules),
         contrasts=contrasts,
@@ -99,8 +100,8 @@ def compare(
     write_page(html, comparison.html)
     command = None
     if (best := comparison.best) is not None:
-        how = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}
-        command = train_command(data, target, features=features, importance=importance, reading=reading, **how)
+        settings = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}
+        command = train_command(data, target, features=features, importance=importance, reading=reading, **settings)
     show(comparison, source, json=json, more={"command": command})
     if command is not None and not json:
         Terminal(highlight=False).print(f"\nNext:  {command}", markup=False, soft_wrap=True)

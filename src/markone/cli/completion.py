@@ -1,4 +1,4 @@
-"""`markone completion`: what a shell needs to complete commands and options."""
+"""`markone completion`: scripts with which a shell completes commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`markone demo`: the main job, from files to explained models, rules compared, a certificate, averaging and trees."""
+"""`markone demo`: runs the most important commands on small data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULES: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
 TRAINING_REVIEWS, TEST_REVIEWS = 2000, 500
 TRAINING_DIGITS = 1200
 BRIGHTEST = 16
-"""In scikit-learn's digits."""
+"""The largest pixel value in the digits of scikit-learn."""
 HOLDOUT = 0.3
 SHOWN_PASSES = (1, 2, 5)
 BARS = "▁▂▃▄▅▆▇█"
@@ -33,26 +33,26 @@ REVIEW = "The room was not clean, but what a lovely garden!"
 TRAINING_STORIES, TEST_STORIES = 300, 100
 STORY = "The old guest plays in the light green of the garden."
 STRANGE = 7
-"""The word of the story that is looked at: here light is no noun, though it may be one."""
+"""The word of the story to explain: "light" is an adjective here, but it can also be a noun."""
 
 
 def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeNumber = 0) -> None:
-    """Train, evaluate, explain, compare and certify, on made-up reviews and sentences and handwritten digits.
+    """Show the most important commands on generated reviews and sentences and on handwritten digits.
 
-    Data are written to a folder: reviews of hotels that never were, sentences about their guests, and scikit-learn's
-    digits. Then the commands that you would type are run, one after the other: on the reviews; on the sentences, which
-    are parsed; and on the digits, which four learners read, and a table shows what averaging the weights is good for.
+    The demo first writes its data to a folder: invented hotel reviews, sentences about hotel guests, and the digits of
+    scikit-learn. It then shows and runs commands: it classifies the reviews, parses the sentences, and recognises the
+    digits with four rules. The last table shows the effect of averaging the weights.
 
     Example: `markone demo --seed 7`
 
     Parameters
     ----------
     folder
-        Where the data and the models go.
+        The folder for the data and the models.
     epochs
-        Passes over the digits in the comparison of learners.
+        The number of passes over the digits in the last table.
     seed
-        Chooses the reviews and sentences, the digits that are held out, and the order in which the others are visited.
+        The seed for the reviews and sentences, the choice of held-out digits, and the order of the other digits.
     """
     from markone.model.settings import Settings
 
@@ -61,26 +61,24 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
     place = Path(folder)
     pixels, labels = load_digits()
     write_data(place, pixels, labels, seed)
-    where = f"Reviews, sentences and digits are in {readable(folder)}. First the reviews."
+    where = f"The data are in the folder {readable(folder)}. We start with the reviews."
     terminal.print(where, soft_wrap=True, markup=False)
     show(terminal, "train", place / "reviews.csv", "--target", "guest", "-o", place / "reviews.model")
     show(terminal, "evaluate", place / "reviews.model", place / "new-reviews.csv")
     show(terminal, "explain", place / "reviews.model", "--text", REVIEW)
-    terminal.print("\nThat was one rule of several. Which of them suits the reviews?")
+    terminal.print("\nThe model was trained with one of several rules. Which rule is best for the reviews?")
     show(terminal, "compare", place / "reviews.csv", "--target", "guest", "--method", "holdout", "--no-contrasts")
-    terminal.print("\nAnd what can be proved? Of the new reviews, whether a plane separates the two kinds of guests.")
+    terminal.print("\nWhat can be proved about the data? Whether a plane separates the two classes of the new reviews.")
     show(terminal, "certify", place / "new-reviews.csv", "--target", "guest")
-    terminal.print(
-        "\nNot every answer is one of a few: the parser's are trees. It also learns to tell nouns from verbs."
-    )
+    terminal.print("\nA parser predicts trees instead of classes. With --tag, it also learns the parts of speech.")
     known, new, parser = place / "sentences.conllu", place / "new-sentences.conllu", place / "sentences.parser"
     show(terminal, "parse", "train", known, "--tag", "--mode", "fast", "--test", new, "-o", parser)
     show(terminal, "parse", "run", parser, place / "story.txt", "--output", "tree")
     show(terminal, "explain", parser, "--word", STRANGE, "--top", 5, STORY)
-    terminal.print("\nNow the digits.")
+    terminal.print("\nThe last data are the digits.")
     show(terminal, "train", place / "digits-images-idx3-ubyte", "-o", place / "digits.model")
     show(terminal, "evaluate", place / "digits.model", place / "new-digits-images-idx3-ubyte")
-    terminal.print(f"\nFour learners read the digits, and are tested on {HOLDOUT:.0%} they never saw.")
+    terminal.print(f"\nFour rules are trained on the digits, and tested on {HOLDOUT:.0%} of them, which are held out.")
     curves = [curve for settings in trainings for curve in learn(settings, pixels, labels)]
     terminal.print(fitting_table(terminal, curves, epochs))
     terminal.print()
@@ -92,7 +90,7 @@ def demo(*, folder: str = "markone-demo", epochs: WholeNumber = 12, seed: WholeN
 
 
 def show(terminal: Terminal, *words: object) -> None:
-    """Types a command, and runs it."""
+    """Print a command, and run it."""
     from markone.cli.app import run
 
     arguments = list(map(str, words))
@@ -116,7 +114,7 @@ def next_commands(place: Path) -> Iterator[str]:
 
 
 def load_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """1,797 images of 8 by 8 pixels, each from 0 to 16."""
+    """Return 1,797 images of 8 by 8 pixels, with values from 0 to 16, and their labels."""
     from sklearn import datasets
 
     pixels, labels = datasets.load_digits(return_X_y=True)
@@ -144,19 +142,19 @@ def write_data(place: Path, pixels: NDArray[np.float64], labels: NDArray[np.int6
 
 
 def write_idx(path: Path, numbers: NDArray[np.uint8]) -> None:
-    """The format in which MNIST comes: how many dimensions, how large they are, and bytes."""
+    """Write an array in the format of MNIST: the number of dimensions, their sizes, and the bytes."""
     sizes = b"".join(size.to_bytes(4, "big") for size in numbers.shape)
     path.write_bytes(bytes([0, 0, 8, numbers.ndim]) + sizes + numbers.tobytes())
 
 
-# ---- four learners
+# ---- the comparison of four rules
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The held-out accuracy of a learner's last or averaged weights, pass by pass.
+    """The held-out accuracy of a rule after each pass, with the last or the averaged weights.
 
-    In per cent, rounded as the table shows it, so that the sentences below agree with the table.
+    It is in per cent, and rounded as in the table, so that the sentences below agree with the table.
     """
 
     rule: str
@@ -164,16 +162,16 @@ class Curve:
     accuracy: Sequence[float]
 
     def after(self, epoch: int) -> float:
-        """The accuracy after a pass, or after the last one where a learner that made no mistake stopped before."""
+        """Return the accuracy after a pass, or after the last pass if training stopped earlier without a mistake."""
         return self.accuracy[min(epoch, len(self.accuracy)) - 1]
 
     def unrest(self) -> float:
-        """The largest change from one pass to the next."""
+        """Return the largest change from one pass to the next."""
         return max((abs(after - before) for before, after in pairwise(self.accuracy)), default=0.0)
 
 
 def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.int64]) -> tuple[Curve, Curve]:
-    """One training, seen by its last and by its averaged weights."""
+    """Train once, and return the accuracy of the last and of the averaged weights."""
     from markone.data.blocks import Block
     from markone.learning.online import Linear
     from markone.learning.passes import teach
@@ -188,14 +186,14 @@ def learn(settings: Settings, pixels: NDArray[np.float64], labels: NDArray[np.in
 
 
 def fitting_table(terminal: Terminal, curves: Sequence[Curve], epochs: int) -> Table:
-    """With as much in it as there is room for, so that no number is cut."""
+    """Return a table with as many columns as fit on the terminal, so that no number is cut."""
     from rich.measure import Measurement
 
     early = [epoch for epoch in SHOWN_PASSES if epoch < epochs]
-    ways = [(early, False), (early[:1], False), ([], False)]
+    layouts = [(early, False), (early[:1], False), ([], False)]
     if not terminal.options.ascii_only:
-        ways.insert(0, (early, True))
-    for some, bars in ways:
+        layouts.insert(0, (early, True))
+    for some, bars in layouts:
         table = draw(curves, [*some, epochs], bars=bars)
         if Measurement.get(terminal, terminal.options.update(width=WIDE), table).maximum <= terminal.width:
             break
@@ -203,7 +201,7 @@ def fitting_table(terminal: Terminal, curves: Sequence[Curve], epochs: int) -> T
 
 
 def draw(curves: Sequence[Curve], shown: Sequence[int], *, bars: bool) -> Table:
-    """A row for each curve, with what is right after the passes that are to be shown."""
+    """Return a table with a row for each curve, and its accuracy after the passes in `shown`."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -226,7 +224,7 @@ def draw(curves: Sequence[Curve], shown: Sequence[int], *, bars: bool) -> Table:
 
 
 def sparkline(values: Sequence[float], low: float, high: float) -> str:
-    """A bar for each value, or for some evenly spaced where they are many; always for the last.
+    """Return a bar for each value, or for some evenly spaced values if there are many. The last value is always shown.
 
     >>> sparkline([80, 85, 90], low=80, high=90)
     '▁▅█'
@@ -238,7 +236,7 @@ def sparkline(values: Sequence[float], low: float, high: float) -> str:
 
 
 def conclude(curves: Sequence[Curve]) -> Iterator[str]:
-    """What the numbers say, in sentences."""
+    """Yield sentences that summarise the curves."""
     pairs = list(zip(curves[::2], curves[1::2], strict=True))
     gains = {last.rule: averaged.accuracy[-1] - last.accuracy[-1] for last, averaged in pairs}
     for verb, sign in (("raised", 1), ("lowered", -1)):
@@ -253,7 +251,7 @@ def conclude(curves: Sequence[Curve]) -> Iterator[str]:
         )
     top = max(curve.accuracy[-1] for curve in curves)
     best = [f"{curve.rule} ({curve.weights})" for curve in curves if curve.accuracy[-1] == top]
-    yield f"Best in the end: {enumerate_words(best)}, {top:.1f}% right."
+    yield f"The best accuracy after the last pass is {top:.1f}%, with {enumerate_words(best)}."
 
 
 def enumerate_words(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""`markone evaluate`: what a model gets right and wrong."""
+"""`markone evaluate`: measures a model on labelled examples."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled examples.
 
-    Accuracy, that of always saying the commonest class, and for each class precision, recall and F1; which classes were
-    taken for which; and the log-loss of models that have probabilities.
+    The report shows the accuracy, and for comparison the accuracy of always predicting the most frequent class;
+    precision, recall and F1 of each class; the confusion matrix; and the log-loss of models that have probabilities.
 
     For example:
 
@@ -41,10 +41,10 @@ def evaluate(
     Parameters
     ----------
     target
-        The column with the labels; named as in training by default.
+        The column with the labels. The default is the target in training.
     margins
-        Show how far examples are from the plane between the classes, as histograms by the averaged and by the last
-        weights; and whether any plane separates them. The rows are held in memory.
+        Also show histograms of the distances of the examples from the decision boundary, with the averaged and with the
+        last weights, and say whether any plane separates the classes. All rows must fit in memory.
     """
     from markone.cli.models import check_kind
     from markone.cli.progress import watched
@@ -70,7 +70,7 @@ def evaluate(
 
 
 def margins_of(model: Model, source: Source, threads: int | None) -> tuple[Any, str]:
-    """The margins of the examples, and whether any plane could separate them."""
+    """Return the margins of the examples, and a sentence that says whether any plane separates the classes."""
     from markone.learning.samples import open_sample
     from markone.theory.advice import line_from_theory
     from markone.theory.margins import margins

@@ -1,4 +1,4 @@
-"""`markone explain`: what a model goes by, and why it says what it says of an example."""
+"""`markone explain`: shows the weights of a model, or why it makes a prediction."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ def explain(
     json: Flag = False,
     reading: Reading | None = None,
 ) -> None:
-    """Show what a model goes by or, with an example, why it predicts what it predicts.
+    """Show the most important features of a model or, for an example, the reasons for its prediction.
 
-    Of a model: the features with the largest weights for each class, how often they occur, and their odds. Of an
-    example: each feature with its value, its weight and their product; the products sum to the score.
+    For a model, the table shows the features with the largest weights for each class, how often they occur, and their
+    odds. For an example, it shows each feature with its value, its weight and their product. The products add up to the
+    score.
 
-    Of a tagger or a parser an example is a sentence: what each word is, what it would be else, by how much the one wins
-    over the other, and what speaks most for it and against it; with --word, all that speaks for one word's tag, or for
-    its head and its label.
+    For a tagger or a parser, an example is a sentence. The table shows for each word the prediction, the second best
+    answer, the difference of their scores, and the strongest evidence for and against the prediction. With --word, it
+    shows all evidence about the tag of one word, or about its head and label.
 
     For example:
 
@@ -66,19 +67,19 @@ def explain(
     model
         The file of the model, tagger or parser.
     data
-        Where the example is, with --row; or a text of more than one word, which is the example, as with --text.
+        The file that contains the example, for --row; or a text of several words, which is the example, as with --text.
     text
         The example, for a model of texts; for taggers and parsers, a sentence.
     row
-        The number of the example in the data, from 1; for taggers and parsers, that of the sentence.
+        The number of the example in the data, starting with 1; for taggers and parsers, the number of the sentence.
     word
-        The number of a word in the sentence, from 1.
+        The number of a word in the sentence, starting with 1.
     top
-        How many features to show.
+        The number of features to show.
     html
-        Write a page for a browser, in which the words of texts are marked, to this file instead.
+        Write an HTML page to this file instead. It marks the words of texts.
     json
-        Print one JSON object, with all features of an example.
+        Print one JSON object instead. It contains all features of an example.
     """
     from markone.cli.output import check_not_read, write_page
     from markone.cli.report import print_json
@@ -94,7 +95,7 @@ def explain(
 
         found = explain_words(model, text, example, given(reading), word=word, top=top)
     elif word is not None:
-        raise SettingsError("word", "is for taggers and parsers; leave it out")
+        raise SettingsError("word", "is only for taggers and parsers; leave it out")
     else:
         found = explain_example(model, text, example, given(reading), top=top)
     write_page(html, found.html)
@@ -105,20 +106,20 @@ def explain(
 
 
 def example_in(data: str | None, row: int | None, text: str | None, reading: Reading | None) -> tuple[str, int] | None:
-    """The data and the number of the row in them that is to be explained, if there are any."""
+    """Return the data and the number of the row to explain, or None."""
     if text is not None and (row is not None or data is not None):
-        raise SettingsError("text", "is an example of its own; leave out --row and its data")
+        raise SettingsError("text", "is the example, so leave out --row and the data")
     if (row is None) != (data is None):
-        raise SettingsError("row", "needs the data that the row is in, and data need a row: --row 3 new.csv")
+        raise SettingsError("row", "and the data belong together: give both, as in --row 3 new.csv")
     if reading and data is None:
-        raise SettingsError(next(iter(reading)), "is for data; leave it out, or say --row and the data that it is in")
+        raise SettingsError(next(iter(reading)), "is only for reading data; leave it out, or give --row and the data")
     if row is not None and row < 1:
         raise SettingsError("row", f"must be at least 1, not {row}", value=row)
     return None if row is None or data is None else (data, row)
 
 
 def is_text(data: str) -> bool:
-    """Whether it is an example rather than where one is: it has blanks, and no file is called so."""
+    """Whether this is a text rather than a file: it has several words, and no file has this name."""
     return len(data.split()) > 1 and not os.path.exists(data)
 
 
@@ -142,7 +143,7 @@ def check_text(text: str, model: Model) -> str:
     columns = [column.name for column in model.features.columns]
     if [column.kind for column in model.features.columns] != ["text"]:
         raise SettingsError(
-            "text", f"is for models of texts, and this one needs {', '.join(columns)}; give a row: --row 1 DATA"
+            "text", f"is only for models of texts, and this model needs {', '.join(columns)}; use --row 1 DATA instead"
         )
     return text
 
@@ -156,7 +157,7 @@ def one_row(data: str, number: int, model: Model, said: dict[str, Any]) -> Sourc
         if number <= before + len(batch):
             return OneRow(source, row_of(batch, number - before - 1))
         before += len(batch)
-    raise DataError(f"there is no row {number:,} in {source.name}, which has {before:,}")
+    raise DataError(f"there is no row {number:,} in {source.name}, which has {before:,} rows")
 
 
 class OneRow(Source):
@@ -172,7 +173,7 @@ class OneRow(Source):
 
 
 def row_of(batch: Batch, row: int) -> Batch:
-    """A batch of one of its examples."""
+    """Return a batch that contains one example of this batch."""
     which = np.array([row])
 
     def only(values: Any) -> Any:

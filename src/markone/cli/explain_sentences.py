@@ -1,4 +1,4 @@
-"""What `markone explain` says of taggers and parsers."""
+"""The part of `markone explain` for taggers and parsers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from markone.structured.sentences import Sentences
 from markone.structured.tagger import TagExplanation, Tagger
 
 OPTIONS = ("format", "columns", "separator", "encoding")
-"""Those of how data are read that mean something for sentences."""
+"""The options for reading data that apply to sentences."""
 
 
 def explain_words(
@@ -29,7 +29,7 @@ def explain_words(
     word: int | None,
     top: int,
 ) -> Shown:
-    """Why the words of a sentence, or one of them, are what they are; or what a tagger goes by."""
+    """Explain the predictions for a sentence or one of its words, or show the most important features of a tagger."""
     top = check_top(top)
     model: Tagger | Parser = Tagger.load(path) if kind_of(path) == "tagger" else Parser.load(path)
     if text is not None:
@@ -37,11 +37,11 @@ def explain_words(
     elif example is not None:
         sentence = sentence_of(*example, said)
     elif word is not None:
-        raise SettingsError("word", "needs the sentence that the word is in, for instance --text 'The dog barks.'")
+        raise SettingsError("word", "needs a sentence, for example --text 'The dog barks.'")
     elif isinstance(model, Tagger):
         return explain_tagger(model, top)
     else:
-        raise SettingsError("text", "must be given to explain a parser, for instance --text 'The dog barks.'")
+        raise SettingsError("text", "must be given to explain a parser, for example --text 'The dog barks.'")
     if isinstance(model, Parser):
         check_tags(model, sentence)
     if word is None:
@@ -55,22 +55,22 @@ def explain_words(
 
 
 def sentence_in(text: str) -> Sentences:
-    """A text that is one sentence."""
+    """Return the sentence in a text, which must be exactly one."""
     found = Corpus([], "--text", "text").read_text(Chunk("--text", text.encode("utf-8", "replace"), 0))
     if len(found) != 1:
-        raise SettingsError("text", f"must be one sentence, and is {len(found)}; give one after the other")
+        raise SettingsError("text", f"must be one sentence, and has {len(found)}; explain them one at a time")
     return found
 
 
 def sentence_of(data: str, number: int, said: dict[str, Any]) -> Sentences:
-    """One of the sentences of a file."""
+    """Return a sentence of a file by its number."""
     for name in said:
         if name not in OPTIONS:
-            raise SettingsError(name, "means nothing for sentences; leave it out")
+            raise SettingsError(name, "does not apply to sentences; leave it out")
     corpus = open_files([data], said, heads=False, once=True)
     before = 0
     for batch in corpus:
         if number <= before + len(batch):
             return batch.some(number - before - 1, number - before)
         before += len(batch)
-    raise DataError(f"there is no sentence {number:,} in {corpus.name}, which has {before:,}")
+    raise DataError(f"there is no sentence {number:,} in {corpus.name}, which has {before:,} sentences")

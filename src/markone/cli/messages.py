@@ -1,4 +1,4 @@
-"""What the user is told on standard error, and commands and options as one types them."""
+"""Messages on standard error, and commands and options in the form in which users type them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from markone.reporting.grids import shortened, visible
 
 LONGEST_NAME, LONGEST_LINE = 200, 2000
 SIGNS, HARD_TO_TYPE = ("--separator", "--quote"), {"\t": "tab", " ": "space"}
-"""Options whose values may be written as words."""
+"""Options whose values can be written as words, and the words."""
 FILLED_IN = "a,b,c"
-"""Stands for a list that the user has to write."""
+"""A placeholder for a list that the user has to write."""
 
 
 def tell(text: str) -> None:
-    """A line on standard error. Names in it, which are the user's or come from a file, may be of any length and hold
-    anything; whoever cannot read it must not stop the work."""
+    """Print a line on standard error.
+
+    It may contain names of any length and any characters, from the user or from a file. If standard error is closed,
+    the work must go on.
+    """
     with suppress(OSError):
         print(f"markone: {readable(text)}", file=sys.stderr)
 
 
 def readable(text: str) -> str:
-    """With nothing hidden in it, and long names cut in the middle.
+    """Return a text with control characters made visible, and long names shortened in the middle.
 
     >>> readable("no file a\\x1b")
     'no file a\\\\x1b'
@@ -38,7 +41,7 @@ def readable(text: str) -> str:
 
 
 def typed(*words: object) -> str:
-    """Words as one would type them in a shell."""
+    """Return words as users type them in a shell."""
     return " ".join(quoted(str(word)) for word in words)
 
 
@@ -54,7 +57,7 @@ def quoted(word: str) -> str:
 
 
 def sentence(error: Exception, command: str | None = None) -> str:
-    """An error as a line for the user of a command, in which settings are options of that command."""
+    """Return an error as a line of text, with settings named as options of the command."""
     from markone.cli.app import options_of
 
     if isinstance(error, OSError):
@@ -64,7 +67,7 @@ def sentence(error: Exception, command: str | None = None) -> str:
 
 
 def as_option(options: Mapping[str, tuple[str, ...]], setting: Setting) -> str:
-    """A setting as one types it; what the command has no option for, as one writes it in Python.
+    """Return a setting as an option, or as a Python argument if the command has no such option.
 
     >>> options = {"header": ("--header", "--no-header"), "kinds": ("--kinds",)}
     >>> print(as_option(options, Setting("header", False)), as_option(options, Setting("kinds", {"zip": "text"})))
@@ -81,7 +84,7 @@ def as_option(options: Mapping[str, tuple[str, ...]], setting: Setting) -> str:
 
 
 def option_words(names: tuple[str, ...], value: Any) -> list[str]:
-    """The words of an option with this value. Of one that is on or off, the last name is for off.
+    """Return the words of an option with this value. The last name of a yes-or-no option means no.
 
     >>> option_words(("--columns",), ["a", "b"]), option_words(("--quote",), None)
     (['--columns', 'a,b'], ['--quote', 'none'])

@@ -1,4 +1,4 @@
-"""Model files: what each holds, and which command is for it."""
+"""The kinds of model files, and the commands for each kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markone.storage.container import kind_of
 
 
 class Commands(NamedTuple):
-    """The commands for models of a kind."""
+    """The commands for one kind of model."""
 
     called: str
     use: str
@@ -25,15 +25,15 @@ COMMANDS_FOR = {
 }
 
 
-def check_kind(path: str, wanted: str, purpose: Literal["use", "measure", "learn on", "resume"], *data: str) -> None:
-    """That a file holds what a command is for; else which command it is for, with the data that were named."""
+def check_kind(path: str, wanted: str, purpose: Literal["use", "measure", "continue", "resume"], *data: str) -> None:
+    """Check that a file contains the right kind of model; the error names the right command for it."""
     found = kind_of(path)
-    if found == wanted or found not in COMMANDS_FOR:  # whoever loads it says what it is instead
+    if found == wanted or found not in COMMANDS_FOR:  # the loader explains the problem
         return
-    problem = f"{path} holds {COMMANDS_FOR[found].called}, not {COMMANDS_FOR[wanted].called}"
-    if purpose == "learn on":
-        raise DataError(f"{problem}, and only from such can one learn on")
+    problem = f"{path} contains {COMMANDS_FOR[found].called}, not {COMMANDS_FOR[wanted].called}"
+    if purpose == "continue":
+        raise DataError(f"{problem}; training can only continue from {COMMANDS_FOR[wanted].called}")
     if purpose == "resume":
-        raise DataError(f"{problem}; the command that goes on with it is markone {COMMANDS_FOR[found].train} --resume")
+        raise DataError(f"{problem}; use markone {COMMANDS_FOR[found].train} --resume")
     command = COMMANDS_FOR[found].use if purpose == "use" else COMMANDS_FOR[found].measure
-    raise DataError(f"{problem}; the command for it is: {typed('markone', *command.split(), path, *data)}")
+    raise DataError(f"{problem}; use this command: {typed('markone', *command.split(), path, *data)}")

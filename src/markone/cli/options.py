@@ -1,4 +1,4 @@
-"""The options of the commands, taken from what they set: `Settings` and `markone.read`, with their own words."""
+"""Options of the commands that are made from the library: from `Settings` and `markone.read`, with their help texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from markone.data.options import MISSING as MISSING_WORDS
 from markone.data.read import read
 from markone.errors import SettingsError
 
-# ---- values, where Cyclopts is too generous or has no words
+# ---- converters of values, with stricter checks or clearer messages than those of Cyclopts
 
 
 def whole_number(_: type, tokens: Sequence[Token]) -> int:
@@ -44,10 +44,10 @@ def as_given(_: type, tokens: Sequence[Token]) -> str:
 if TYPE_CHECKING:
     FileName = str
 else:
-    # A text to us, but a path to Cyclopts, which then lets the shell complete it.
+    # The commands use a text. Cyclopts sees a path, so that the shell completes file names.
     FileName = Annotated[Path, Parameter(converter=as_given)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
-"""An option without a value, which is off unless it is given."""
+"""An option without a value, which is off by default."""
 WholeNumber = Annotated[int, Parameter(converter=whole_number)]
 Number = Annotated[float, Parameter(converter=number)]
 
@@ -70,7 +70,7 @@ def pairs_in(texts: Iterable[str]) -> dict[str, str]:
         for pair in words_in(text):
             name, equals, value = pair.rpartition("=")
             if not equals:
-                raise SettingsError("kinds", f"must say the kinds of columns, as in zip=text, not {pair!r}")
+                raise SettingsError("kinds", f"must be columns with their kinds, such as zip=text, not {pair!r}")
             pairs[name] = value
     return pairs
 
@@ -100,7 +100,7 @@ def priors_in(text: str) -> str | dict[str, float]:
 
 
 def sign_in(text: str) -> str | None:
-    """A character that is hard to type may be written as a word.
+    """Return a character, which may be written as a word if it is hard to type.
 
     >>> sign_in("tab"), sign_in(";"), sign_in("none")
     ('\\t', ';', None)
@@ -129,11 +129,11 @@ WRITTEN = {
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",
 }
 IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))
-"""What the library says otherwise than the command line."""
+"""Phrases in docstrings that are different in the help of the command line."""
 NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
-"""What `read` is told by the commands themselves."""
+"""Parameters of `read` that are not options of this group."""
 BY_RULE_OR_DATA = {"rule", "holdout"}
-"""Settings whose usual values are chosen by `train`."""
+"""Settings whose default values `train` chooses."""
 
 
 def option(name: str) -> str:
@@ -145,7 +145,7 @@ def option(name: str) -> str:
 
 
 def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group: str) -> Any:
-    """A dictionary whose keys are options. Those that are not given are not in it."""
+    """Return the type of a dictionary whose keys are options. It contains only the options that the user gives."""
     helps = {key: in_options(text, types.keys() - {*get_args(types.get(key))}) for key, text in helps.items()}
     annotated = {
         key: Annotated[
@@ -161,8 +161,7 @@ def options(name: str, types: Mapping[str, Any], helps: Mapping[str, str], group
 
 
 def in_options(text: str, names: Iterable[str]) -> str:
-    """Help in which settings, which stand between backticks, are called as on the command line, if they are of these
-    names.
+    """Return a help text with settings of these names, which are in backticks, written as options.
 
     >>> in_options('With `tol`, the `loss`, or `loss="hinge"`; with `schedule="inverse"`.', ["tol", "schedule"])
     'With `--tol`, the `loss`, or `loss="hinge"`; with `--schedule inverse`.'
@@ -176,7 +175,7 @@ def in_options(text: str, names: Iterable[str]) -> str:
 
 
 def option_type(name: str, kind: Any) -> Any:
-    """What Cyclopts is to read; the rest is made of it by `FROM_TEXT`."""
+    """Return the type that Cyclopts parses. `FROM_TEXT` converts texts further."""
     if name == "kinds":
         return list[str]
     if name in FROM_TEXT:
@@ -189,7 +188,7 @@ def negative(name: str, kind: Any) -> str | None:
 
 
 def read_options(more_formats: Sequence[str] = ()) -> Any:
-    """Those of `markone.read`; for commands that also take models of another kind, with the formats of their data."""
+    """Return the options of `markone.read`, with additional formats for commands that also read sentences."""
     types = {name: kind for name, kind in get_type_hints(read).items() if name not in NOT_OPTIONS and name != "return"}
     helps = {}
     for name, text in parameter_docs(read).items():
@@ -198,15 +197,15 @@ def read_options(more_formats: Sequence[str] = ()) -> Any:
         helps[name] = text + WRITTEN.get(name, "")
     helps["format"] = f"The format, if the names of the files do not show it: {formats_in_words()}."
     if more_formats:
-        helps["format"] += f" Of sentences: {', '.join(more_formats)}."
+        helps["format"] += f" For sentences: {', '.join(more_formats)}."
     formats = tuple(dict.fromkeys((*FORMATS, *more_formats)))
     return options("Reading", types | {"format": Literal[formats]}, helps, "Reading")
 
 
 def settings_options(
-    usual: Mapping[str, Any], holdout: str = "0.05, or none of fewer than 1,000 rows", without: Sequence[str] = ()
+    usual: Mapping[str, Any], holdout: str = "0.05, or 0 for fewer than 1,000 rows", without: Sequence[str] = ()
 ) -> Any:
-    """Those of `Settings`, for a command whose usual values may be its own, and which may do without some."""
+    """Return the options of `Settings`, with the defaults `usual` of a command, and `without` some of them."""
     from markone.learning.training import USUAL_RULE, train
     from markone.model.settings import Settings
 
@@ -224,7 +223,7 @@ def settings_options(
 
 
 def usual_value(value: Any) -> str:
-    """The end of a help text.
+    """Return the end of a help text, which shows the default.
 
     >>> usual_value(True), usual_value(5)
     (' [default: yes]', ' [default: 5]')
@@ -233,19 +232,19 @@ def usual_value(value: Any) -> str:
 
 
 def tracing_options() -> Any:
-    """Of a run on the board, in which no row is held out."""
+    """Return the options of `markone trace`, which holds out no rows."""
     from markone.theory.tracing import USUAL_ORDER, USUAL_TRACED
 
     return settings_options({"rule": USUAL_TRACED, "order": USUAL_ORDER}, without=("holdout", "patience"))
 
 
 def validating_options() -> Any:
-    """Of tests, in which rows are held out from those to learn from only for `patience`."""
-    return settings_options({}, holdout="with `patience` 0.05, or none of fewer than 1,000 rows; without it none")
+    """Return the options of `markone validate`, which holds out training rows only for `patience`."""
+    return settings_options({}, holdout="with `patience` 0.05, or 0 for fewer than 1,000 rows; without it 0")
 
 
 def given(values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What was said on the command line, as the library takes it."""
+    """Return the options that the user gave, as arguments of the library."""
     return {name: FROM_TEXT[name](value) if name in FROM_TEXT else value for name, value in (values or {}).items()}
 
 
@@ -253,11 +252,11 @@ def columns_to_keep(keep: str | None) -> list[str] | str:
     return [] if keep is None else keep if keep == ALL else words_in(keep)
 
 
-# ---- their words
+# ---- help texts from docstrings
 
 
 def attribute_docs(of: type) -> dict[str, str]:
-    """The texts that stand below the attributes of a class."""
+    """Return the docstrings below the attributes of a class."""
     [tree] = ast.parse(textwrap.dedent(inspect.getsource(of))).body
     docs = {}
     assert isinstance(tree, ast.ClassDef)
@@ -268,7 +267,7 @@ def attribute_docs(of: type) -> dict[str, str]:
 
 
 def parameter_docs(of: Any) -> dict[str, str]:
-    """The texts of a function's parameters."""
+    """Return the descriptions of a function's parameters."""
     from docstring_parser import parse_from_object
 
     return {one.arg_name: (one.description or "").replace("\n", " ") for one in parse_from_object(of).params}
@@ -288,7 +287,7 @@ else:
     }
 
     def __getattr__(name: str) -> Any:
-        """These need the settings, and those the core, which a command that does not learn need not load."""
+        """Make these options when they are used: they import the core, which commands without training do not need."""
         if name not in OF_SETTINGS:
             raise AttributeError(name)
         globals()[name] = OF_SETTINGS[name]()

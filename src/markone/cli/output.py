@@ -1,4 +1,4 @@
-"""Output: predictions as lines of labels, CSV or JSON, a batch at a time."""
+"""Writes predictions as labels, CSV or JSON lines, one batch at a time."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ FORMAT_OF_ENDING = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json
 
 
 def output_format(asked: str | None, path: str | None, *, more: bool) -> str:
-    """What was asked for, or what the file's name says; `more` than labels can only be written in columns."""
+    """Return the format that the user asked for, or that the name of the file tells. `more` needs columns."""
     ending = os.path.splitext(path or "")[1].lower()
     if ending in COMPRESSION_OF_ENDING:
         raise DataError(
-            f"{path} is named like a compressed file, and what is written is not compressed; leave out {ending}, or "
-            f"leave out -o and use a pipe"
+            f"the output is not compressed, but {path} has the name of a compressed file; leave out {ending}, or use a "
+            f"pipe instead of -o"
         )
     if asked is None and ending not in ("", *FORMAT_OF_ENDING):
         known = " ".join(FORMAT_OF_ENDING)
-        raise DataError(f"the name of {path} does not say how to write it ({known}); say it, for instance --output csv")
+        raise DataError(f"the name of {path} does not tell the format ({known}); give one, for example --output csv")
     format = asked or FORMAT_OF_ENDING.get(ending) or ("csv" if more else "labels")
     if more and format == "labels":
-        raise SettingsError("output", "must be csv or jsonl to write columns or scores beside the labels, not labels")
+        raise SettingsError("output", "must be csv or jsonl to write columns or scores, not labels")
     return format
 
 
 def check_not_read(path: str | None, *inputs: str | None) -> None:
-    """That what is written does not take the place of what is read."""
+    """Check that the output does not overwrite an input."""
     if not path or not os.path.exists(path):
         return
     place = os.stat(path)
     if any(os.path.samestat(place, read) for name in inputs if name for read in files_read(name)):
-        raise DataError(f"{path} is what is read; name another file to be written")
+        raise DataError(f"{path} is an input file; name another file for the output")
 
 
 def files_read(name: str) -> Iterator[os.stat_result]:
-    """The files that a name stands for: itself, those of a pattern or a folder, or what standard input is."""
+    """Yield the status of each file that a name stands for: a file, a pattern, a folder, or standard input."""
     if name == STANDARD_INPUT:
         with suppress(OSError):
             yield os.fstat(0)
         return
     paths: list[str] = []
-    with suppress(DataError):  # what is not there is told by whoever reads it
+    with suppress(DataError):  # the reader reports a missing file
         paths = find(name)
     for found in paths:
         if not os.path.isdir(found):
@@ -68,13 +68,13 @@ def files_read(name: str) -> Iterator[os.stat_result]:
             continue
         files, folders = files_in(found)
         for file in [*filter(format_of, files), *(file for folder in folders for file in files_in(folder)[0])]:
-            with suppress(OSError):  # a link that leads nowhere
+            with suppress(OSError):  # a broken link
                 yield os.stat(file)
 
 
 @contextmanager
 def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
-    """Something that writes to a file, which appears at the end, or to standard output, at once."""
+    """Yield a function that writes to a file, which appears when it is complete, or directly to standard output."""
     if path is not None:
         from markone.storage.atomic import writing
 
@@ -86,7 +86,7 @@ def opened(path: str | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def write_page(path: str | None, page: Callable[[], str]) -> None:
-    """Writes a page or another text, if a file is named for it."""
+    """Write a page or another text, if there is a path."""
     if path is not None:
         with opened(path) as write:
             write(page().encode())
@@ -108,8 +108,10 @@ def to_standard_output(data: bytes) -> None:
 
 
 def pieces_of(data: bytes) -> Iterator[bytes]:
-    """Whole lines, as many as a pipe takes at once or not at all, so that no signal cuts a line in two; a longer line
-    is a piece of its own."""
+    """Split data into pieces of whole lines that a pipe accepts in one write, so that no signal cuts a line in two.
+
+    A line that is longer is a piece by itself.
+    """
     start = 0
     while start < len(data):
         end = data.rfind(b"\n", start, start + select.PIPE_BUF) + 1 or data.find(b"\n", start) + 1 or len(data)
@@ -117,11 +119,11 @@ def pieces_of(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-# ---- what is written
+# ---- formats
 
 
 class Writer(ABC):
-    """Lines of one format."""
+    """Formats predictions as lines."""
 
     def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
         self.classes = classes
@@ -130,10 +132,10 @@ class Writer(ABC):
 
     @abstractmethod
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
-        """A batch: the columns that go with it, the numbers of the classes, and the scores."""
+        """Format a batch: the columns to copy, the numbers of the predicted classes, and the scores."""
 
     def numbers(self, scores: NDArray[np.float32]) -> Iterator[tuple[str, list[list[str]]]]:
-        """The groups of numbers that were asked for: for each class a column, in digits."""
+        """Yield the groups of numbers that the user asked for, with a column of digits for each class."""
         if self.scores:
             yield "score", in_digits(of_each_class(scores))
         if self.probabilities:
@@ -141,14 +143,14 @@ class Writer(ABC):
 
 
 class LabelWriter(Writer):
-    """A label a line."""
+    """One label per line."""
 
     def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
         super().__init__(classes, scores=scores, probabilities=probabilities)
         for label in classes:
             if any(end in written(label) for end in "\r\n"):
                 raise SettingsError(
-                    "output", f"must be csv or jsonl for this model: its label {label!r} has more than one line"
+                    "output", f"must be csv or jsonl for this model, because its label {label!r} has more than one line"
                 )
         self.encoded = as_objects([written(label).encode() + b"\n" for label in classes])
 
@@ -179,13 +181,13 @@ class CsvWriter(Writer):
 
 
 def csv_writer(buffer: io.StringIO, columns: Iterable[Iterable[str]]) -> Any:
-    """Python quotes fields with the ends of lines that it writes itself, and \\r is another one."""
-    other_ends = any("\r" in field for column in columns for field in column)
-    return csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if other_ends else csv.QUOTE_MINIMAL)
+    """Return a writer that quotes all fields if any contains \\r, which Python would not quote."""
+    has_returns = any("\r" in field for column in columns for field in column)
+    return csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL)
 
 
 class JsonWriter(Writer):
-    """An object a line."""
+    """One JSON object per line."""
 
     def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
         super().__init__(classes, scores=scores, probabilities=probabilities)
@@ -205,7 +207,7 @@ class JsonWriter(Writer):
 
 
 INFINITE = {"inf": '"inf"', "-inf": '"-inf"'}
-"""Which JSON has no numbers for."""
+"""JSON has no infinite numbers, so they are written as texts."""
 WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "jsonl": JsonWriter}
 
 
@@ -218,12 +220,12 @@ def group_name(group: str) -> str:
 
 
 def template(name: str, value: str = "%s") -> str:
-    """A field of an object, to be filled in."""
+    """Return a field of an object, with a placeholder for the value."""
     return f"{in_json(name).replace('%', '%%')}: {value}"
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """A name that no column of the data has."""
+    """Return the name, with underscores added until no column has it."""
     while name in taken:
         name += "_"
     return name
@@ -239,13 +241,13 @@ def as_objects(values: list[Any]) -> NDArray[Any]:
 
 
 def values_of(column: Any) -> list[Any]:
-    """A column that was kept, as Python has it; bytes are texts that may be no UTF-8."""
+    """Return a copied column as a list of Python values. Texts may contain bytes that are not UTF-8."""
     if isinstance(column, list):
         return column
     if isinstance(column, Strings):
         return column.tolist("surrogateescape")
-    found: list[Any] = column.to_pylist()
-    return found
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def in_csv(value: Any) -> str:
@@ -267,15 +269,15 @@ def in_json(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """What JSON has no words for."""
+    """Return a value that JSON does not support as a text."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def in_digits(matrix: NDArray[Any]) -> list[list[str]]:
-    """The columns of a matrix as the shortest digits from which the same numbers can be read.
+    """Return the columns of a matrix as the shortest digits that give the same numbers when they are read.
 
-    Sums of logarithms, which are in double, may be infinite; sums of weights may not.
+    Sums of logarithms, which have double precision, may be infinite; sums of weights may not.
     """
     if np.isnan(matrix).any() or (matrix.dtype == np.float32 and np.isinf(matrix).any()):
-        raise DataError("a score is beyond all numbers; the model was trained on features that are too large")
+        raise DataError("a score overflowed; the model was trained on features with too large values")
     return [column.astype(str).tolist() for column in matrix.T]

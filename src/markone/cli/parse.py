@@ -1,4 +1,4 @@
-"""`markone parse`: learn to parse sentences, parse them, and measure how well."""
+"""`markone parse`: trains, uses and evaluates parsers."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def train(
     checkpoint: Checkpoint = False,
     minutes: Minutes = None,
     resume: Annotated[
-        Flag, Parameter(help="Go on with a training that was interrupted, to the same parser, bit for bit.")
+        Flag, Parameter(help="Resume an interrupted training, which gives the same parser bit for bit.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
     learning: Parsing | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
-    """Learn to parse from a treebank, and save the parser.
+    """Train a dependency parser on a treebank, and save it.
 
-    A treebank is a file of CoNLL-U, in which each word has a part of speech, a head and a label. Ctrl-C keeps what was
-    learned so far, and --resume goes on from there as if nothing had happened.
+    A treebank is a CoNLL-U file in which each word has a part of speech, a head and a label. Ctrl-C saves a checkpoint,
+    from which --resume continues the training.
 
     For example:
 
@@ -65,8 +65,8 @@ def train(
     Parameters
     ----------
     tag
-        Learn a tagger as well, which becomes part of the parser, so that it can parse words without tags and plain
-        text. The parser learns from tags that are as good as those will be.
+        Also train a tagger and save it in the parser, which can then parse plain text and words without tags. The
+        parser is trained on predicted tags, so that it learns to cope with the mistakes of the tagger.
     """
     settings = given(learning) | {"tag": tag}
     keeping = Keeping(checkpoint, minutes, resume, True, quiet)
@@ -82,11 +82,11 @@ def run(
     output: Literal["conllu", "jsonl", "tree", "html"] = "conllu",
     reading: ReadingSentences | None = None,
 ) -> None:
-    """Parse the sentences of files, or of plain text, with a parser that `markone parse train` has saved.
+    """Parse the sentences of files or of plain text with a parser that `markone parse train` has saved.
 
-    CoNLL-U is written as it was read, with new heads and labels. What stood in HEAD does not matter, and DEPS, which
-    belonged to it, becomes an underscore. A parser that was trained with --tag tags the words first; any other needs
-    their tags. Of an empty file nothing is written.
+    CoNLL-U is copied with new heads and labels. The old heads are ignored, and the column DEPS, which depends on them,
+    becomes an underscore. A parser that was trained with --tag tags the words first; other parsers need tagged words.
+    For an empty file, nothing is written.
 
     For example:
 
@@ -99,15 +99,15 @@ def run(
     Parameters
     ----------
     output
-        How to write: conllu; jsonl; tree, drawn in characters; or html, a page of pictures.
+        The output format: conllu; jsonl; tree, a drawing in characters; or html, a page of pictures.
     """
 
     def writing(parser: Parser, _: Corpus) -> tuple[str, Callable[[Sentences], bytes]]:
-        def found(batch: Sentences) -> bytes:
+        def write(batch: Sentences) -> bytes:
             check_tags(parser, batch)
             return written(parser.parsed(batch), parser.settings.tags, output)
 
-        return output, found
+        return output, write
 
     page = (PAGE_BEGINS, PAGE_ENDS) if output == "html" else (b"", b"")
     write_found(PARSERS, model, data, reading, out, writing, *page)
@@ -118,9 +118,9 @@ def evaluate(
 ) -> None:
     """Measure a parser on a treebank.
 
-    Tells the share of words that have the right head (UAS), and the right head and label (LAS), by the rules of the
-    CoNLL shared task of 2018: all words count, and subtypes of labels do not. A parser that was trained with --tag uses
-    its own tags, any other those of the treebank.
+    The report shows the share of words with the right head (UAS), and with the right head and label (LAS). As in the
+    CoNLL shared task of 2018, all words count, and subtypes of labels are ignored. A parser that was trained with --tag
+    uses its own tags; other parsers use the tags of the treebank.
 
     For example:
 
@@ -131,7 +131,7 @@ def evaluate(
     measure(PARSERS, model, data, reading, json=json)
 
 
-# ---- what is told of a parser
+# ---- reports about a parser
 
 
 def facts_of(parser: Parser) -> dict[str, Any]:
@@ -146,14 +146,14 @@ def facts_of(parser: Parser) -> dict[str, Any]:
 
 
 def lines_about(parser: Parser) -> Iterator[str]:
-    with_tagger = "" if parser.tagger is None else ", with a tagger"
+    with_tagger = "" if parser.tagger is None else " and a tagger"
     yield (
-        f"Learned trees of {len(parser.labels)} labels ({parser.settings.mode}, {len(parser.weights):,} features)"
+        f"Trained a parser with {len(parser.labels)} labels ({parser.settings.mode}, {len(parser.weights):,} features)"
         f"{with_tagger}."
     )
     if parser.crossing:
-        done = "lifted" if parser.settings.crossing == "lift" else "left out"
-        yield f"  {parser.crossing:,} sentences have arcs that cross; these were {done}."
+        treatment = "the arcs were lifted" if parser.settings.crossing == "lift" else "these sentences were skipped"
+        yield f"  {parser.crossing:,} sentences have crossing arcs; {treatment}."
 
 
 def judged(parser: Parser) -> str:
@@ -175,7 +175,7 @@ PAGE_ENDS = b"</html>\n"
 
 
 def written(parsed: Sentences, tags: str, output: str) -> bytes:
-    """A batch with its trees, in the format that was asked for."""
+    """Return a batch with its trees in the output format."""
     from markone.structured.corpora import COLUMNS_OF_CONLLU
     from markone.structured.drawing import tree_svg, tree_text
     from markone.structured.sentences import FORM, HEAD

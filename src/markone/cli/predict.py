@@ -1,4 +1,4 @@
-"""`markone predict`: labels for examples, as they go by."""
+"""`markone predict`: writes labels for examples while it reads them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ def predict(
 ) -> None:
     """Predict labels with a model that `markone train` has saved.
 
-    The predictions go to standard output, one a line, while the data are read, or to a file. The columns' kinds are
-    the model's, and a file is read as those were that it was trained on. Of an empty file nothing is predicted, and
-    nothing is written.
+    The predictions are written to standard output, one per line, while the data are read; or to a file. The data are
+    read in the same way as the training data, and columns have the same kinds. For an empty file, nothing is written.
 
     For example:
 
@@ -45,20 +44,20 @@ def predict(
     Parameters
     ----------
     data
-        A file, a pattern, a folder, or - for standard input: plain lines for a model of texts, else of the format that
-        the model was trained on.
+        A file, a pattern, a folder, or - for standard input. Standard input has one text per line for a model of texts,
+        and the format of the training data for other models.
     output
-        How to write: labels, one a line, or csv or jsonl (JSON lines) with a column `prediction`. As the name of the
-        file says; else labels, or csv where there is more to write.
+        The output format: labels, one per line; or csv or jsonl (JSON lines), with a column `prediction`. By default,
+        the name of the output file decides; without one, labels, or csv if there are more columns to write.
     keep
-        Columns of the data to write as well, before the prediction, as they are there: a,b,c or all.
+        Columns of the data to copy to the output, before the prediction: a,b,c or all.
     scores
-        Write the score of each class.
+        Also write the score of each class.
     probabilities
-        Write the probability of each class; for models of the rules logistic, naive-bayes and mlp.
+        Also write the probability of each class. Only for models of the rules logistic, naive-bayes and mlp.
     threads
-        How many threads read and predict. As many as there are cores by default, but one for standard input, so that
-        each line is answered when it comes.
+        The number of threads that read and predict. The default is one per core, but one for standard input, so that
+        each line is answered immediately.
     """
     from markone.cli.models import check_kind
     from markone.cli.output import check_not_read, make_writer, opened, output_format
@@ -78,13 +77,13 @@ def predict(
         check_probabilities(predictor)
     try:
         source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
-    except NoDataError:  # of nothing, nothing is predicted
+    except NoDataError:  # an empty file has no predictions
         with opened(out):
             return
     writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
     with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:
-        for batch, winners, found in predictor.answers(seen, threads=threads):
-            write(writer.lines(batch.kept, winners, found))
+        for batch, winners, values in predictor.answers(seen, threads=threads):
+            write(writer.lines(batch.kept, winners, values))
     if source.bad.count:
         from markone.cli.report import bad_lines
 
@@ -93,6 +92,6 @@ def predict(
 
 def check_probabilities(model: Model) -> None:
     if not model.scorer.has_probabilities:
-        rules = "'logistic', 'naive-bayes' and 'mlp'"
-        problem = f"are those of models of the rules {rules}, and this one is of {model.settings.rule!r}"
+        rules = "'logistic', 'naive-bayes' or 'mlp'"
+        problem = f"need a model of the rule {rules}, and the rule of this model is {model.settings.rule!r}"
         raise SettingsError("probabilities", problem)

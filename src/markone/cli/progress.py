@@ -1,4 +1,4 @@
-"""Progress of a command that reads: on a terminal, and nowhere else."""
+"""The progress bar of commands that read data. It is only shown on a terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from markone.learning.progress import Bar
 
 
 def is_watched(*, quiet: bool) -> bool:
-    """Whether there is a terminal to see progress on, and someone who wants to."""
+    """Whether progress is shown: on a terminal, unless the user wants quiet."""
     return not quiet and sys.stderr.isatty()
 
 
 @contextmanager
 def watched(source: Source, *, quiet: bool) -> Iterator[Source]:
-    """The source, with a bar that shows how far it has been read."""
+    """Yield the source, with a bar that shows how much of it has been read."""
     if not is_watched(quiet=quiet):
         yield source
         return
@@ -29,7 +29,7 @@ def watched(source: Source, *, quiet: bool) -> Iterator[Source]:
 
 
 class Watched(Source):
-    """A source that tells a bar of its rows."""
+    """A source that reports its rows to a progress bar."""
 
     def __init__(self, source: Source, bar: Bar) -> None:
         self.source, self.bar = source, bar

@@ -1,5 +1,5 @@
-"""Data to learn from, and data for a model: read as those were that it was trained on, unless the user or a file's name
-says otherwise."""
+"""Opens training data, and data for a model. The latter are read like the training data, unless the user or the name of
+the file says otherwise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from markone.features.examples import completed
 from markone.model.model import Model
 
 ANY_FORMAT = ("encoding", "longest_line")
-"""What is the same for files of another format."""
+"""The options that also apply to files of another format."""
 
 
 def check_given(command: str, data: Sequence[str]) -> None:
     if not data:
-        raise DataError(f"there are no data; name a file, as in: markone {command} reviews.csv --target label")
+        raise DataError(f"no file was given; name a file, as in: markone {command} reviews.csv --target label")
 
 
 def open_rows(
@@ -37,7 +37,7 @@ def open_rows(
     importance: str | None = None,
     threads: int | None,
 ) -> Source:
-    """Labelled rows, read as those of the model were from which we learn on, if there is one."""
+    """Open labelled rows; if there is a base model, they are read like its training data."""
     check_given(command, data)
     said = given(reading)
     options = {"target": target, **said}
@@ -60,8 +60,10 @@ def open_data(
     once: bool = False,
     threads: int | None = None,
 ) -> Source:
-    """`said` are the options of `markone.read` that the user gave; where labels are wanted, `target` or the model's own
-    is the column that has them."""
+    """Open data for a model. `said` are the options of `markone.read` that the user gave.
+
+    With labels, they are in the column `target`, by default the target of the model.
+    """
     options = options_like(data, model, said, target=target, with_labels=with_labels)
     if keep:
         options["keep"] = keep
@@ -72,7 +74,7 @@ def open_data(
 def options_like(
     data: str, model: Model, said: Mapping[str, Any], *, target: str | None, with_labels: bool
 ) -> dict[str, Any]:
-    """What `markone.read` is to be told, the target included, to read data as those of the model were read."""
+    """Return the arguments of `markone.read`, with the target, that read data like the training data of the model."""
     named = None if data == STANDARD_INPUT else name_says(data)
     format = said.get("format") or usual_format(data, named, model, with_labels=with_labels)
     options = usual_options(model.reading, format) | dict(said)
@@ -89,18 +91,21 @@ def options_like(
 
 
 def labelled(source: Source) -> Source:
-    """The source, if its examples have labels."""
+    """Return the source, or raise an error if its examples have no labels."""
     if source.target is not None:
         return source
     if source.reading.get("format") == "lines":
-        raise DataError(f"{source.name} has texts without labels; each line needs a label, a tab and a text")
+        raise DataError(f"the texts in {source.name} have no labels; each line needs a label, a tab and a text")
     names = ", ".join(column.name for column in source.columns)
-    raise DataError(f"say with --target which column has the labels; {source.name} has {names}")
+    raise DataError(f"name the column with the labels with --target; the columns of {source.name} are {names}")
 
 
 def usual_format(data: str, named: str | None, model: Model, *, with_labels: bool) -> str | None:
-    """By its name, or else as the model's data were, which may have been named otherwise than they are, too; but what
-    comes from a pipe to be predicted by a model of texts are plain lines."""
+    """Return the format that the name of the data says, or else the format of the training data.
+
+    If the name of the training data was misleading, a file with such a name has their format, too. Standard input that
+    is to be predicted by a model of texts is plain lines.
+    """
     if data == STANDARD_INPUT and not with_labels and [column.kind for column in model.features.columns] == ["text"]:
         return "lines"
     own: str | None = model.reading.get("format")
@@ -108,7 +113,7 @@ def usual_format(data: str, named: str | None, model: Model, *, with_labels: boo
 
 
 def remember_name(source: Source, data: str) -> None:
-    """Lets the source's `reading`, which a model keeps, say how its file is named where that is not what it is."""
+    """Note in `reading`, which the model stores, the format that the name of the file says, if it is another one."""
     named = None if data == STANDARD_INPUT else name_says(data)
     # A name that ends in .txt does not say whether texts have labels.
     if named not in (None, source.reading.get("format")) and {named, source.reading.get("format")} != {"tab", "lines"}:
@@ -116,7 +121,7 @@ def remember_name(source: Source, data: str) -> None:
 
 
 def name_says(data: str) -> str | None:
-    """The format that the name of a file says, or the names of those in a folder or of a pattern."""
+    """Return the format according to the name of a file, or of the files of a folder or a pattern."""
     first = find(data)[0]
     if not os.path.isdir(first):
         return format_of(first)
@@ -125,7 +130,7 @@ def name_says(data: str) -> str | None:
 
 
 def usual_options(reading: Mapping[str, Any], format: str | None) -> dict[str, Any]:
-    """What the model's data were read with, as far as it concerns a file of this format. Kinds are the model's."""
+    """Return the options of the training data that apply to a file of this format, without the kinds of columns."""
     names = MAKE if format == reading.get("format") else ANY_FORMAT
-    nothing = {"kinds", "named", *useless_options(format)}
-    return {name: reading[name] for name in names if name in reading and name not in nothing}
+    excluded = {"kinds", "named", *useless_options(format)}
+    return {name: reading[name] for name in names if name in reading and name not in excluded}

@@ -1,4 +1,4 @@
-"""Reports: what a training has read and learned, on one screen."""
+"""The report of a training, on one screen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FEATURES_SHOWN = 6
 NAMES_SHOWN = 5
 MUCH = 50_000_000
 MEASURED = 20_000
-"""Up to so many rows a model is measured on those that it has learned from, where none were held out."""
+"""The largest number of training rows on which a model is evaluated if no rows are held out."""
 NAME_WIDTH = 24
 
 
@@ -46,7 +46,7 @@ def in_json(facts: dict[str, Any]) -> str:
 
 
 def finite(facts: Any) -> Any:
-    """The same, in which numbers that JSON does not have are texts."""
+    """Return the facts with NaN and infinity as texts, since JSON has no such numbers."""
     if isinstance(facts, dict):
         return {name: finite(one) for name, one in facts.items()}
     if isinstance(facts, list | tuple):
@@ -59,7 +59,7 @@ class Result(Protocol):
 
 
 def show(result: Result, source: Source, *, json: bool, more: Mapping[str, Any] | None = None) -> None:
-    """Prints a result, which prints itself, and what was wrong in the rows that it is about."""
+    """Print a result and the bad lines of its source."""
     if json:
         print_json({**result.as_dict(), **(more or {}), "bad_lines": source.bad.count})
         return
@@ -68,14 +68,14 @@ def show(result: Result, source: Source, *, json: bool, more: Mapping[str, Any] 
 
 
 def bad_lines(bad: BadLines) -> None:
-    """A word on standard error about lines that were passed over."""
+    """Report on standard error the lines that were skipped."""
     for line in about_bad_lines(bad):
         tell(line)
 
 
 def about_bad_lines(bad: BadLines) -> Iterator[str]:
     if bad.count:
-        yield f"{counted(bad.count, 'bad line was', 'bad lines were')} passed over:"
+        yield f"{counted(bad.count, 'bad line was', 'bad lines were')} skipped:"
         yield from (f"  {shortened(sentence, 200)}" for sentence in bad.first[:BAD_SHOWN])
 
 
@@ -88,13 +88,13 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def listed(names: list[str], width: int = NAME_WIDTH) -> str:
-    """The first few of them."""
+    """Return the first few names in a list."""
     shown = ", ".join(shortened(name, width) for name in names[:NAMES_SHOWN])
     return shown + (", ..." if len(names) > NAMES_SHOWN else "")
 
 
 class Report:
-    """What is told at the end of a training."""
+    """The report at the end of a training."""
 
     def __init__(
         self,
@@ -116,17 +116,17 @@ class Report:
         self.tuning = tuning
         self.test = test
         self.evaluation = evaluation
-        """What came of the test, if there was one."""
+        """The result on the test file, if there is one."""
 
     def tell(self, *, json: bool, quiet: bool) -> None:
-        """Prints it for machines or for people."""
+        """Print the report, or the facts as JSON."""
         if json:
             print_json(self.facts())
         elif not quiet:
             say("\n".join(self.lines()))
 
     def facts(self) -> dict[str, Any]:
-        """All of it, for machines."""
+        """Return all facts for `--json`."""
         model, history = self.model, self.model.history
         return {
             "model": self.path,
@@ -166,10 +166,10 @@ class Report:
             yield f"Saved {readable(self.path)}, {size_in_words(os.path.getsize(self.path))}.{self.spare()}"
             yield from self.next_commands()
         else:
-            yield f"The model is not kept: {readable(self.path)} is no file."
+            yield f"The model was not saved: {readable(self.path)} is not a regular file."
 
     def warning(self) -> list[str]:
-        """What is said first of a model that is no better than always saying the commonest class."""
+        """Return a warning if the model is no better than always predicting the most frequent class."""
         history = self.model.history
         if history.majority is None or not history.passes:
             return []
@@ -179,11 +179,13 @@ class Report:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             return no_better(accuracy, history.majority, rows, other)
         accuracy = self.training_accuracy(history.majority)
-        return [] if accuracy is None else no_better(accuracy, history.majority, "the rows it learned from", other)
+        return [] if accuracy is None else no_better(accuracy, history.majority, "the training rows", other)
 
     def training_accuracy(self, majority: float) -> float | None:
-        """That of the model on what it has learned from; None of many rows, where the mistakes of the last pass leave
-        little doubt that it is above the majority's share."""
+        """Return the accuracy on the training rows.
+
+        None if there are many rows, and the mistakes of the last pass already show that it is high enough.
+        """
         history = self.model.history
         last = history[len(history) - 1].mistakes
         if history.rows > MEASURED and last is not None and last < (1 - majority) * history.rows:
@@ -191,10 +193,10 @@ class Report:
         return self.model.evaluate(self.source).accuracy
 
     def spare(self) -> str:
-        """A word about what a final model would not have, where that is much."""
+        """Return a hint to use `--final`, if that would save much space."""
         resume = None if self.final else self.model.resume
         size = 0 if resume is None else sum(array.nbytes for array in resume.arrays.values())
-        return f" Of that, {size_in_words(size)} are for --resume; --final leaves them out." if size > MUCH else ""
+        return f" {size_in_words(size)} of it are only for --resume; --final leaves them out." if size > MUCH else ""
 
     def read(self) -> Iterator[str]:
         history = self.model.history
@@ -207,18 +209,18 @@ class Report:
         rows = counted(history.rows + history.held_out + history.unlabelled, "row", "rows")
         others = f" and {counted(len(self.data) - 1, 'other', 'others')}" if len(self.data) > 1 else ""
         name = "standard input" if self.data[0] == STANDARD_INPUT else shortened(self.data[0], 50)
-        how = f", {self.source.table.how}" if isinstance(self.source, TableSource) and self.source.table.how else ""
-        yield f"Read {rows} of {name}{others}{how}: {columns}."
+        layout = f", {self.source.table.how}" if isinstance(self.source, TableSource) and self.source.table.how else ""
+        yield f"Read {rows} from {name}{others}{layout}: {columns}."
         not_used = self.not_used()
         if not_used:
             reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]
             yield f"  Not used: {listed(reasons, SCREEN)}."
         if history.unlabelled:
-            yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label: nothing was learned from them."
+            yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label and cannot be used."
         yield from (f"  {line}" for line in about_bad_lines(self.source.bad))
 
     def not_used(self) -> dict[str, str]:
-        """The columns of the data that no features were made of, and why."""
+        """Return the columns that have no features, with the reasons."""
         used = {column.name for column in self.model.features.columns}
         others = [column.name for column in self.source.columns if column.name not in used]
         if others:
@@ -241,15 +243,15 @@ class Report:
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
-            yield f"  {accuracy:.1%} right on {rows}; the commonest class alone gets {history.majority:.1%}."
+            yield f"  Accuracy {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
 
     def tested(self) -> Iterator[str]:
         if self.evaluation is not None and self.test is not None:
             rows = counted(self.evaluation.total, "row", "rows")
             low, high = self.evaluation.interval
             yield (
-                f"  {self.evaluation.accuracy:.1%} right on {rows} of {shortened(self.test, 50)} (95% interval "
-                f"{low:.1%} to {high:.1%}), read once, after all was chosen."
+                f"  Accuracy {self.evaluation.accuracy:.1%} on {rows} of {shortened(self.test, 50)} (95% interval "
+                f"{low:.1%} to {high:.1%}), which were used only for this test."
             )
 
     def mistakes(self) -> str:
@@ -260,17 +262,17 @@ class Report:
         return f": {counted(first.mistakes, 'mistake', 'mistakes')} in the first{more}"
 
     def optimum(self) -> Iterator[str]:
-        """How near to it a rule has come that nears one."""
+        """Say how close to the optimum the weights are, if the rule has an optimum."""
         last = self.model.history[len(self.model.history) - 1]
         if last.gap is not None and last.objective is not None:
-            near = {"optimum": "near enough", "converged": "as near as it comes"}.get(
-                self.model.history.stopped, "more passes would come nearer"
+            outcome = {"optimum": "converged", "converged": "converged as far as possible"}.get(
+                self.model.history.stopped, "not yet converged"
             )
-            how_far = self.model.settings.family.gap_in_words.format(gap=last.gap, percent=100 * last.gap)
-            yield f"  Objective {last.objective:.6g}, {how_far}: {near}."
+            gap = self.model.settings.family.gap_in_words.format(gap=last.gap, percent=100 * last.gap)
+            yield f"  Objective {last.objective:.6g}, {gap}: {outcome}."
 
     def held_out_accuracy(self) -> float | None:
-        """That of the weights that are kept: of the best pass where there is patience, else of the last."""
+        """Return the held-out accuracy of the saved weights: those of the best pass with patience, else of the last."""
         history = self.model.history
         if not history.passes:
             return None
@@ -278,11 +280,11 @@ class Report:
         return history[(history.best_epoch or 0) - 1 if best else len(history) - 1].holdout
 
     def strongest(self) -> list[tuple[Any, list[str]]]:
-        """The features with the largest weights for each class, where features have weights."""
+        """Return the features with the largest weights for each class, if features have weights."""
         if not self.model.scorer.adds_up:
             return []
-        found: list[tuple[Any, list[str]]] = self.model.explain(top=FEATURES_SHOWN).by_class(FEATURES_SHOWN)
-        return found
+        features: list[tuple[Any, list[str]]] = self.model.explain(top=FEATURES_SHOWN).by_class(FEATURES_SHOWN)
+        return features
 
     def features(self) -> Iterator[str]:
         strongest = [(label_in_words(label, NAME_WIDTH), names) for label, names in self.strongest() if names]
@@ -319,7 +321,7 @@ def endings(path: str) -> str:
     from markone.data.files import format_of, name_without_compression
 
     name = os.path.basename(path)
-    if format_of(name) == "idx" and "images" in name:  # beside which there are labels
+    if format_of(name) == "idx" and "images" in name:  # the labels are in another file
         return f"-{name[name.rindex('images') :]}"
     stem = os.path.splitext(name_without_compression(path))[0]
     return name[len(stem) :]

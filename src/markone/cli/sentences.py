@@ -1,4 +1,4 @@
-"""What `markone tag` and `markone parse` have in common: how sentences are read, learned from, measured and written."""
+"""The common parts of `markone tag` and `markone parse`: reading, training, evaluating and writing."""
 
 from __future__ import annotations
 
@@ -38,37 +38,39 @@ WRITTEN = {
 
 @dataclass(frozen=True, slots=True)
 class Craft:
-    """Models of one kind, as their commands see them."""
+    """One kind of models, with everything that its commands need."""
 
     kind: Literal["tagger", "parser"]
     model: Any
     """The class of the models."""
     facts: Callable[[Any], dict[str, Any]]
-    """What machines are told of a model that was learned."""
+    """Facts about a trained model, for `--json`."""
     lines: Callable[[Any], Iterable[str]]
-    """What people are told of it."""
+    """The lines about a trained model in the report."""
     judged: Callable[[Any], str] = lambda _: "sentences"
-    """What can be wrong in a pass."""
+    """The things whose mistakes are counted in a pass."""
     remark: Callable[[Any], str | None] = lambda _: None
-    """What is said on standard error, if there is something to say."""
+    """A remark for standard error, if there is one."""
     heads: bool = False
     """Whether the data must have trees."""
 
 
 # ---- options
 
-SentenceFiles = Annotated[FileName, Parameter(help="Files of one format, a pattern, or - for standard input.")]
+SentenceFiles = Annotated[
+    FileName, Parameter(help="One or more files of the same format, a pattern, or - for standard input.")
+]
 SentenceFile = Annotated[FileName, Parameter(help="A file, a pattern, or - for standard input.")]
 
 
 def reading_options() -> Any:
-    """Those of `open_corpus`, in its own words."""
+    """Return the options of `open_corpus`, with its help texts."""
     without = {"what", "once", "heads"}
     return library_options("Sentences", open_corpus, without, "Reading sentences", format=Literal[FORMATS])
 
 
 def library_options(name: str, function: Callable[..., Any], without: Collection[str], group: str, **types: Any) -> Any:
-    """The settings of a function of the library as options, with their usual values."""
+    """Return the parameters of a library function as options, with their defaults."""
     hints = {one: kind for one, kind in get_type_hints(function).items() if one not in {*without, "return"}}
     helps = {one: text + WRITTEN.get(one, "") for one, text in parameter_docs(function).items()}
     for one, parameter in inspect.signature(function).parameters.items():
@@ -94,13 +96,13 @@ def open_files(
     usual: Sequence[str] | None = None,
     once: bool = False,
 ) -> Corpus:
-    """Files of one format, or standard input. Columns that the user does not name have their usual names."""
+    """Open files of one format, or standard input. `usual` are the names of columns that the user does not name."""
     what: Any = data[0] if len(data) == 1 else [Path(name) for name in data]
     return replace(open_corpus(what, heads=heads, once=once, **said), usual=usual)
 
 
 def open_to_use(data: str, said: dict[str, Any], usual: Sequence[str] | None = None) -> Corpus:
-    """A file or standard input whose sentences get new tags or trees, and may be none."""
+    """Open a file, which may be empty, or standard input, to predict tags or trees for its sentences."""
     try:
         return open_files([data], said, heads=False, usual=usual, once=True)
     except NoDataError:
@@ -108,27 +110,27 @@ def open_to_use(data: str, said: dict[str, Any], usual: Sequence[str] | None = N
 
 
 def columns_of(model: Any) -> Sequence[str] | None:
-    """The names that columns have where nobody names them: a tagger keeps them."""
+    """Return the names of columns that a tagger remembers from its training data."""
     columns: Sequence[str] | None = getattr(model, "columns", None)
     return columns
 
 
 def check_given(data: Sequence[str], example: str) -> None:
     if not data:
-        raise DataError(f"there are no sentences; name a file of them, as in: {example}")
+        raise DataError(f"no file was given; name a file of sentences, as in: {example}")
 
 
 def check_tags(parser: Parser, batch: Sentences) -> None:
-    """That a parser which does not tag words itself is given their tags."""
+    """Check that the words have tags if the parser has no tagger."""
     tags = parser.settings.tags
     if parser.tagger is None and tags not in with_tags(batch, tags).columns:
         raise DataError(
-            f"the words have no {tags}, by which this parser goes; tag them first with markone tag run, or train a "
-            "parser with --tag, which does so itself"
+            f"this parser needs words with {tags}; tag the words first with markone tag run, or train a parser with "
+            "--tag, which tags them itself"
         )
 
 
-# ---- learning
+# ---- training
 
 
 def learn_and_tell(
@@ -143,9 +145,9 @@ def learn_and_tell(
     spec: str | None = None,
     json: bool,
 ) -> None:
-    """Learns a model from files, saves it, measures it on the test file, and tells people or machines.
+    """Train a model on files, save it, evaluate it on the test file, and print a report or JSON.
 
-    `spec` is a file that is read beside the data, and so must not be written.
+    `spec` is another file that is read, which the model must therefore not overwrite.
     """
     check_given(data, f"markone {COMMANDS_FOR[craft.kind].train} treebank.conllu")
     path = out or default_name(data, craft.kind)
@@ -169,22 +171,23 @@ def learn_and_tell(
 
 
 def about_training(history: History, judged: str) -> Iterator[str]:
-    """How the passes went, and how many of what is judged were wrong in them."""
+    """Yield lines about the mistakes in the passes and the held-out accuracy. `judged` says what is counted."""
     passes = [one for one in history if one.mistakes is not None]
     if passes:
         first, last = passes[0].mistakes, passes[-1].mistakes
-        made = counted(len(passes), "pass", "passes")
-        yield f"  {made}: {first:,} {judged} wrong in the first, {last:,} in the last."
+        count = counted(len(passes), "pass", "passes")
+        yield f"  {count}: {first:,} {judged} wrong in the first, {last:,} in the last."
     restored = history.stopped == "held-out" and history.best_epoch is not None
     used = history[(history.best_epoch or 0) - 1] if restored else history[-1]
     if used.holdout is not None:
-        yield f"  {used.holdout:.2%} right on {counted(history.held_out, 'held-out sentence', 'held-out sentences')}."
+        rows = counted(history.held_out, "held-out sentence", "held-out sentences")
+        yield f"  Accuracy {used.holdout:.2%} on {rows}."
 
 
 def tell_training(craft: Craft, model: Any, path: str, sentences: Sentences, test: str | None, evaluation: Any) -> None:
-    """What people are told of a training of any kind: what was read, learned, measured and saved."""
+    """Print the report of a training: what was read, trained, evaluated and saved."""
     words = counted(sentences.words, "word", "words")
-    say(f"Read {counted(len(sentences), 'sentence', 'sentences')} of {words}.")
+    say(f"Read {counted(len(sentences), 'sentence', 'sentences')} with {words}.")
     for line in [*craft.lines(model), *about_training(model.history, craft.judged(model))]:
         say(line)
     if evaluation is not None:
@@ -194,7 +197,7 @@ def tell_training(craft: Craft, model: Any, path: str, sentences: Sentences, tes
 
 
 def facts_of(craft: Craft, model: Any, path: str, sentences: Sentences, evaluation: Any) -> dict[str, Any]:
-    """What machines are told of a training of any kind."""
+    """Return the facts about a training for `--json`."""
     return {
         "model": path,
         "bytes": os.path.getsize(path),
@@ -208,11 +211,11 @@ def facts_of(craft: Craft, model: Any, path: str, sentences: Sentences, evaluati
     }
 
 
-# ---- measuring
+# ---- evaluating
 
 
 def measure(craft: Craft, path: str, data: Sequence[str], reading: Mapping[str, Any] | None, *, json: bool) -> None:
-    """Measures a model on files, and tells people or machines."""
+    """Evaluate a model on files, and print a report or JSON."""
     check_given(data, f"markone {COMMANDS_FOR[craft.kind].measure} treebank.{craft.kind} test.conllu")
     check_kind(path, craft.kind, "measure", *data)
     evaluation = evaluated(craft, craft.model.load(path), data, given(reading))
@@ -239,9 +242,9 @@ def write_found(
     begin: bytes = b"",
     end: bytes = b"",
 ) -> None:
-    """Writes what a model finds in sentences, a batch at a time, with what begins and ends a page around it.
+    """Write the predictions of a model, one batch at a time, between `begin` and `end`.
 
-    `writing` is called with the model and the sentences, and says the format and what is written of a batch.
+    `writing` takes the model and the corpus, and returns the output format and a function that formats a batch.
     """
     from markone.cli.output import check_not_read, opened
 
@@ -249,9 +252,9 @@ def write_found(
     check_kind(path, craft.kind, "use", data)
     model = craft.model.load(path)
     corpus = open_to_use(data, given(reading), columns_of(model))
-    format, found = writing(model, corpus)
+    format, formatted = writing(model, corpus)
     empty = True
-    pieces = map(found, corpus)
+    pieces = map(formatted, corpus)
     with opened(out) as write:
         for piece in in_a_row(pieces) if format in ("conllu", "columns") else pieces:
             write(begin + piece if empty else piece)

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, each with its help."""
+"""Arguments and options that several commands share, with their help texts."""
 
 from __future__ import annotations
 
@@ -8,81 +8,77 @@ from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Number, WholeNumber
 
-FILES = "Files of one format, a pattern, a folder, or - for standard input."
+FILES = "One or more files of the same format, a pattern such as data/*.csv, a folder, or - for standard input."
 
 # ---- what is read
 
 Files = Annotated[FileName, Parameter(help=FILES)]
-HeldFiles = Annotated[FileName, Parameter(help=f"{FILES} Their rows are held in memory.")]
+HeldFiles = Annotated[FileName, Parameter(help=f"{FILES} All rows must fit in memory.")]
 File = Annotated[FileName, Parameter(help="A file, a pattern, a folder, or - for standard input.")]
-ModelFile = Annotated[FileName, Parameter(help="The file of the model.")]
-Target = Annotated[
-    str | None, Parameter(help="The column to be predicted. Formats that have labels of their own need none.")
-]
+ModelFile = Annotated[FileName, Parameter(help="The model file.")]
+Target = Annotated[str | None, Parameter(help="The column to predict. Not needed for formats that contain labels.")]
 Importance = Annotated[
     str | None,
-    Parameter(help="A column that says how much each example counts in learning. In tests all count the same."),
+    Parameter(help="A column with the weight of each example in training. In tests, all examples count the same."),
 ]
-Spec = Annotated[FileName | None, Parameter(help="A file of TOML that says what features are made of the columns.")]
+Spec = Annotated[FileName | None, Parameter(help="A TOML file that says which features to make from which columns.")]
 Test = Annotated[
     FileName | None,
-    Parameter(
-        help="A labelled file in the same format: the model is measured on it, once, when everything else is done."
-    ),
+    Parameter(help="A labelled test file in the same format. It is used only once, to evaluate the final model."),
 ]
 
 # ---- what is written
 
 Out = Annotated[
-    FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when all is written.")
+    FileName | None, Parameter(name=["--out", "-o"], help="The file to write. It appears when it is complete.")
 ]
 SavedAs = Annotated[
     FileName | None,
     Parameter(
         name=["--out", "-o"],
-        help="The file of the model: named like the data, with the ending .model, .tagger or .parser, by default.",
+        help="The file to save the model in. The default is the name of the data with .model, .tagger or .parser.",
     ),
 ]
 Json = Annotated[Flag, Parameter(help="Print one JSON object instead of the report.")]
-Quiet = Annotated[Flag, Parameter(help="No progress and no report.")]
-NoProgress = Annotated[Flag, Parameter(help="No progress.")]
+Quiet = Annotated[Flag, Parameter(help="Show neither progress nor a report.")]
+NoProgress = Annotated[Flag, Parameter(help="Do not show progress.")]
 
 # ---- how the work is done
 
 Threads = Annotated[
     WholeNumber | None,
-    Parameter(help="How many threads to use; as many as there are cores by default. The result is the same."),
+    Parameter(help="The number of threads; by default one per core. The result does not depend on it."),
 ]
 Memory = Annotated[
-    str | None, Parameter(help='How much memory the rows may need: "2 GB"; half of the machine\'s by default.')
+    str | None, Parameter(help='How much memory the rows may use, such as "2 GB"; by default half of the memory.')
 ]
 Checkpoint = Annotated[
     Flag,
     Parameter(
-        help="Keep the training in a file beside the model's, with the ending .checkpoint, after every pass; it is "
-        "always kept when it is interrupted."
+        help="Save a checkpoint after every pass, in a file beside the model that ends in .checkpoint. An interrupted "
+        "training always saves one."
     ),
 ]
 Minutes = Annotated[Number | None, Parameter(help="Also save a checkpoint every N minutes.")]
 Resume = Annotated[
     Flag,
     Parameter(
-        help="Go on with a training that was interrupted, to the same model, bit for bit; or with one that has ended, "
-        "for more passes."
+        help="Resume an interrupted training, which gives the same model bit for bit; or continue a finished one with "
+        "more passes."
     ),
 ]
 
-# ---- how rows are divided into those to learn from and those to be tested
+# ---- how rows are split into training rows and test rows
 
 Method = Annotated[
     Literal["kfold", "holdout", "loo"],
     Parameter(
-        help="How rows are divided: `kfold` tests each row once, together with a fold of others, `holdout` a share of "
-        "them, and `loo` each row alone. All classes have their share of every test."
+        help="How to split the rows: `kfold` divides them into folds and tests each fold once, `holdout` tests a "
+        "random share, and `loo` (leave-one-out) tests each row alone. The first two keep the shares of the classes."
     ),
 ]
-Folds = Annotated[WholeNumber, Parameter(help="How many folds `kfold` has.")]
+Folds = Annotated[WholeNumber, Parameter(help="The number of folds of `kfold`.")]
 Repeats = Annotated[
-    WholeNumber, Parameter(help="How often `kfold` or `holdout` is done, each time with other divisions.")
+    WholeNumber, Parameter(help="How often to repeat `kfold` or `holdout`, each time with another random split.")
 ]
 Share = Annotated[Number, Parameter(help="The share of rows that `holdout` tests.")]

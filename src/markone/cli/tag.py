@@ -1,4 +1,4 @@
-"""`markone tag`: learn to tag words, tag them, and measure how well."""
+"""`markone tag`: trains, uses and evaluates taggers."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def train(
     learning: Tagging | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
-    """Learn to tag words from sentences whose words have tags, and save the tagger.
+    """Train a tagger on sentences whose words have tags, and save it.
 
-    Parts of speech, phrases, names: any column of CoNLL-U or of a file of columns, or the tags of JSON lines. Tags of
-    spans (IOB1, IOB2, IOBES) are noticed, and no sequence that makes no sense is ever given. Tags that are not valid in
-    their scheme are taken for the nearest that are, and it is said how many there were and where the first is. The
-    tagger keeps the names of columns for the other commands. Ctrl-C keeps what was learned so far, and --resume goes on
-    from there as if nothing had happened.
+    Tags can be parts of speech, phrases or names. They come from any column of CoNLL-U or of a file of columns, or from
+    JSON lines. If the tags mark spans (IOB1, IOB2, IOBES), the tagger recognises the scheme and only predicts valid
+    sequences. Invalid tags in the data are replaced by the nearest valid ones, and a message says how many there are
+    and where the first one is. The tagger remembers the names of the columns for the other commands. Ctrl-C saves a
+    checkpoint, from which --resume continues the training.
 
     For example:
 
@@ -69,10 +69,10 @@ def train(
     Parameters
     ----------
     templates
-        A file that says what is looked at, a template on each line, such as "lower[-1] lower[0]". A line "usual" stands
-        for those that are taken by default; lines that begin with # are passed over.
+        A file of feature templates, one per line, such as "lower[-1] lower[0]". The line "usual" stands for the default
+        templates. Lines that begin with # are ignored.
     final
-        Leave out of the file what is needed only to make more passes.
+        Save a smaller file, without the data that only --resume needs.
     """
     settings = given(learning) | ({} if templates is None else {"templates": lines_of(templates)})
     keeping = Keeping(checkpoint, minutes, resume, final, quiet)
@@ -88,11 +88,11 @@ def run(
     output: Output | None = None,
     reading: ReadingSentences | None = None,
 ) -> None:
-    """Tag the words of files, or of plain text, with a tagger that `markone tag train` has saved.
+    """Tag the words of files or of plain text with a tagger that `markone tag train` has saved.
 
-    Sentences are written as they were read, with the tags in their column: CoNLL-U with all its comments and lines, a
-    file of columns with one column more, JSON lines with lists of tags. Plain text is cut into sentences and words
-    first, and written as columns. Of an empty file nothing is written.
+    The output has the format of the input: CoNLL-U keeps its comments and other columns, a file of columns gets one
+    more column, and JSON lines get lists of tags. Plain text is split into sentences and words first, and written
+    as columns. For an empty file, nothing is written.
 
     For example:
 
@@ -105,7 +105,7 @@ def run(
     Parameters
     ----------
     output
-        How to write: conllu, columns or jsonl; as it was read by default.
+        The output format: conllu, columns or jsonl. The default is the format of the input.
     """
 
     def writing(tagger: Tagger, corpus: Corpus) -> tuple[Output, Callable[[Sentences], bytes]]:
@@ -120,9 +120,9 @@ def evaluate(
 ) -> None:
     """Measure a tagger on sentences whose tags are known.
 
-    Tells how many words have the right tag, those that occur in the training data and those that do not, how many
-    sentences are all right, which tags are taken for which others and, where tags are parts of spans, their precision,
-    recall and F1 as in the shared tasks.
+    The report shows the accuracy for all words, for words that occur in the training data and for new words; the share
+    of sentences without a mistake; and the most frequent confusions. If the tags mark spans, it also shows their
+    precision, recall and F1, computed as in the CoNLL shared tasks.
 
     For example:
 
@@ -133,7 +133,7 @@ def evaluate(
     measure(TAGGERS, model, data, reading, json=json)
 
 
-# ---- what is told of a tagger
+# ---- reports about a tagger
 
 
 def facts_of(tagger: Tagger) -> dict[str, Any]:
@@ -149,11 +149,11 @@ def facts_of(tagger: Tagger) -> dict[str, Any]:
 
 def lines_about(tagger: Tagger) -> list[str]:
     about, features = tagger.settings, len(tagger.weights)
-    return [f"Learned {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
+    return [f"Trained a tagger with {len(tagger.tags)} tags of {about.column} ({about.rule}, {features:,} features)."]
 
 
 def remark(tagger: Tagger) -> str | None:
-    return None if tagger.repairs is None else f"{tagger.repairs}. --strict refuses such tags"
+    return None if tagger.repairs is None else f"{tagger.repairs}. With --strict, such tags are an error"
 
 
 TAGGERS = Craft("tagger", Tagger, facts=facts_of, lines=lines_about, remark=remark)
@@ -163,7 +163,7 @@ TAGGERS = Craft("tagger", Tagger, facts=facts_of, lines=lines_about, remark=rema
 
 
 def lines_of(path: str) -> list[str]:
-    """The templates in a file."""
+    """Return the templates in a file."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -172,19 +172,19 @@ def lines_of(path: str) -> list[str]:
 
 
 def usual_output(corpus: Corpus) -> Output:
-    """The format that sentences are in, if they can be written so."""
+    """Return the format of the input, or `columns` if that format cannot be written."""
     formats: dict[str, Output] = {one: one for one in get_args(Output)}
     return formats.get(corpus.format, "columns")
 
 
-def written(batch: Sentences, column: str, found: Strings, format: Output) -> bytes:
-    """A batch with a column that was found."""
+def written(batch: Sentences, column: str, tags: Strings, format: Output) -> bytes:
+    """Return a batch as text, with the predicted column."""
     if format == "columns" and batch.source is not None and batch.source.format == "columns":
-        return append_column(batch, found)
+        return append_column(batch, tags)
     if format == "conllu":
         if column not in COLUMNS_OF_CONLLU:
-            raise DataError(f"CoNLL-U has no column for {column!r}; say --output columns or jsonl")
-        return write_conllu(batch, {column: found})
+            raise DataError(f"CoNLL-U has no column for {column!r}; use --output columns or --output jsonl")
+        return write_conllu(batch, {column: tags})
     name = column if column in COLUMNS_OF_CONLLU else TAG
     write = write_columns if format == "columns" else write_json
-    return write(batch.with_columns({name: found}), [FORM, name])
+    return write(batch.with_columns({name: tags}), [FORM, name])

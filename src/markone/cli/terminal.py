@@ -1,4 +1,4 @@
-"""Standard output as the commands write to it."""
+"""Standard output of the commands."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from rich.console import Console, ConsoleDimensions
 
 NARROWEST = 20
 WIDE = 200
-"""Columns of what is no terminal: nobody has to look at it through a narrow window."""
+"""The width of output that does not go to a terminal."""
 
 
 class Terminal(Console):
-    """Rich's console, except that a reader who has gone is left to `main` to deal with."""
+    """Rich's console, except that `main` handles a closed pipe."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
     @property
     def size(self) -> ConsoleDimensions:
-        """As it is, but no narrower than what Rich can draw a panel into."""
+        """The real size, but at least as wide as Rich needs to draw a panel."""
         width, height = super().size
         return ConsoleDimensions(max(width, NARROWEST), height)
 
@@ -31,14 +31,14 @@ class Terminal(Console):
 
 
 def say(text: object) -> None:
-    """Prints lines for people. Names in them come from data and models, and may hold what steers a terminal."""
+    """Print text for people. Names from data and models may contain control characters, which are made visible."""
     from markone.reporting.grids import visible_text
 
     print(visible_text(str(text)) if sys.stdout.isatty() else text)
 
 
 def say_json(text: str) -> None:
-    """Prints JSON, which stays JSON: what a terminal must not see is written as JSON writes it."""
+    """Print JSON. On a terminal, control characters are written as JSON escapes, so that it stays valid JSON."""
     print(visible_json(text) if sys.stdout.isatty() else text)
 
 
@@ -52,5 +52,5 @@ def visible_json(text: str) -> str:
 
 
 def knows_width() -> bool:
-    """Whether standard output has as many columns as it says."""
+    """Whether the width of standard output is known."""
     return sys.stdout.isatty() or "COLUMNS" in os.environ

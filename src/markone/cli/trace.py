@@ -1,4 +1,4 @@
-"""`markone trace`: a run step by step."""
+"""`markone trace`: shows a training step by step."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def trace(
     learning: Tracing | None = None,
     reading: Reading | None = None,
 ) -> None:
-    """Show a run step by step: each example, what was said of it, and how that changed the weights.
+    """Show a training step by step: each example, its prediction, and the change of the weights.
 
-    The perceptron as on the board: rows in their order, one after the other. Other rules and settings are shown in the
-    same way.
+    By default this is the textbook perceptron, which visits the rows in their order. Other rules and settings can be
+    shown in the same way.
 
     For example:
 
@@ -35,11 +35,11 @@ def trace(
     Parameters
     ----------
     steps
-        How many steps to show.
+        The number of steps to show.
     only_mistakes
-        Show the steps at which a mistake was made, and count only these.
+        Show only the steps with a mistake; --steps then counts only these.
     json
-        Print a line of JSON for each step instead.
+        Print a JSON object for each step, one per line, instead of the report.
     """
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, print_json
@@ -47,7 +47,7 @@ def trace(
     from markone.theory.tracing import trace as run
 
     source = open_rows("trace", data, reading, target=target, importance=importance, threads=threads)
-    found = run(
+    steps_shown = run(
         source,
         features=features,
         steps=steps,
@@ -57,8 +57,8 @@ def trace(
         **given(learning),
     )
     if json:
-        for step in found:
+        for step in steps_shown:
             print_json(step.as_dict())
         return
-    say(str(found))
+    say(str(steps_shown))
     bad_lines(source.bad)

@@ -1,4 +1,4 @@
-"""`markone train`: from files to a model."""
+"""`markone train`: trains a model on files."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def train(
     learning: Learning | None = None,
     reading: Reading | None = None,
 ) -> None:
-    """Learn a model from labelled examples, and save it.
+    """Train a model on labelled examples, and save it.
 
-    The ending of a file's name shows its format, and .gz, .zst or .bz2 may follow it: --format lists the formats and
-    their endings. A folder that contains one folder of texts per class can be read too. Ctrl-C keeps what was learned
-    so far, and --resume goes on from there as if nothing had happened.
+    The ending of a file's name tells its format, also compressed as .gz, .zst or .bz2: --format lists the formats and
+    their endings. A folder of texts has one subfolder for each class. Ctrl-C saves a checkpoint, from which --resume
+    continues the training.
 
     For example:
 
@@ -74,15 +74,16 @@ def train(
     Parameters
     ----------
     tune
-        First choose settings that are not given, by rows held out from those to learn from, and say what was tried.
+        First choose the settings that are not given, on held-out training rows, and report what was tried.
     from_model
-        Learn on from a model: with its features and settings, and with new features and classes as the data have them.
+        Continue training from this model, with its features and settings. New features and classes are added.
     final
-        Leave out of the file what is needed only to make more passes, and features without weight.
+        Save a smaller file, without the data that only --resume needs and without features whose weights are 0.
     bounds
-        Say how many mistakes the theory of the perceptron allows. Needs --rule perceptron, as it is by default.
+        Also report the bounds on the number of mistakes. Needs --rule perceptron with its default settings.
     memory
-        Rows that need more go to a temporary file: "2 GB"; half of the machine's by default. The model is the same.
+        How much memory the rows may use, such as "2 GB"; by default half of the memory. Rows that do not fit are stored
+        in a temporary file, and the model is the same.
     """
     from markone.cli.reading import check_given, open_rows
     from markone.cli.report import Report
@@ -94,14 +95,14 @@ def train(
     base = model_to_start_from(from_model, tune=tune, resume=resume)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
-    chosen, how = given(learning), {"threads": threads, "memory": memory}
-    tuning = tuned(source, spec, {**chosen, **how}, quiet=quiet) if tune else None
+    chosen, resources = given(learning), {"threads": threads, "memory": memory}
+    tuning = tuned(source, spec, {**chosen, **resources}, quiet=quiet) if tune else None
     if tuning is not None:
         chosen, spec = tuning.settings, tuning.features
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
-        return learn(source, features=spec, from_model=base, bounds=bounds, **{**kept, **how, **chosen})
+        return learn(source, features=spec, from_model=base, bounds=bounds, **{**kept, **resources, **chosen})
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
@@ -110,30 +111,28 @@ def train(
 
 
 def model_to_start_from(path: str | None, *, tune: bool, resume: bool) -> Model | None:
-    """The model from which to learn on, if there is one."""
+    """Return the model to continue from, if there is one."""
     from markone.cli.models import check_kind
     from markone.model.model import load
 
     if tune and (path is not None or resume):
-        raise DataError(
-            "--tune chooses settings for a training from the start; leave out --from and --resume, or --tune"
-        )
+        raise DataError("--tune chooses settings for a new training, so it cannot be used with --from or --resume")
     if path is None:
         return None
-    check_kind(path, "classifier", "learn on")
+    check_kind(path, "classifier", "continue")
     return load(path)
 
 
-def tuned(source: Source, spec: Any, how: dict[str, Any], *, quiet: bool) -> Tuning:
-    """The settings that did best on rows held out."""
+def tuned(source: Source, spec: Any, settings: dict[str, Any], *, quiet: bool) -> Tuning:
+    """Return the settings with the best results on held-out rows."""
     from markone.cli.progress import is_watched
     from markone.experiments.tuning import tune
 
-    return tune(source, features=spec, progress=is_watched(quiet=quiet), **how)
+    return tune(source, features=spec, progress=is_watched(quiet=quiet), **settings)
 
 
 def evaluated(model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None) -> Evaluation:
-    """The only time that anything looks at the rows to be tested."""
+    """Evaluate the model on the test file. Nothing else reads this file."""
     from markone.cli.reading import open_data
 
     source = open_data(test, model, said, target=target, with_labels=True, threads=threads)

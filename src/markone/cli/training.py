@@ -1,4 +1,4 @@
-"""What the commands that learn have in common: a training that is kept when it is interrupted, and a model saved."""
+"""The common parts of the commands that train: saving the model, checkpoints and resuming."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Keeping(NamedTuple):
-    """What is kept of a training, in which file it goes on, and whether it is told."""
+    """The options of a training about checkpoints, resuming, saving and reports."""
 
     checkpoint: bool
     minutes: float | None
@@ -43,7 +43,7 @@ Model = TypeVar("Model", bound=Learned)
 def learn_and_save(
     learn: Callable[[Checkpoints, Any], Model], path: str, keeping: Keeping, kind: str = "classifier"
 ) -> Model:
-    """Calls `learn` with where to keep the training, and with the file to go on from, if there is one."""
+    """Train and save a model. `learn` is called with the checkpoints to write, and with the file to resume, if any."""
     from markone.learning.checkpoints import Checkpoints
     from markone.learning.interruption import Shelter, end_quietly, exception_for
 
@@ -52,7 +52,7 @@ def learn_and_save(
     resumed = keeping.resume and file_to_resume(kept if before is not None else path, kind, kept, keeping.quiet)
     shelter = Shelter((signal.SIGINT, signal.SIGTERM))
     try:
-        with shelter:  # what is as good as done is finished
+        with shelter:  # a signal does not interrupt a training that is almost finished
             model = learn(Checkpoints(kept, each_pass=keeping.checkpoint, minutes=keeping.minutes), resumed)
             if model.history.stopped == "interrupted":
                 raise KeyboardInterrupt
@@ -64,30 +64,30 @@ def learn_and_save(
         tell_interruption(kept, saved=identity(kept) != before)
         ended = interruption if isinstance(interruption, Interrupted) else Interrupted()
         raise (ended if shelter.signal is None else exception_for(shelter.signal)).known() from None
-    made = sum(one.seconds is not None for one in model.history)  # a file does not keep how long a pass took
-    if keeping.resume and not made and not keeping.quiet:
+    new_passes = sum(one.seconds is not None for one in model.history)  # passes from a file have no time
+    if keeping.resume and not new_passes and not keeping.quiet:
         passes = len(model.history)
-        tell(f"{passes:,} passes were made already, and none is added; --epochs says how many there are to be in all")
+        tell(f"the model already has {passes:,} passes, so none was added; --epochs is the total number of passes")
     if shelter.signal is not None:
         end_quietly()
-        tell(f"interrupted, but the model was ready and is saved as {path}")
+        tell(f"interrupted, but the model was finished and is saved as {path}")
         raise exception_for(shelter.signal).known()
     return model
 
 
 def file_to_resume(path: str, kind: str, kept: str, quiet: bool) -> str:
-    """The file to go on from, which holds a model of the right kind if it is there."""
+    """Return the file to resume. If it exists, it must contain the right kind of model."""
     from markone.cli.models import check_kind
 
     if os.path.exists(path):
         check_kind(path, kind, "resume")
     elif not quiet:
-        tell(f"there is no {kept} to go on from; the training begins")
+        tell(f"there is no {kept} to resume from; the training starts from the beginning")
     return path
 
 
 def save(model: Learned, path: str, *, final: bool) -> None:
-    """Where the model is wanted or, where that cannot be, in the folder of temporary files: nothing learned is lost."""
+    """Save the model in its file or, if this is impossible, in a temporary folder, so that no training is lost."""
     import tempfile
 
     try:
@@ -117,29 +117,29 @@ def default_name(data: Sequence[str], ending: str = "model") -> str:
 
 
 def check_path(path: str, inputs: Sequence[str]) -> None:
-    """That a model can be written there in the end, before anything is done for it."""
+    """Check before the training that the model can be saved in this file."""
     from markone.cli.output import check_not_read
 
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
-        raise DataError(f"{path} is a folder; say with -o in which file the model is to be saved")
+        raise DataError(f"{path} is a folder; name the file for the model with -o")
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
-        raise DataError(f"{path} is a pipe, and a model is saved in a file; say with -o in which")
+        raise DataError(f"{path} is a pipe, and a model must be saved in a file; name a file with -o")
     if not os.path.isdir(folder):
-        raise DataError(f"there is no folder {folder}, in which to save the model")
+        raise DataError(f"the folder {folder} for the model does not exist")
     if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
-        raise DataError(f"{path} may not be written to; say with -o where the model is to be saved")
+        raise DataError(f"you have no permission to write {path}; name another file for the model with -o")
     for written in (path, f"{path}.checkpoint"):
         check_not_read(written, *inputs)
 
 
 def identity(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file is written anew."""
+    """Return facts that change when a file is written again, or None if there is no file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def progress(quiet: bool) -> Progress | None:
@@ -154,9 +154,9 @@ def progress(quiet: bool) -> Progress | None:
 
 def tell_interruption(path: str, *, saved: bool) -> None:
     if not saved:
-        tell(f"interrupted; nothing is kept in {path}, since nothing was learned yet or it could not be written")
+        tell(f"interrupted; no checkpoint was saved in {path}: training had not begun, or the file cannot be written")
         return
     arguments = [argument for argument in sys.argv[1:] if argument != "--resume"]
-    go_on = typed("markone", *arguments, "--resume")  # which is not cut, however long it is
+    command = typed("markone", *arguments, "--resume")  # `tell` would shorten it, and then it would not work
     with suppress(OSError):
-        print(f"markone: interrupted; what was learned is kept in {readable(path)}. To go on: {go_on}", file=sys.stderr)
+        print(f"markone: interrupted; a checkpoint is saved in {readable(path)}. To resume: {command}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`markone validate`: how good a rule is on rows that it has not learned from."""
+"""`markone validate`: estimates the accuracy of a rule on new rows."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ def validate(
     learning: Validating | None = None,
     reading: Reading | None = None,
 ) -> None:
-    """Test a rule on rows that it has not learned from.
+    """Estimate how accurate a rule is on new rows, by cross-validation.
 
-    The rows are divided again and again into some to learn from and some to be tested; features are learned anew each
-    time. The accuracy, its 95% interval and its standard deviation, each fold, and the accuracy after each pass.
+    The rows are repeatedly split into training rows and test rows. In each split, features are made from the training
+    rows only. The report shows the accuracy with its 95% interval and standard deviation, the accuracy of each fold,
+    and the accuracy after each pass.
 
     For example:
 

@@ -1,4 +1,4 @@
-"""What a report of a defect should say about the program."""
+"""The facts about the program that a bug report should contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["describe"]
 
 
 def describe() -> str:
-    """The versions of the program and of what it runs on, and the processors that the core was compiled for."""
+    """Return the versions of Markone, Python, NumPy and the compiler, and the processors that the core supports."""
     facts = {
         "markone": __version__,
         "Python": platform.python_version(),

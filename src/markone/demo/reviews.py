@@ -1,4 +1,4 @@
-"""Reviews of hotels that never were, for the demo: short texts with opinions, some of them negated or mixed."""
+"""Generates hotel reviews for the demo: short texts with opinions, some of them negated or mixed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ MOST_OPINIONS = 4
 NEGATED = 0.25
 MIXED = 0.2
 WRONG = 0.02
-"""The share of guests who say the opposite of what they mean: no data are without mistakes."""
+"""The share of reviews with a wrong label, since real data contain mistakes, too."""
 
 
 def write_reviews(path: Path, count: int, seed: int) -> None:
-    """A CSV file of so many reviews."""
+    """Write a CSV file with `count` reviews."""
     chance = random.Random(seed)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -40,7 +40,7 @@ def write_reviews(path: Path, count: int, seed: int) -> None:
 
 
 def make_review(chance: random.Random) -> tuple[str, str]:
-    """Whether the guest is happy, and what they write."""
+    """Return the label of a review and its text."""
     happy = chance.random() < 0.5
     size = chance.randint(1, MOST_OPINIONS)
     sentences = [opinion(chance, happy) for _ in range(size)]
@@ -50,8 +50,8 @@ def make_review(chance: random.Random) -> tuple[str, str]:
             sentences.append(opinion(chance, happy))
     sentences += chance.sample(PLAIN, chance.randint(0, 2))
     chance.shuffle(sentences)
-    says = happy if chance.random() >= WRONG else not happy
-    return HAPPY if says else UNHAPPY, " ".join(sentences)
+    label = happy if chance.random() >= WRONG else not happy
+    return HAPPY if label else UNHAPPY, " ".join(sentences)
 
 
 def opinion(chance: random.Random, good: bool) -> str:

@@ -1,6 +1,6 @@
-"""What guests of those hotels do, for the demo: sentences of a small grammar, with parts of speech and trees.
+"""Generates sentences for the demo from a small grammar, with parts of speech and trees.
 
-Some words are of two kinds, and only their place tells which: a green may be green, and a light light.
+Some words have two parts of speech, such as "green" and "light", and only the context tells which.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ HAS_OBJECT, HAS_ADVERB, HAS_PLACE, HAS_OWNER = 0.7, 0.4, 0.3, 0.2
 MOST_ADJECTIVES = 2
 
 Word = tuple[str, str, int, str]
-"""What is written, its part of speech, the number of its head from 1 on (0 for none), and what it is to that."""
+"""The word, its part of speech, the number of its head, starting with 1 (0 for none), and its relation to the head."""
 
 
 class Story:
-    """A sentence that is being made."""
+    """A sentence under construction."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
@@ -34,12 +34,12 @@ class Story:
         return len(self.words)
 
     def hang(self, word: int, head: int) -> None:
-        """Gives a word its head, which was not there yet."""
+        """Set the head of a word that was added before its head."""
         written, kind, _, role = self.words[word - 1]
         self.words[word - 1] = (written, kind, head, role)
 
     def phrase(self, role: str, head: int = 0, case: str | None = None) -> int:
-        """Somebody or something. Returns where the noun is."""
+        """Add a noun phrase, and return the number of its noun."""
         choice, before = self.chance.choice, []
         if case is not None:
             before.append(self.add(case, "ADP", 0, "case"))
@@ -58,7 +58,7 @@ class Story:
 
 
 def make_story(chance: random.Random) -> list[Word]:
-    """Somebody does something, perhaps to something, somewhere or somehow."""
+    """Return a sentence with a subject and a verb, and perhaps an object, a place and an adverb."""
     story = Story(chance)
     subject = story.phrase("nsubj")
     verb = story.add(chance.choice(VERBS), "VERB", 0, "root")
@@ -79,7 +79,7 @@ def stories(count: int, seed: int) -> list[list[Word]]:
 
 
 def write_stories(path: Path, count: int, seed: int) -> None:
-    """A file of CoNLL-U with so many sentences."""
+    """Write a CoNLL-U file with `count` sentences."""
     with path.open("w", encoding="utf-8") as file:
         for number, words in enumerate(stories(count, seed), 1):
             file.write(f"# sent_id = {number}\n")

@@ -1,10 +1,10 @@
-"""What all classifiers share: how they are fitted and used, whatever their learner.
+"""The base of all classifiers: how they are fitted and used.
 
-Two ways lead through `predict` and `partial_fit`. The short one takes an array or matrix that needs nothing done to it
-and costs some micro-seconds; whatever else comes goes the long way, through scikit-learn's validation.
+`predict` and `partial_fit` have two paths. The fast path is for arrays and matrices that need no conversion, and costs
+some microseconds. All other input takes the slow path, through scikit-learn's validation.
 
-Threads may share a classifier: calls that learn take turns, and what is predicted meanwhile is by all or by nothing of
-what a call learns.
+Threads may share a classifier. Calls that train take turns, and a prediction uses either everything or nothing that
+such a call learns.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ LARGEST_SEED = 2**31
 
 
 class GrowingLearner(Protocol):
-    """What a learner can do that takes examples as they come, and new classes with them."""
+    """A learner that can be trained block by block, and that accepts new classes."""
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Tally: ...
     def grow(self, *, features: int, classes: int, places: list[int]) -> None: ...
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
-    """The base of the classifiers. A subclass has parameters, and says which settings they mean."""
+    """The base of the classifiers. A subclass has parameters, and converts them to settings."""
 
     words: ClassVar[dict[str, str]] = {
         "epochs": "max_iter",
@@ -57,14 +57,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
         "holdout": "validation_fraction",
         "patience": "n_iter_no_change",
     }
-    """The parameters' names here, by the settings' names there."""
+    """The names of settings, and the names of the same parameters in scikit-learn."""
 
     classes_: NDArray[Any]
     history_: History
     n_iter_: int
     _learner: Learner
 
-    # Parameters of most of them, and what is true of those that have none.
+    # Parameters of most classifiers, with values for those that do not have them.
     max_iter: int
     tol: float | None
     shuffle: bool
@@ -77,21 +77,21 @@ class Classifier(ClassifierMixin, BaseEstimator):
     verbose: int = 0
 
     def _keep(self, given: dict[str, Any]) -> None:
-        """Keeps what a constructor was given under the same names, as scikit-learn wants it: `locals()` has it all."""
+        """Store the arguments of a constructor, its `locals()`, under their names, as scikit-learn requires."""
         for name, value in given.items():
             if name != "self":
                 setattr(self, name, value)
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
-        """The settings that the parameters mean; `importance` is that of all examples, where it is known."""
+        """Return the settings for the parameters. `importance` is the sum of the sample weights, if it is known."""
         raise NotImplementedError
 
     def _make(self, settings: Settings, features: int, classes: int, dtype: Any) -> Learner:
-        """A learner that has learned nothing yet."""
+        """Return a new learner."""
         return learner_for(settings, features=features, classes=classes, dtype=dtype)
 
     def _go_on(self, settings: Settings) -> Learner:
-        """The learner of the last fit, to go on from; where the rule's family is another now, a new one."""
+        """Return the learner of the last fit with new settings, or a new one if the rule's family has changed."""
         before = self._learner
         if settings.family is not before.settings.family:
             return self._make(settings, before.features, len(self.classes_), before.dtype)
@@ -111,10 +111,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         y_val: ArrayLike | None,
         start: Callable[[Any], None] | None = None,
     ) -> Self:
-        """Learns from the rows of X and their labels y; what `start` does to the learner is done before.
+        """Train on the rows of X and their labels y, after calling `start` with the learner.
 
-        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
-        share `validation_fraction` of the rows, taken at random.
+        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` if they are given, else on a random
+        share `validation_fraction` of the rows.
         """
         with self._changing():
             goes_on = self.warm_start and hasattr(self, "_learner")
@@ -150,7 +150,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> Self:
-        """Learn from some more rows, once each, in the order given, by a learner that can grow."""
+        """Train on more rows, once each, in the given order, with a learner that can grow."""
         if self.class_weight is not None:
             self._check_class_weight(None)
         with self._changing():
@@ -170,31 +170,31 @@ class Classifier(ClassifierMixin, BaseEstimator):
             tally = self._growing().learn(self._learner.ready(Block(rows, X, numbers, weights)))
             if not math.isfinite(tally.loss or 0.0):
                 raise DataError(
-                    "the weights grew beyond all numbers: the features are too large for the learning rate; "
-                    "scale them or lower the rate, and begin anew"
+                    "training diverged (the weights overflowed): the features are too large for the learning rate; "
+                    "scale them or lower the rate, and start again"
                 )
             self._forget()
         return self
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """For calls that learn, one at a time. What a call that fails has already set is taken back."""
+        """Allow one training call at a time. If it fails, its changes are undone."""
         with self._turns.alone():
             before = dict(self.__dict__)
             try:
                 yield
             except BaseException:
-                for name in self.__dict__.keys() - before.keys():  # never all, or who comes now would find no turns
+                for name in self.__dict__.keys() - before.keys():  # never all: other threads need `_shared_turns`
                     del self.__dict__[name]
                 self.__dict__.update(before)
                 raise
 
     @property
     def _turns(self) -> Turns:
-        """By which threads look at it and change it. No copy has it, and none before it learns."""
+        """The lock for reading and changing the classifier. Copies do not have it, nor classifiers before training."""
         turns: Turns | None = self.__dict__.get("_shared_turns")
         if turns is None:
-            turns = self.__dict__.setdefault("_shared_turns", Turns())  # one for all, if several come at once
+            turns = self.__dict__.setdefault("_shared_turns", Turns())  # the same for all threads
         return turns
 
     def _begin(self, matrix: Any, y: ArrayLike, classes: ArrayLike | None) -> None:
@@ -206,11 +206,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = 1
 
     def _growing(self) -> GrowingLearner:
-        """The learner as one that learns block by block, and from new classes."""
+        """Return the learner, which can be trained block by block, and accepts new classes."""
         return cast(GrowingLearner, self._learner)
 
     def _meet(self, found: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.int32]:
-        """Makes room for classes that are new; the labels' numbers, by all classes instead of those just found."""
+        """Add new classes, and return the numbers of the labels among all classes."""
         try:
             kinds = {self.classes_.dtype.kind, found.dtype.kind}
             if kinds & set("US") and kinds & set("iufb"):
@@ -218,15 +218,14 @@ class Classifier(ClassifierMixin, BaseEstimator):
             classes = np.unique(np.concatenate([self.classes_, found]))
         except TypeError:
             raise DataError(
-                f"the labels {found.tolist()} are of another kind than the classes known so far, "
-                f"{self.classes_.tolist()}"
+                f"the labels {found.tolist()} have another type than the known classes, {self.classes_.tolist()}"
             ) from None
         if len(classes) > len(self.classes_):
             places = classes.searchsorted(self.classes_).tolist()
             self._growing().grow(features=self._learner.features, classes=len(classes), places=places)
             self.classes_ = classes
-        anew: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[numbers]
-        return anew
+        renumbered: NDArray[np.int32] = self.classes_.searchsorted(found).astype(np.int32)[numbers]
+        return renumbered
 
     def _settings(self, importance: float | None) -> Settings:
         try:
@@ -235,13 +234,13 @@ class Classifier(ClassifierMixin, BaseEstimator):
             raise SettingsError(self.words.get(error.name, error.name), error.problem) from None
 
     def _pass_settings(self) -> dict[str, Any]:
-        """The settings of what learns in passes."""
+        """Return the settings about passes."""
         for name in ("shuffle", "early_stopping", "warm_start"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise SettingsError(name, f"must be True or False, not {getattr(self, name)!r}")
         if self.early_stopping and self.validation_fraction == 0:
             raise SettingsError(
-                "validation_fraction", "must be greater than 0 for early_stopping to have rows to look at"
+                "validation_fraction", "must be greater than 0 for early_stopping, which needs held-out rows"
             )
         stops = self.early_stopping or self.tol is not None
         return {
@@ -259,7 +258,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if X_val is None or y_val is None:
             raise DataError("X_val and y_val belong together; one of them is missing")
         if not self.early_stopping:
-            raise SettingsError("early_stopping", "must be True for X_val and y_val to be of use")
+            raise SettingsError("early_stopping", "must be True if X_val and y_val are given")
         matrix = self._validate(X_val, reset=False)
         numbers = known_classes(classes, self._validate_labels(y_val, matrix.shape[0]), matrix.shape[0])
         if numbers is None:
@@ -267,7 +266,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return Block.of(as_matrix(matrix, learner.dtype), numbers)
 
     def _check_class_weight(self, classes: NDArray[Any] | None) -> None:
-        """Classes that are not known yet, as in partial_fit, may have weights, but cannot be balanced."""
+        """Check `class_weight`. Without known classes, as in partial_fit, it cannot be "balanced"."""
         weights = self.class_weight
         if weights is None or (isinstance(weights, str) and weights == "balanced" and classes is not None):
             return
@@ -296,7 +295,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             of_class = np.array([self.class_weight.get(label, 1.0) for label in classes.tolist()], np.float64)
         else:
             counts = np.bincount(numbers, weights, minlength=len(classes))
-            # A class without weight has none either way.
+            # A class of weight 0 keeps weight 0.
             of_class = counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0))
         by_class: NDArray[np.float64] = of_class[numbers]
         return by_class if weights is None else weights * by_class
@@ -304,7 +303,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _warn(self) -> None:
         if self.history_.stopped == "interrupted":
             warnings.warn(
-                f"Training was interrupted after {self.n_iter_} whole passes; the model so far is kept.",
+                f"Training was interrupted after {self.n_iter_} complete passes; the model so far is kept.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -312,33 +311,33 @@ class Classifier(ClassifierMixin, BaseEstimator):
             warnings.warn(problem, ConvergenceWarning, stacklevel=4)
 
     def _unfinished(self) -> str | None:
-        """Why more could be learned from the same rows, and what to do; None where nothing speaks for it."""
+        """Return why training is not finished, and what to do; None if it is finished."""
         stopped, nears_an_optimum = self.history_.stopped, self._learner.settings.traits.nears_an_optimum
         if stopped == "converged" and nears_an_optimum:
             return (
-                f"After {self.n_iter_} passes nothing changes any more, and the optimum is not as near as tol says. "
-                "Raise tol, or scale the features."
+                f"After {self.n_iter_} passes nothing changes any more, but training has not converged to tol. Raise "
+                "tol, or scale the features."
             )
         if stopped == "epochs" and nears_an_optimum:
             return (
-                f"After max_iter={self.max_iter} passes the optimum is not as near as tol says. Raise max_iter or tol, "
-                "or scale the features."
+                f"After max_iter={self.max_iter} passes training has not converged to tol. Raise max_iter or tol, or "
+                "scale the features."
             )
         if stopped == "epochs" and getattr(self, "tol", None) is not None:
             return (
-                f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None to "
-                "say that so many passes are meant."
+                f"The loss was still falling after max_iter={self.max_iter} passes. Raise max_iter, or set tol=None "
+                "if you want exactly this number of passes."
             )
         return None
 
     def __copy__(self) -> Self:
-        """A copy that learns on its own."""
+        """Return an independent copy."""
         twin: Self = object.__new__(type(self))
         twin.__dict__.update(self.__getstate__())
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a pickle has: a learner of its own, which nobody changes while it is written."""
+        """Return the state for a copy or a pickle, with its own learner."""
         with self._turns:
             state: dict[str, Any] = dict(super().__getstate__())
             if "_learner" in state:
@@ -428,7 +427,7 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64
 
 
 def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArray[np.int32] | None:
-    """The numbers of the labels' classes, if there is a label for each row and all are known."""
+    """Return the class numbers of the labels, or None if a label is missing or unknown."""
     labels = np.asarray(labels)
     if labels.shape != (rows,):
         return None
@@ -441,7 +440,7 @@ def known_classes(classes: NDArray[Any], labels: ArrayLike, rows: int) -> NDArra
 
 
 def one_of(name: str, value: Any, known: Collection[str]) -> str:
-    """The value, which must be among those known."""
+    """Return the value, or raise an error if it is unknown."""
     if not isinstance(value, str) or value not in known:
         raise SettingsError(
             name, f"must be one of {', '.join(map(repr, known))}, not {value!r}." + did_you_mean(str(value), known)
@@ -450,12 +449,12 @@ def one_of(name: str, value: Any, known: Collection[str]) -> str:
 
 
 def plain_number(value: Any) -> Any:
-    """NumPy's numbers as Python's."""
+    """Return a NumPy number as a Python number."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from what scikit-learn allows: a number, a generator, or None for one that differs each time."""
+    """Return a seed from a number, a generator, or None for a random one, as in scikit-learn."""
     if random_state is None:
         return int(np.random.default_rng().integers(LARGEST_SEED))
     if isinstance(random_state, np.random.RandomState):

@@ -1,4 +1,4 @@
-"""What the linear classifiers share that have an optimum: solvers that look at all rows, or gradient steps online."""
+"""The base of the linear classifiers with solvers, which use all rows at once or make online gradient steps."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SCHEDULES = {"constant": "constant", "invscaling": "sqrt", "optimal": "inverse",
 USUAL_SCHEDULE = "adagrad"
 USUAL_C = 1.0
 ALPHA_IN_PARTS = 1e-4
-"""For partial_fit, which does not know how many rows will come."""
+"""The default for partial_fit, which does not know the number of rows."""
 
 
 def learns_online(estimator: GradientClassifier) -> bool:
     if estimator.solver != "online":
         raise AttributeError(
-            f"solver={estimator.solver!r} looks at all rows at once; for partial_fit, which sees some after the other, "
-            "set solver='online'"
+            f"solver={estimator.solver!r} needs all rows at once; for partial_fit, which gets them in parts, set "
+            "solver='online'"
         )
     return True
 
@@ -38,7 +38,7 @@ class GradientClassifier(LinearClassifier):
     learning_rate: str | None
     eta0: float | None
 
-    def fit(  # type: ignore[override]  # in the order of scikit-learn's classes, whose place they take
+    def fit(  # type: ignore[override]  # parameters in the order of scikit-learn
         self,
         X: Any,
         y: ArrayLike,
@@ -51,8 +51,8 @@ class GradientClassifier(LinearClassifier):
         """Learn from the rows of X and their labels y.
 
         `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`; the
-        solver "dual" starts from none. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val`
-        where they are given, else on a share `validation_fraction` of the rows, taken at random.
+        solver "dual" does not support them. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val`
+        if they are given, else on a random share `validation_fraction` of the rows.
         """
         self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
         with self._turns.alone():
@@ -63,10 +63,10 @@ class GradientClassifier(LinearClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from some more rows, once each, in the order given; only with `solver="online"`.
+        """Train on more rows, once each, in the given order; only with `solver="online"`.
 
-        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels. `classes` lists the classes that are already known.
+        Parameters that change after the first call have no effect.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
@@ -77,7 +77,7 @@ class GradientClassifier(LinearClassifier):
         return chosen
 
     def _step_settings(self, importance: float | None) -> dict[str, Any]:
-        """How far steps go, and what large weights cost."""
+        """Return the settings of the learning rate and the penalty."""
         strength = 0.0 if self.penalty is None else strength_of(self.C, self.alpha, importance)
         chosen = {"penalty": self.penalty, "strength": strength, "eta": self.eta0}
         learning_rate = self.learning_rate
@@ -91,12 +91,12 @@ class GradientClassifier(LinearClassifier):
 
 
 def first_rate(strength: float) -> float:
-    """Bottou's first step for the schedule that falls as 1/t: the size of a typical weight under the penalty."""
+    """Return Bottou's initial learning rate for the 1/t schedule: the size of a typical weight under the penalty."""
     return float(strength) ** -0.25 if isinstance(strength, int | float | np.number) and strength > 0 else 1.0
 
 
 def strength_of(C: Any, alpha: float | None, importance: float | None) -> float:
-    """`alpha` where it is given, else 1 / (C · the sum of the sample weights), where that sum is known."""
+    """Return `alpha` if it is given, else 1 / (C · the sum of the sample weights), if that sum is known."""
     if alpha is not None:
         return alpha
     if not isinstance(C, int | float | np.number) or not C > 0:
@@ -104,5 +104,7 @@ def strength_of(C: Any, alpha: float | None, importance: float | None) -> float:
     if importance is not None:
         return 1 / (float(C) * importance)
     if C != USUAL_C:
-        raise SettingsError("C", "says little to partial_fit, which does not know how many rows will come; set alpha")
+        raise SettingsError(
+            "C", "cannot be used by partial_fit, which does not know the number of rows; set alpha instead"
+        )
     return ALPHA_IN_PARTS

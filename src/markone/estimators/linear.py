@@ -1,4 +1,4 @@
-"""What the linear classifiers share: weights, and steps that can be taken one block at a time."""
+"""The base of the linear classifiers: weights, and training block by block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LinearClassifier(Classifier):
     tie: str
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        """The settings that differ from class to class; `importance` is that of all examples, where it is known."""
+        """Return the settings of this class. `importance` is the sum of the sample weights, if it is known."""
         raise NotImplementedError
 
     def _all_settings(self, importance: float | None) -> dict[str, Any]:
@@ -51,24 +51,24 @@ class LinearClassifier(Classifier):
         """Learn from the rows of X and their labels y.
 
         `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
-        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a share
-        `validation_fraction` of the rows, taken at random.
+        `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` if they are given, else on a random share
+        `validation_fraction` of the rows.
         """
         return self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from some more rows, once each, in the order given.
+        """Train on more rows, once each, in the given order.
 
-        Unlike scikit-learn's classes, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels. `classes` lists the classes that are already known.
+        Parameters that change after the first call have no effect.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
     @property
     def coef_(self) -> NDArray[Any]:
-        """The weights: a row for each class, or one row where there are two classes."""
+        """The weights: a row for each class, or one row for two classes."""
         return self._read()[0]
 
     @property
@@ -77,7 +77,7 @@ class LinearClassifier(Classifier):
         return self._read()[1]
 
     def weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """`coef_` and `intercept_` of the averaged or of the last weights, whichever `average` says to use."""
+        """Return `coef_` and `intercept_` of the averaged or of the last weights; None means as `average` says."""
         check_is_fitted(self)
         with self._turns:
             return self._weights(averaged)
@@ -94,7 +94,7 @@ class LinearClassifier(Classifier):
             with self._turns:
                 read = self._read_weights = self._weights()
             for array in read:
-                array.setflags(write=False)  # a change here would change no prediction
+                array.setflags(write=False)  # changing this copy would not change predictions
         return read
 
     def _forget(self) -> None:
@@ -102,19 +102,19 @@ class LinearClassifier(Classifier):
 
 
 def starting_at(coef: ArrayLike | None, intercept: ArrayLike | None) -> Callable[[Learner], None] | None:
-    """What lets a learner start at these weights, if there are any."""
+    """Return a function that sets the initial weights of a learner, or None if there are none."""
     if coef is None and intercept is None:
         return None
     return partial(start_at, coef=coef, intercept=intercept)
 
 
 def start_at(linear: Learner, coef: ArrayLike | None, intercept: ArrayLike | None) -> None:
-    """Puts weights in scikit-learn's shapes where learning is to start."""
+    """Set the initial weights of a learner, given in the shapes of scikit-learn."""
     if linear.settings.family.has_multipliers:
-        raise DataError("coef_init and intercept_init are for learners that go on from weights")
+        raise DataError("coef_init and intercept_init are only for solvers that can start from weights")
     linear = cast(Linear | BatchLearner, linear)
     if linear.time > 0:
-        raise DataError("coef_init and intercept_init are for a first fit; warm_start has weights to start from")
+        raise DataError("coef_init and intercept_init are only for a first fit; warm_start already has weights")
     matrix = np.zeros((linear.features, linear.columns)) if coef is None else np.atleast_2d(np.asarray(coef)).T
     bias = np.zeros(linear.columns) if intercept is None else np.atleast_1d(np.asarray(intercept))
     if matrix.shape != (linear.features, linear.columns):

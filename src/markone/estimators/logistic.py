@@ -13,32 +13,31 @@ from markone.model.settings import Settings
 
 
 class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
-    """Logistic regression: probabilities, for two classes or (softmax) many.
+    """Logistic regression for two classes, or softmax regression for more.
 
-    Takes the place of `sklearn.linear_model.LogisticRegression` and, with `solver="online"`, of
-    `SGDClassifier(loss="log_loss")`. What is made small is the mean loss + `alpha` · penalty; the intercept costs
-    nothing.
+    It can replace `sklearn.linear_model.LogisticRegression` and, with `solver="online"`,
+    `SGDClassifier(loss="log_loss")`. It minimises the mean loss + `alpha` · penalty. The intercept has no penalty.
 
     Parameters
     ----------
     penalty
-        What large weights cost: "l2", half the sum of their squares; "l1", that of their absolute values, which makes
-        many of them 0; or None.
+        The regularisation: "l2", half the sum of the squared weights; "l1", the sum of their absolute values, which
+        makes many weights 0; or None.
     C, alpha
-        How little they cost, as scikit-learn has it, or how much: `alpha` is 1 / (C · the sum of the sample weights)
-        unless it is given. `partial_fit`, which cannot know that sum, takes 0.0001.
+        The strength of the penalty: `C` is its inverse, as in scikit-learn. `alpha` is 1 / (C · the sum of the sample
+        weights) unless it is given. `partial_fit`, which does not know this sum, uses 0.0001.
     solver
-        "newton" goes to the optimum in few steps; "ascent" is the lectures' batch gradient, a step of which looks at
-        all rows; "online" takes a step at each row, and can learn from more rows later.
+        "newton" reaches the optimum in few steps; "ascent" is the batch gradient of the lectures, which uses all rows
+        for each step; "online" makes a step at each row, and supports `partial_fit`.
     tol, max_iter
-        Stop when no slope of the objective is steeper than `tol`, at the latest after so many steps. Of the solver
-        "online", as for `Perceptron`.
+        Stop when no partial derivative of the objective is larger than `tol`, at the latest after `max_iter` steps. For
+        the solver "online", as for `Perceptron`.
     eta0
-        The rate of "ascent", and the first one of "online". By default that of "ascent" is the largest that is safe.
+        The learning rate of "ascent", or the initial rate of "online". The default of "ascent" is the largest safe one.
     learning_rate, average, shuffle, n_iter_no_change
-        Only of "online". How the rate falls: "optimal" as 1/t from a start that suits alpha; "constant" at eta0;
-        "invscaling" as eta0/√t; "adagrad", the usual one, with eta0 and a rate for each weight. All else as for
-        `Perceptron`.
+        Only for "online". The schedule of the learning rate: "optimal", 1/t from a start that depends on alpha;
+        "constant", eta0; "invscaling", eta0/√t; or "adagrad", the default, with a rate for each weight. The others as
+        for `Perceptron`.
     fit_intercept, random_state, tie, early_stopping, validation_fraction, class_weight, warm_start, verbose
         As for `Perceptron`.
 

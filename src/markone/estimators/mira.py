@@ -10,12 +10,12 @@ from markone.estimators.linear import LinearClassifier
 class MIRA(LinearClassifier):
     """The margin-infused relaxed algorithm: the smallest change that makes the right class win by 1, capped at C.
 
-    Takes the place of `sklearn.linear_model.PassiveAggressiveClassifier`: for two classes it is PA-I.
+    It can replace `sklearn.linear_model.PassiveAggressiveClassifier`. For two classes, it is PA-I.
 
     Parameters
     ----------
     C
-        The longest step; `inf` for no cap. Smaller is calmer on noisy data.
+        The largest step; `inf` for no limit. Smaller values suit noisy data.
     fit_intercept, max_iter, tol, n_iter_no_change, shuffle, random_state, average, tie, early_stopping
         As for `Perceptron`.
     validation_fraction, class_weight, warm_start, verbose

@@ -17,31 +17,31 @@ SOLVERS = ("adam", "adagrad", "sgd")
 
 
 class MLP(ProbabilisticClassifier):
-    """The multi-layer perceptron: one or two hidden layers and a softmax, taught by mini-batches.
+    """The multi-layer perceptron: one or two hidden layers and a softmax, trained with mini-batches.
 
-    Takes the place of `sklearn.neural_network.MLPClassifier`. It computes in 32-bit floats, whatever X has. Sparse rows
-    are never made dense, and cost what is not 0 in them.
+    It can replace `sklearn.neural_network.MLPClassifier`. It always computes with 32-bit floats. Sparse rows stay
+    sparse, and zeros cost no time.
 
     Parameters
     ----------
     hidden_layer_sizes
         The sizes of the hidden layers, one or two.
     activation
-        What a hidden unit makes of its sum: "relu", "tanh" or "logistic".
+        The activation function of the hidden units: "relu", "tanh" or "logistic".
     solver
-        How steps are taken: "adam", "adagrad" or "sgd", which has no momentum.
+        The optimizer: "adam", "adagrad" or "sgd" (without momentum).
     alpha
-        What large weights cost, as for scikit-learn's class: a batch pays alpha / 2 times their squares once, and not
-        for each of its rows. A feature that no row of the batch has pays nothing.
+        The strength of the l2 penalty, as in scikit-learn: alpha / 2 times the squared weights, once for each batch,
+        not for each row. Features that do not occur in the batch have no penalty.
     batch_size
-        How many rows make a step; "auto" for 64.
+        The number of rows of a mini-batch; "auto" means 64.
     learning_rate_init
-        How far a step goes. None for 0.001 with "adam", 0.05 with "adagrad" and 0.1 with "sgd".
+        The learning rate. None means 0.001 for "adam", 0.05 for "adagrad" and 0.1 for "sgd".
     max_iter, tol, n_iter_no_change
-        Stop after `max_iter` passes, or, where `tol` is given, when the loss (with `early_stopping` the held-out
-        accuracy) has not got better by `tol` in `n_iter_no_change` passes.
+        Stop after `max_iter` passes or, if `tol` is given, when the loss (with `early_stopping` the held-out accuracy)
+        has not improved by `tol` in `n_iter_no_change` passes.
     dropout
-        The share of hidden units that are left out at random at each step of learning.
+        The share of hidden units that are randomly left out at each training step.
     shuffle, random_state, early_stopping, validation_fraction, class_weight, warm_start, verbose
         As for `Perceptron`.
 
@@ -124,7 +124,7 @@ class MLP(ProbabilisticClassifier):
     ) -> Self:
         """Learn from the rows of X and their labels y.
 
-        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` where they are given, else on a
+        With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` if they are given, else on a
         share `validation_fraction` of the rows, taken at random.
         """
         return self._fit(X, y, sample_weight, X_val, y_val)
@@ -132,10 +132,10 @@ class MLP(ProbabilisticClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from some more rows, once each, in the order given.
+        """Train on more rows, once each, in the given order.
 
-        Unlike with scikit-learn's class, new labels may come with any call; `classes` announces those known beforehand.
-        The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels. `classes` lists the classes that are already known.
+        Parameters that change after the first call have no effect.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
@@ -173,7 +173,7 @@ class MLP(ProbabilisticClassifier):
 
 
 def sizes_of(sizes: Any) -> Any:
-    """What scikit-learn takes for sizes of layers, as a tuple of Python's numbers or else as it is."""
+    """Return the sizes of layers as a tuple of Python numbers, or without changes if they are not sizes."""
     if isinstance(sizes, np.ndarray | list | tuple):
         return tuple(plain_number(size) for size in np.asarray(sizes).reshape(-1))
     return plain_number(sizes)

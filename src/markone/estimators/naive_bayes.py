@@ -25,30 +25,31 @@ LARGEST_CATEGORY = 2**24
 
 
 class NaiveBayes(ProbabilisticClassifier):
-    """Naive Bayes: one pass that counts, and probabilities.
+    """Naive Bayes, which counts in one pass, and has probabilities.
 
-    Takes the place of `MultinomialNB`, `BernoulliNB`, `GaussianNB` and `CategoricalNB` of `sklearn.naive_bayes`, and of
-    all of them together on a table whose columns are of several kinds.
+    It can replace `MultinomialNB`, `BernoulliNB`, `GaussianNB` and `CategoricalNB` of `sklearn.naive_bayes`. It can
+    also combine them on a table with several kinds of columns.
 
     Parameters
     ----------
     likelihood
-        What the columns are: "multinomial", how often a word occurs; "bernoulli", whether it does; "gaussian", a
-        measurement; "categorical", the number of a category, from 0. Or a list with the kind of each column.
+        The kind of the columns: "multinomial" for counts of words; "bernoulli" for whether a word occurs; "gaussian"
+        for measurements; "categorical" for numbers of categories, starting with 0. Or a list with a kind per column.
     alpha
-        What is added to each count (Laplace); 0 is maximum likelihood, by which an event that a class has not seen is
-        impossible in it, and infinite odds are possible. Where every class is impossible the prior decides.
+        The number that is added to each count (Laplace smoothing). 0 is maximum likelihood: an event that never occurs
+        in a class is then impossible in it, and odds may be infinite. If every class is impossible, the prior decides.
     interpolation
-        From 0 to 1, instead of `alpha`: how much of a class's own estimate is mixed with that of all classes together.
+        The weight, from 0 to 1, of the class's own estimate in a mixture with the estimate of all classes together. It
+        is used instead of `alpha`.
     fit_prior
-        Whether classes are as probable as they are frequent; else all are alike.
+        Whether the priors are the frequencies of the classes. Otherwise they are uniform.
     class_prior
-        How probable they are, in the order of `classes_`, instead.
+        The priors, in the order of `classes_`.
     binarize
-        Features of the kind "bernoulli" are there where they are greater than this; None where they are not 0.
+        A "bernoulli" feature counts as present if it is greater than this; with None, if it is not 0.
     var_smoothing
         This share of the largest variance of all "gaussian" columns is added to all variances. Unlike in scikit-learn,
-        that variance is of the rows by their weights, and of all rows that `partial_fit` has seen.
+        this variance uses the sample weights, and all rows that `partial_fit` has seen.
 
     Examples
     --------
@@ -90,10 +91,10 @@ class NaiveBayes(ProbabilisticClassifier):
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Count some more rows: in the end the same as if all had been counted at once.
+        """Count more rows. The result is the same as if all rows had been counted at once.
 
-        Unlike scikit-learn's classes, new labels and new categories may come with any call; `classes` announces those
-        known beforehand. The parameters are those of the first call.
+        Unlike in scikit-learn, every call may contain new labels and categories. `classes` lists the classes that are
+        already known. Parameters that change after the first call have no effect.
         """
         with self._changing():
             if hasattr(self, "_learner") and isinstance(self._layout, Mixed):
@@ -101,7 +102,7 @@ class NaiveBayes(ProbabilisticClassifier):
             return self._partial_fit(X, y, classes, sample_weight)
 
     def merge(self, other: NaiveBayes) -> Self:
-        """Add what another has counted, of the same columns: the same as if this one had counted it, too."""
+        """Add the counts of another classifier of the same columns, as if this one had counted its rows, too."""
         check_is_fitted(self)
         check_is_fitted(other)
         with other._turns:

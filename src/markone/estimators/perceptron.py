@@ -10,38 +10,38 @@ from markone.estimators.linear import LinearClassifier
 class Perceptron(LinearClassifier):
     """The perceptron, averaged by default: on each mistake, add the example to the weights of its class.
 
-    Takes the place of `sklearn.linear_model.Perceptron`. With more than two classes it is one multiclass perceptron
-    (the right class up, the winner down), not one classifier for each class against the rest.
+    It can replace `sklearn.linear_model.Perceptron`. For more than two classes, it is one multiclass perceptron, which
+    moves the right class and the wrong winner, not one classifier for each class against the rest.
 
     Parameters
     ----------
     penalty, alpha
-        What large weights cost: None, "l2" or "l1", and how much.
+        The regularisation, None, "l2" or "l1", and its strength.
     fit_intercept
         Learn a bias.
     max_iter, tol, n_iter_no_change
-        Stop after `max_iter` passes, when a pass makes no mistake, or, where `tol` is given, when the loss (with
-        `early_stopping` the held-out accuracy) has not got better by `tol` in `n_iter_no_change` passes. The
-        perceptron's loss has no scale of its own, so there `tol` is a share of it.
+        Stop after `max_iter` passes, when a pass makes no mistake, or, if `tol` is given, when the loss (with
+        `early_stopping` the held-out accuracy) has not improved by `tol` in `n_iter_no_change` passes. The loss of the
+        perceptron has no natural scale, so `tol` is relative to it.
     shuffle, random_state
-        Visit the rows in a new random order in each pass; the same order for the same number. None for one that
-        differs each time.
+        Visit the rows in a new random order in each pass. The same number gives the same order, and None a different
+        one each time.
     eta0
         The learning rate. Without a penalty it only scales the weights.
     average
-        Use the average of all weight vectors met in training.
+        Use the average of all weight vectors during training.
     tie
-        What a score of 0 means: "negative" the first class, "positive" the second, "error" a mistake whatever the
-        label while learning, and the first class in predictions.
+        The meaning of a score of 0: "negative" is the first class, "positive" the second, and "error" is a mistake for
+        both labels in training, and the first class in predictions.
     form
         The step on a mistake: "label" for eta0·y·x, "difference" for eta0·(y - f(x))·x, which goes twice as far.
     early_stopping, validation_fraction
-        Keep a share of the rows apart, stop by their accuracy, and restore the best weights.
+        Hold out a share of the rows, stop when their accuracy no longer improves, and restore the best weights.
     class_weight
-        How much the examples of each class count: None, a dict, or "balanced", so that all classes have the same
-        weight, sample weights included.
+        The weight of each class: None, a dict, or "balanced", which gives all classes the same total weight, including
+        sample weights.
     warm_start
-        Go on from the last fit.
+        Continue from the last fit.
     verbose
         Show progress.
 

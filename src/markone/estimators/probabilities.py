@@ -1,4 +1,4 @@
-"""What the classifiers share whose scores have probabilities as their softmax."""
+"""The base of the classifiers whose probabilities are the softmax of the scores."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class ProbabilisticClassifier(Classifier):
     """The base of the classifiers that have probabilities."""
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of each class's probability, exact where the probability itself would round to 0."""
+        """Return the logarithm of each probability. It is exact even if the probability itself would round to 0."""
         scores = self._scores(X)
         if len(self.classes_) < 2:
             return np.zeros_like(scores, np.float64)
         return log_probabilities(scores)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class, in the order of `classes_`."""
+        """Return the probability of each class, in the order of `classes_`."""
         return np.exp(self.predict_log_proba(X))

@@ -20,32 +20,31 @@ ONLY_ONLINE = ("alpha", "learning_rate", "eta0", "average")
 
 
 class LinearSVM(GradientClassifier):
-    """The linear support vector machine: ½‖w‖² + C · the sum of the losses is made small.
+    """The linear support vector machine, which minimises ½‖w‖² + C · the sum of the losses.
 
-    Takes the place of `sklearn.svm.LinearSVC` and, with `solver="online"`, of `SGDClassifier(loss="hinge")`. The
-    intercept is the weight of a feature that is always 1, and part of ‖w‖² (not if learned online).
+    It can replace `sklearn.svm.LinearSVC` and, with `solver="online"`, `SGDClassifier(loss="hinge")`. The intercept is
+    the weight of a feature that is always 1, and part of ‖w‖² (except with `solver="online"`).
 
     Parameters
     ----------
     loss
-        What a margin m below 1 costs: 1 - m ("hinge"), or its square ("squared_hinge").
+        The loss of a margin m below 1: 1 - m ("hinge"), or its square ("squared_hinge").
     C
-        How much it costs; `inf` allows no margin below 1, and is an error where the data are not separable.
+        The weight of the losses. `inf` is a hard margin: no margin may be below 1, and inseparable data are an error.
     multi_class
-        With more than two classes, "crammer_singer": the margin is that of the right class over the best wrong one; or
-        "ovr": one machine for each class against the rest.
+        For more than two classes: "crammer_singer", where the margin is the difference between the right class and the
+        best wrong class; or "ovr", one machine for each class against the rest.
     solver
-        "dual" comes as near to the optimum as `tol` says; "online" takes a step at each row, and can learn from more
-        rows later.
+        "dual" converges to the optimum up to `tol`; "online" makes a step at each row, and supports `partial_fit`.
     tol, max_iter
-        Stop when the objective is at most the share `tol` above the smallest (the duality gap proves it), at the latest
-        after so many passes. Of the solver "online", as for `Perceptron`.
+        Stop when the relative duality gap is at most `tol`, which proves that the objective is as close to the optimum;
+        at the latest after `max_iter` passes. For the solver "online", as for `Perceptron`.
     penalty, alpha, learning_rate, eta0, average
-        Only of "online": what large weights cost, "l2", "l1" or None, and how much: mean loss + `alpha` · penalty is
-        made small, with 1 / (C · the sum of the sample weights) for `alpha` unless it is given. How the rate falls, as
-        for `LogisticRegression`.
+        Only for "online", which minimises the mean loss + `alpha` · penalty. The penalty is "l2", "l1" or None, and
+        `alpha` is 1 / (C · the sum of the sample weights) unless it is given. The learning rate is as for
+        `LogisticRegression`.
     warm_start
-        Go on from the last fit: on the same rows, for another C, that is much quicker.
+        Continue from the last fit. This is much faster for the same rows with another C.
     fit_intercept, random_state, shuffle, tie, early_stopping, validation_fraction, n_iter_no_change
         As for `Perceptron`.
     class_weight, verbose
@@ -54,9 +53,9 @@ class LinearSVM(GradientClassifier):
     Attributes
     ----------
     objective_, dual_gap_
-        What was made small, and the share of it by which it may be above the smallest.
+        The value of the objective, and its relative duality gap.
     support_, dual_coef_
-        The numbers of the support vectors among the rows, and how hard each pulls at each row of `coef_`:
+        The row numbers of the support vectors, and the weight of each in each row of `coef_`:
         `dual_coef_ @ X[support_]` is `coef_`, to within `tol`.
 
     Examples
@@ -102,30 +101,30 @@ class LinearSVM(GradientClassifier):
 
     @property
     def objective_(self) -> float:
-        """What was made small: ½‖w‖² + C · the sum of the losses."""
+        """The value of the objective, ½‖w‖² + C · the sum of the losses."""
         objective = self._solved("objective_").course().objective
         return float("inf") if objective is None else objective
 
     @property
     def dual_gap_(self) -> float:
-        """The share of the objective by which it may be above the smallest."""
+        """The relative duality gap: the largest possible distance to the optimum, as a share of the objective."""
         gap = self._solved("dual_gap_").course().gap
         return float("inf") if gap is None else gap
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """The numbers of the support vectors among the rows."""
+        """The row numbers of the support vectors."""
         return self._solved("support_").support.rows
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
-        """How hard each support vector pulls at each row of `coef_`."""
+        """The weight of each support vector in each row of `coef_`."""
         return self._solved("dual_coef_").support.pulls.T
 
     def _solved(self, name: str) -> Dual:
         learner: Learner | None = self.__dict__.get("_learner")
         if learner is None or not learner.settings.family.has_multipliers:
-            raise AttributeError(f"{name} is there after fit with solver='dual'")
+            raise AttributeError(f"{name} only exists after fit with solver='dual'")
         return cast(Dual, learner)
 
     # ---- what the parameters mean

@@ -1,4 +1,4 @@
-"""Turns: threads that share an estimator look at it together, and change it one at a time while nobody looks."""
+"""A read-write lock for threads that share an estimator: many may read it, or one may change it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from types import TracebackType
 
 
 class Turns:
-    """`with turns:` looks, `with turns.alone():` changes.
+    """`with turns:` is for reading, `with turns.alone():` for changing.
 
-    Who changes closes the door, waits until all who look are out, and opens it again when all is changed; so neither
-    waits for ever. To look while one looks already may wait for ever, and is not done; to change or to look while one
-    changes is.
+    A thread that changes the estimator stops new readers, waits for the current ones, and lets them in again when it
+    has finished, so no thread waits forever. Inside `alone`, a thread may read and change. Inside a read, it must
+    not read again, since that could wait forever.
     """
 
     def __init__(self) -> None:
         self._door = threading.RLock()
-        self._inside: list[None] = []  # as long as there are who look; a list's ends are changed in one step
+        self._inside: list[None] = []  # one entry per reader; append and pop are atomic
         self._awaited = False
         self._left = threading.Event()
 
@@ -50,7 +50,7 @@ class Turns:
 
 
 class Alone:
-    """Behind a door that is closed to others."""
+    """The context in which one thread changes the estimator."""
 
     __slots__ = ("_turns",)
 

@@ -1,4 +1,4 @@
-"""Comparing: all rules and some contrasts on the same rows, what the numbers show, and which one to use."""
+"""Comparing rules and baselines on the same rows, and recommending one."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ from markone.theory.advice import advice, certificate_of
 
 @dataclass(frozen=True, repr=False)
 class Contender(Brief):
-    """What one way to learn came to."""
+    """The results of one way to learn."""
 
     name: str
     rule: str | None
-    """The rule, where it is one of Markone's."""
+    """The rule of Markone, or None for a baseline."""
     validation: Validation
     seconds: float
-    """How long learning took, as the mean of the folds, features not counted."""
+    """The time of training without features, as the mean of the folds."""
     passes: float | None
-    """How many passes were made, likewise."""
+    """The number of passes, as the mean of the folds."""
     bytes: int | None
-    """The size of the model's file."""
+    """The size of the model file."""
     has_probabilities: bool
     calibration: Calibration | None
-    """How far its probabilities are off."""
+    """The calibration of its probabilities."""
     log_loss: float | None
     settings: dict[str, Any] = field(default_factory=dict)
-    """What `train` is told to learn so; where it was tuned, without what was chosen in each fold."""
+    """The settings for `train`, without those that were tuned in each fold."""
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
-        """Whether each row was classified rightly, in their order, when it was tested first."""
+        """Whether each row was classified correctly in the first repeat, in the order of the rows."""
         folds = [fold for fold in self.validation.folds if fold.repeat == 1]
         order = np.argsort(np.concatenate([fold.rows for fold in folds]))
         return np.concatenate([fold.predicted == fold.truth for fold in folds])[order]
@@ -80,7 +80,7 @@ class Contender(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Failure(Brief):
-    """A way that cannot learn from these data."""
+    """A rule or baseline that cannot be trained on these data."""
 
     name: str
     reason: str
@@ -88,28 +88,28 @@ class Failure(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Brief):
-    """Ways to learn, side by side. Printed, it is a table and a verdict."""
+    """The results of several rules and baselines. When printed, it shows a table and a verdict."""
 
     source: str
-    """What the rows are from."""
+    """The name of the data."""
     rows: int
     classes: list[Label]
     design: str
-    """How rows were divided, in words."""
+    """How the rows were split, in words."""
     contenders: list[Contender]
     """The most accurate first."""
     tests: list[PairTest]
-    """Of each contender and the next, by exact McNemar tests."""
+    """Exact McNemar tests of each contender and the next."""
     verdict: str
-    """Which one to use, in plain words."""
+    """Which rule to use, in words."""
     failures: list[Failure]
-    """Those that could not learn from these data, and why."""
+    """The rules and baselines that could not be trained, with the reasons."""
     seconds: float
-    """How long all of it took."""
+    """The time of the whole comparison."""
     feature_seconds: float
-    """How long making features took, as the mean of the folds."""
+    """The time of making features, as the mean of the folds."""
     theory: str = ""
-    """Whether a plane separates the classes, in plain words."""
+    """Whether a plane separates the classes, in words."""
     tuned: bool = False
     """Whether settings were chosen in each fold."""
     remarks: list[str] = field(default_factory=list)
@@ -121,7 +121,7 @@ class Comparison(Brief):
 
     @property
     def best(self) -> Contender | None:
-        """The best contender that is one of Markone's rules: `train(source, **best.settings)` learns by it."""
+        """The best contender that is a rule of Markone: `train(source, **best.settings)` uses it."""
         return next((contender for contender in self.contenders if contender.rule is not None), None)
 
     def __getitem__(self, name: str) -> Contender:
@@ -133,7 +133,7 @@ class Comparison(Brief):
         raise KeyError(f"there is no contender {name!r}; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
     def as_dict(self) -> dict[str, Any]:
-        """All but the single predictions, as JSON has it."""
+        """Return everything except the single predictions, for JSON."""
         return {
             "source": self.source,
             "rows": self.rows,
@@ -155,25 +155,25 @@ class Comparison(Brief):
         lines = [f"{self.heading()}.", "", str(self.grid(with_loss=False)), ""]
         if self.tests:
             lines += [str(self.test_grid()), ""]
-        lines += [f"{failure.name} took no part: {failure.reason}" for failure in self.failures]
+        lines += [f"{failure.name} could not be trained: {failure.reason}" for failure in self.failures]
         lines += self.remarks
         if self.failures or self.remarks:
             lines.append("")
         return "\n".join([*lines, *(fill(text, 80) for text in (self.verdict, self.theory) if text)])
 
     def html(self) -> str:
-        """One page that is complete in itself, with pictures where matplotlib is installed."""
+        """Return a self-contained HTML page, with plots if matplotlib is installed."""
         return page_of(self)
 
     def heading(self) -> str:
-        """What was done, in a few words."""
+        """Return a short description of the comparison."""
         return (
             f"{len(self.contenders)} ways to learn from {self.rows:,} rows of {len(self.classes):,} classes, by "
             f"{self.design}"
         )
 
     def grid(self, *, with_loss: bool = True) -> Grid:
-        """A row for each contender."""
+        """Return a table with a row for each contender."""
         heads = [
             "",
             "accuracy",
@@ -201,9 +201,9 @@ class Comparison(Brief):
         ]
 
     def test_grid(self) -> Grid:
-        """A row for each pair of neighbours."""
+        """Return a table of the tests of each contender and the next."""
         return Grid(
-            [["better, and next best", "only it right", "only next right", "p"]],
+            [["better, next best", "only better right", "only next right", "p"]],
             [
                 [f"{test.better}, {test.worse}", f"{test.wins:,}", f"{test.losses:,}", p_in_words(test.p)]
                 for test in self.tests
@@ -240,26 +240,25 @@ def compare(
     progress: Progress | bool | None = None,
     seed: int = 0,
 ) -> Comparison:
-    """Puts all rules, and some ways to learn that are no rules, to the test on the same rows, and says which to use.
+    """Compares rules and some baselines on the same rows, and recommends a rule.
 
-    Features are learned within each fold, once for all rules that use the same.
+    Features are made within each fold, once for all rules that use the same features.
 
     Parameters
     ----------
     source
-        A source, or what `markone.read` takes. Its rows are held in memory.
+        A source, or an argument of `markone.read`. All rows must fit in memory.
     target
-        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+        The target, as for `markone.read`, if `source` is not a source yet.
     rules
-        The names of the rules to compare, all by default: `perceptron`, which is not averaged, `averaged-perceptron`,
-        `mira`, `hinge`, `logistic`, which goes to the optimum, `logistic-online`, `svm`, `naive-bayes` and `mlp`.
+        The names of the rules to compare: `perceptron` (not averaged), `averaged-perceptron`, `mira`, `hinge`,
+        `logistic` (trained to the optimum), `logistic-online`, `svm`, `naive-bayes` and `mlp`. The default is all.
     contrasts
-        Also test the commonest class, 1-nearest-neighbour and a decision tree, from scikit-learn.
+        Also test the most frequent class, 1-nearest-neighbour and a decision tree, from scikit-learn.
     method, folds, repeats, share
-        How rows are divided, as for `validate`.
+        How to split the rows, as for `validate`.
     tune
-        Choose each rule's settings in each fold, by rows held out from those to learn from. The tested rows choose
-        nothing.
+        Choose the settings of each rule in each fold, on held-out training rows. The test rows are not used for this.
     features, functions, threads, memory, progress, seed
         As for `validate`.
 
@@ -293,16 +292,16 @@ def names_of(rules: Iterable[str] | None) -> list[str]:
             known = ", ".join(COMPARED)
             raise SettingsError("rules", f"must be among {known}, not {name!r}.{did_you_mean(str(name), COMPARED)}")
     if not names:
-        raise SettingsError("rules", "must name one at least")
+        raise SettingsError("rules", "must name at least one rule")
     return names
 
 
 class Contest:
-    """Ways to learn, fold after fold on the same rows."""
+    """Tests several ways to learn on the same rows, fold by fold."""
 
     def __init__(self, sample: Sample, plan: Plan, ways: list[Way], tuner: Tuner | None) -> None:
         self.sample, self.plan, self.tuner = sample, plan, tuner
-        # Those with the same features follow each other, so that a fold has only one kind of rows at a time.
+        # Ways with the same features follow each other, so that memory holds the rows of only one spec at a time.
         keys = {way.name: key_of(way.spec, sample) for way in ways}
         first = {key: place for place, key in reversed([*enumerate(keys.values())])}
         self.ways = sorted(ways, key=lambda way: first[keys[way.name]])
@@ -333,8 +332,8 @@ class Contest:
                 self.validations[way.name] = result(self.sample, self.plan, way, self.folds[way.name], [])
 
     def test(self, way: Way, split: Split, *, weigh: bool) -> None:
-        """One way on one division. A rule that cannot learn from these data takes no further part."""
-        # What scikit-learn cannot learn from is a plain ValueError.
+        """Test one way on one split. A way that cannot be trained on these data is not tested again."""
+        # scikit-learn raises ValueError if it cannot learn from the data.
         refusals = MarkoneError if isinstance(way, ByRule) else ValueError
         try:
             if self.tuner is not None and isinstance(way, ByRule):
@@ -348,7 +347,7 @@ class Contest:
         self.folds[way.name].append(fold_of(self.sample, split, answer))
 
     def rows(self, split: Split, spec: Features) -> FoldRows:
-        """The rows of a division, made once for all that have the same features."""
+        """Return the rows of a split, which are made once for all ways with the same features."""
         key = key_of(spec, self.sample)
         if self._made is None or self._made[0] != key:
             start = time.perf_counter()
@@ -371,7 +370,7 @@ class Contest:
             if name in self.validations
         ]
         if not contenders:
-            raise DataError(f"nothing can be learned from these data: {next(iter(self.failures.values()))}")
+            raise DataError(f"no rule can be trained on these data: {next(iter(self.failures.values()))}")
         contenders.sort(key=lambda contender: -contender.validation.mean)
         return Comparison(
             source=self.sample.held.name,
@@ -408,7 +407,7 @@ def contender_of(name: str, rule: str | None, validation: Validation) -> Contend
 
 
 def key_of(spec: Features, sample: Sample) -> str:
-    """What is the same for specs that make the same rows."""
+    """Return a key that is equal for specs that make the same rows."""
     columns = sample.held.columns
     facts = [
         [(column.name, spec.for_column(column).as_dict(full=True)) for column in columns],
@@ -422,7 +421,7 @@ def key_of(spec: Features, sample: Sample) -> str:
 
 @dataclass(frozen=True)
 class Tuner:
-    """Chooses settings in each fold, from rows to learn from alone."""
+    """Chooses settings in each fold, on training rows only."""
 
     features: Any
     functions: Mapping[str, Function] | None

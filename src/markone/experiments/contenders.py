@@ -1,4 +1,4 @@
-"""Ways to learn that can be put to the test: Markone's rules, and whatever has scikit-learn's interface."""
+"""Ways to learn that can be tested: rules of Markone, and estimators with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from markone.model.settings import Settings
 
 ALL_MEASURED = 20
 MEASURED_AGAIN = 1.1
-"""The first passes are all measured on the tested rows, and later ones when there are so many times more of them: who
-makes a thousand passes should not be measured a thousand times."""
+"""The first 20 passes are all measured on the test rows. After a measured pass, the next one has a number that is 1.1
+times larger, so that a thousand passes do not need a thousand measurements."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of learning: predictions for the tested rows, and what they cost."""
+    """The predictions for the test rows, and what the training needed."""
 
     predicted: NDArray[Any]
     probabilities: NDArray[np.float64] | None
     seconds: float
-    """For learning alone, without making features and without tests."""
+    """The time of training, without making features and without tests."""
     history: History | None = None
     bytes: int | None = None
-    """The size of the model's file."""
+    """The size of the model file."""
     settings: dict[str, Any] | None = None
-    """What was chosen for it, where it was tuned."""
+    """The chosen settings, if they were tuned."""
     remark: str | None = None
-    """What one should know about it, in a sentence."""
+    """A remark for the user, in a sentence."""
 
 
 class Way(Protocol):
@@ -56,14 +56,14 @@ class Way(Protocol):
 
     @property
     def rule(self) -> str | None:
-        """The rule, where it is one of Markone's."""
+        """The rule of Markone, or None for an estimator."""
 
     @property
     def spec(self) -> Features:
-        """The features that it learns from."""
+        """The spec of its features."""
 
     def answer(self, rows: FoldRows, *, weigh: bool = False) -> Answer:
-        """Learns, and predicts the tested rows; `weigh` asks for the size of the model, too."""
+        """Train on the training rows, and predict the test rows. `weigh` also asks for the size of the model."""
 
 
 # ---- rules
@@ -71,13 +71,13 @@ class Way(Protocol):
 
 @dataclass(frozen=True)
 class ByRule:
-    """A rule of Markone's, with its settings."""
+    """A rule of Markone, with its settings."""
 
     name: str
     settings: Settings
     spec: Features
     chosen: dict[str, Any] | None = None
-    """What tuning has chosen, where it was tuned."""
+    """The chosen settings, if they were tuned."""
 
     @property
     def rule(self) -> str:
@@ -99,9 +99,9 @@ class ByRule:
 
 
 def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
-    """Teaches the rows to learn from. The tested rows are only looked at: in the history, held-out accuracy is theirs.
+    """Train on the training rows. In the history, held-out accuracy is the accuracy on the test rows.
 
-    Nothing is chosen by it. Where there is patience, it waits for rows that were held out from those to learn from.
+    It does not influence the training: patience uses rows that are held out from the training rows.
     """
     tested = rows.tested_block
     looks: dict[int, tuple[float | None, float | None]] = {}
@@ -133,7 +133,7 @@ def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
 
 
 def with_holdout(settings: Settings, rows: int) -> Settings:
-    """With the share of the rows to learn from that patience looks at, as `train` has it."""
+    """Return the settings with the default share of held-out rows for patience, as in `train`."""
     if settings.patience is not None and settings.holdout == 0 and settings.tol is None and rows >= FEW_ROWS:
         settings = replace(settings, holdout=USUAL_HOLDOUT)
     check_patience(settings)
@@ -141,7 +141,7 @@ def with_holdout(settings: Settings, rows: int) -> Settings:
 
 
 def file_size(rows: FoldRows, learner: Learner, history: History) -> int:
-    """The bytes of the file of the final model."""
+    """Return the size of the final model file in bytes."""
     model = Model(
         features=rows.features,
         classes=rows.classes,
@@ -158,17 +158,17 @@ def file_size(rows: FoldRows, learner: Learner, history: History) -> int:
 def by_rule(
     name: str, given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None
 ) -> ByRule:
-    """A rule with what was asked for, and with the features that suit it."""
+    """Return a rule with the given settings, and with the features that suit it."""
     settings = settings_for(given, seed)
     return ByRule(name, settings, spec_of(features, functions, None, countable=settings.traits.counts))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:
-    """What was asked for, checked as `train` does."""
+    """Return the given settings, checked as in `train`."""
     check_names(given)
     if given.get("holdout") and given.get("patience") is None:
         raise SettingsError(
-            "holdout", "is what patience waits for; without it, the tested rows show how each pass does: leave it out"
+            "holdout", "is only used by patience; without it, each pass is measured on the test rows, so leave it out"
         )
     return settings_of({"seed": seed, **given}, None)
 
@@ -178,13 +178,13 @@ def settings_for(given: dict[str, Any], seed: int) -> Settings:
 
 @dataclass(frozen=True)
 class ByEstimator:
-    """Whatever has scikit-learn's interface; a clone of it learns."""
+    """An estimator with the interface of scikit-learn. A clone of it is trained."""
 
     name: str
     estimator: Any
     spec: Features
     has_probabilities: bool = True
-    """Whether those that it gives, if it does, are any."""
+    """Whether its probabilities, if it has any, are useful."""
 
     @property
     def rule(self) -> None:
@@ -196,7 +196,7 @@ class ByEstimator:
         estimator = clone(self.estimator)
         truth = rows.names[rows.truth] if rows.classes else rows.truth
         X, tested = as_scipy(rows.learned), as_scipy(rows.tested)
-        if not rows.classes:  # where 32 bits may be too few to say what differs
+        if not rows.classes:  # 32 bits may be too few for a regression
             X, tested = X.astype(np.float64), tested.astype(np.float64)
         weights = weights_for(estimator, rows.importance)
         start = time.perf_counter()
@@ -215,14 +215,12 @@ def weights_for(estimator: Any, importance: NDArray[np.float64] | None) -> dict[
     from sklearn.utils.validation import has_fit_parameter
 
     if not has_fit_parameter(estimator, "sample_weight"):
-        raise SettingsError(
-            "importance", f"of examples means nothing to {type(estimator).__name__}, which weighs none; leave it out"
-        )
+        raise SettingsError("importance", f"is not supported by {type(estimator).__name__}; leave it out")
     return {"sample_weight": importance}
 
 
 def probabilities_of(estimator: Any, tested: Any, rows: FoldRows) -> NDArray[np.float64] | None:
-    """With a column for each class, be it one that was not learned from."""
+    """Return probabilities with a column for each class, also for classes without training rows."""
     if not hasattr(estimator, "predict_proba"):
         return None
     found = np.asarray(estimator.predict_proba(tested), np.float64)

@@ -1,4 +1,4 @@
-"""Contrasts: what learns otherwise than by weights, or not at all, so that one sees what weights are worth."""
+"""Baselines from scikit-learn that do not use weights, for comparison with the rules."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from markone.experiments.folds import FoldRows
 from markone.features.spec import Features
 
 MOST_COMPARED = 1e9
-"""Values that 1-nearest-neighbour may have to compare: some seconds' work."""
+"""The largest number of values that 1-nearest-neighbour compares, which takes some seconds."""
 MOST_SORTED, MOST_LOOKED_AT = 4e6, 2e8
-"""Values that a tree may have to sort, and features that it may have to look at in all of its nodes: likewise."""
+"""The largest numbers of values that a tree sorts, and of features that it examines in all nodes."""
 MOST_DENSE = 2e7
 
 
 @dataclass(frozen=True)
 class Contrast(ByEstimator):
-    """One of scikit-learn's, which learns from some of the rows only, where all would take too long."""
+    """An estimator of scikit-learn, which is trained on some of the rows if all would take too long."""
 
     most_rows: Callable[[FoldRows], int] = lambda rows: len(rows.truth)
 
@@ -30,22 +30,24 @@ class Contrast(ByEstimator):
         all_rows, most = len(rows.truth), max(1, self.most_rows(rows))
         remark = None
         if most < all_rows:
-            rows = some_of(rows, most)
-            remark = f"{self.name} learned from {most:,} of {all_rows:,} rows in each fold: all would take too long."
-        if not self.weighs:
+            rows = rows.some(np.random.default_rng(0).permutation(all_rows)[:most])
+            remark = (
+                f"{self.name} was trained on {most:,} of {all_rows:,} rows in each fold, since all would take too long."
+            )
+        if not self.uses_importance:
             rows = replace(rows, importance=None)
         return replace(super().answer(as_dense(rows)), remark=remark)
 
     @property
-    def weighs(self) -> bool:
-        """Whether it can make something of examples that count more than others."""
+    def uses_importance(self) -> bool:
+        """Whether the estimator supports weights of examples."""
         from sklearn.utils.validation import has_fit_parameter
 
         return bool(has_fit_parameter(self.estimator, "sample_weight"))
 
 
 def as_dense(rows: FoldRows) -> FoldRows:
-    """Few features, of which most values are 0, as scikit-learn is quicker with."""
+    """Return sparse rows of few features as dense rows, with which scikit-learn is faster."""
     if len(rows.truth) * rows.features.width > MOST_DENSE:
         return rows
     learned, tested = (as_scipy(matrix) for matrix in (rows.learned, rows.tested))
@@ -53,19 +55,8 @@ def as_dense(rows: FoldRows) -> FoldRows:
     return replace(rows, learned=dense[0], tested=dense[1])
 
 
-def some_of(rows: FoldRows, most: int) -> FoldRows:
-    """With fewer rows to learn from, chosen at random."""
-    some = np.sort(np.random.default_rng(0).permutation(len(rows.truth))[:most])
-    return replace(
-        rows,
-        learned=rows.learned[some],
-        truth=rows.truth[some],
-        importance=None if rows.importance is None else rows.importance[some],
-    )
-
-
 def contrasts(spec: Features, seed: int) -> list[Contrast]:
-    """The commonest class, 1-nearest-neighbour and a decision tree."""
+    """Return the most frequent class, 1-nearest-neighbour and a decision tree."""
     from sklearn.dummy import DummyClassifier
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
@@ -79,7 +70,7 @@ def contrasts(spec: Features, seed: int) -> list[Contrast]:
 
     return [
         Contrast("majority class", DummyClassifier(strategy="prior"), spec),
-        # These two are always quite sure, which is no probability.
+        # These two only predict 0 or 1, which are not useful as probabilities.
         Contrast("1-nearest-neighbour", KNeighborsClassifier(1), spec, False, most_rows=to_compare),
         Contrast("decision tree", DecisionTreeClassifier(random_state=seed), spec, False, most_rows=to_sort),
     ]

@@ -1,8 +1,8 @@
-"""Folds: rows of features to learn from, and rows to be tested, which had no part in making them."""
+"""Folds: training rows and test rows, with features that are made from the training rows only."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from markone.model.model import as_array
 
 @dataclass(frozen=True)
 class FoldRows:
-    """Rows of features to learn from and to be tested."""
+    """The training rows and the test rows of a fold, as features."""
 
     features: FeatureMap
     classes: list[Label]
@@ -33,23 +33,31 @@ class FoldRows:
 
     @cached_property
     def block(self) -> Block:
-        """What is learned from."""
+        """The training rows."""
         return Block(as_rows(self.learned), self.learned, self.truth.astype(np.int32), self.importance)
 
     @cached_property
     def tested_block(self) -> Block:
-        """What is tested, each row counting the same."""
+        """The test rows, which all have the same weight."""
         return Block(as_rows(self.tested), self.tested, self.tested_truth.astype(np.int32))
 
     @cached_property
     def names(self) -> NDArray[Any]:
-        """The classes as scikit-learn can have them: their labels, or their numbers where labels are of many types."""
+        """The classes for scikit-learn: their labels, or their numbers if the labels have several types."""
         labels = as_array(self.classes)
         return np.arange(len(labels)) if labels.dtype == object else labels
 
+    def some(self, which: NDArray[np.int64]) -> FoldRows:
+        """Return the fold with some of its training rows, in their order."""
+        if len(which) == len(self.truth):
+            return self
+        which = np.sort(which)
+        importance = None if self.importance is None else self.importance[which]
+        return replace(self, learned=self.learned[which], truth=self.truth[which], importance=importance)
+
 
 def divided(sample: Sample, split: Split, spec: Features) -> FoldRows:
-    """The rows of a division, with features that were learned only from the rows to learn from."""
+    """Return the rows of a split, with features that are made from the training rows only."""
     features = FeatureMap(spec, sample.held.columns)
     learned, importance = sample.fitted(features, split.learned)
     return FoldRows(

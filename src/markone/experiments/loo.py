@@ -1,4 +1,4 @@
-"""Leave-one-out: each row is tested alone, by what was learned from all others."""
+"""Leave-one-out: each row is tested alone, by a model that is trained on all others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FAMILIES["naive-bayes"].leave_one_out = loo_counts.SHORTCUT
 
 
 def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress | bool | None) -> Validation:
-    """A validation in which all rows are one fold. Where there is a shortcut to the same answers, it is taken."""
+    """Return a validation in which all rows form one fold. It uses a shortcut if there is one."""
     features = FeatureMap(way.spec, sample.held.columns)
     matrix, importance = sample.fitted(features, np.arange(len(sample)))
     everything = FoldRows(features, sample.classes, matrix, sample.truth, importance, matrix, sample.truth)
@@ -61,10 +61,10 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress |
 
 
 def shortcut_for(way: Way, rows: FoldRows) -> Callable[[FoldRows, int], LeftOutAnswers | None] | None:
-    """A way to the same answers without a training for each row; None where there is none."""
+    """Return a shortcut to the same predictions without a training per row, or None if there is none."""
     if isinstance(way, ByEstimator):
-        knows = hasattr(way.estimator, "leave_one_out_errors") and rows.importance is None
-        return partial(by_errors, way) if knows else None
+        has_errors = hasattr(way.estimator, "leave_one_out_errors") and rows.importance is None
+        return partial(by_errors, way) if has_errors else None
     shortcut = shortcut_of(way)
     if not isinstance(way, ByRule) or shortcut is None or shortcut.why_not(way.settings) is not None:
         return None
@@ -74,37 +74,37 @@ def shortcut_for(way: Way, rows: FoldRows) -> Callable[[FoldRows, int], LeftOutA
 
 
 def shortcut_of(way: Way) -> Shortcut | None:
-    """That of the rule's family."""
+    """Return the shortcut of the rule's family."""
     found: Shortcut | None = way.settings.family.leave_one_out if isinstance(way, ByRule) else None
     return found
 
 
 def by_errors(way: ByEstimator, rows: FoldRows, threads: int) -> LeftOutAnswers:
-    """A regression that knows what its errors would be."""
+    """Return the predictions of a regression whose leave-one-out errors have a closed form."""
     errors = way.estimator.leave_one_out_errors(as_scipy(rows.learned).astype(np.float64), rows.truth)
-    remark = "The errors of rows left out are known in closed form, by one training."
+    remark = "The leave-one-out errors were computed in closed form, with one training."
     return LeftOutAnswers(rows.truth - errors, None, 1, [remark])
 
 
 def why_plain(way: Way, rows: int, reason: str | None) -> str:
-    """Why it took so long, and what would be quicker."""
+    """Return a remark that says why each row needed its own training, and what would be faster."""
     if reason is not None:
-        return f"Each of the {rows:,} rows took a training of its own, with features learned anew, for {reason}."
-    plain = f"Each of the {rows:,} rows took a training of its own."
+        return f"Each of the {rows:,} rows needed its own training and its own features, because {reason}."
+    plain = f"Each of the {rows:,} rows needed its own training."
     shortcut = shortcut_of(way)
     if not isinstance(way, ByRule) or shortcut is None:
         return plain
     problem = shortcut.why_not(way.settings) or shortcut.nowhere
-    return plain if problem is None else f"{plain} There is a quicker way to the same, but {problem}."
+    return plain if problem is None else f"{plain} There is a faster way to the same result, but {problem}."
 
 
-# ---- the plain way
+# ---- one training per row
 
 
 def one_by_one(
     sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress
 ) -> LeftOutAnswers:
-    """The plain way: a training for each row, with features that are made once where that changes nothing."""
+    """Train once for each row. Features are made only once if they do not depend on the rows."""
     answers = []
     for split in splits:
         told.step(f"{way.name}, row {split.number:,} of {len(splits):,}")
@@ -119,7 +119,7 @@ def one_by_one(
 
 
 def without(rows: FoldRows, split: Split) -> FoldRows:
-    """The rows of a division, of features that are the same for all."""
+    """Return the rows of a split, with features that are the same for all splits."""
     learned, tested = split.learned, split.tested
     importance = None if rows.importance is None else rows.importance[learned]
     matrix: Matrix = rows.learned[learned]
@@ -128,14 +128,14 @@ def without(rows: FoldRows, split: Split) -> FoldRows:
     )
 
 
-# ---- what features learn from rows
+# ---- features that depend on the rows
 
 
 def what_learns(features: FeatureMap) -> str | None:
-    """Why the features of a row depend on which other rows there are; None where they do not.
+    """Return why the features of a row depend on the other rows, or None if they do not.
 
-    A feature that no other row has gets a new number where its row is left out, or none at all, and no weight either
-    way: that alone does not count.
+    A feature that no other row has gets another number or none if its row is left out, but no weight in either case, so
+    this is not counted as a dependence.
     """
     for part in features.parts:
         reason = what_part_learns(part, features.unit)
@@ -153,14 +153,16 @@ def what_part_learns(part: Part, unit: bool) -> str | None:
             for settings, column in zip(part.settings, part.columns, strict=True)
             if column.kind == "numeric"
         ):
-            return "numbers are scaled by what the rows have (numeric.scale = 'none' would not)"
-        return "gaps in numbers are filled by what the rows have" if part.gaps.any() else None
+            return "the scale of numbers depends on the rows (unless numeric.scale = 'none')"
+        return "the values for missing numbers depend on the rows" if part.gaps.any() else None
     if isinstance(part, Given):
         if part.settings.scale != "none":
-            return "given rows are scaled by what the rows have (rows.scale = 'none' would not)"
-        return None if part.dense or not unit else "rows are scaled to length 1 by features that the others have"
+            return "the scale of given rows depends on the rows (unless rows.scale = 'none')"
+        return (
+            None if part.dense or not unit else "the scaling of rows to length 1 depends on the features of other rows"
+        )
     if isinstance(part, Ngrams):
         if part.settings.hash_bits is None:
-            return "words are chosen by how many rows have them (text.hash_bits would not)"
-        return None if part.settings.weight == "none" else "words are weighed by the rows that have them"
-    return "categories, conjunctions, patches and functions are chosen by what the rows have"
+            return "the choice of words depends on the rows (unless text.hash_bits is set)"
+        return None if part.settings.weight == "none" else "the weights of words depend on the rows"
+    return "the choice of categories, conjunctions, patches and functions depends on the rows"

@@ -1,4 +1,4 @@
-"""Exact leave-one-out of rules that count: the counts of a row are taken away from those of all."""
+"""Exact leave-one-out for rules that count: the counts of a row are subtracted from the counts of all rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.learning.naive_bayes import Counting
 from markone.model.evaluation import log_probabilities
 
-REMARK = "Each row was left out by taking its counts away. The answers are those of a training for each row."
+REMARK = "Each row was left out by subtracting its counts. The predictions are the same as with one training per row."
 
 
 def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers:

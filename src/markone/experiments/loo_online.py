@@ -1,8 +1,8 @@
-"""Exact leave-one-out of the online rules, many times faster than a training for each row.
+"""Exact leave-one-out for the online rules, many times faster than one training per row.
 
-What is measured is the run that visits the rows in the order of the run with all of them, and passes over one. Then a
-row that never made a step changes nothing when it is left out, and any other nothing before its first step. What there
-is left to do is done for many rows at once (core/leave_one_out). Every answer is that of a training for its row.
+The training without a row visits the other rows in the same order as the training with all rows. So leaving out a row
+that never caused a step changes nothing, and leaving out another row changes nothing before its first step. The rest is
+computed for many rows at once (core/leave_one_out). Each prediction is the same as with a training for its row.
 """
 
 from __future__ import annotations
@@ -27,37 +27,39 @@ from markone.model.settings import OnlineSettings, Settings
 from markone.parallel import count_threads, in_order
 
 ROWS_AT_ONCE = 256
-"""How many are retrained between two looks up: many enough that going to their first steps costs little."""
+"""The number of rows that are retrained together. It is large, so that going to their first steps costs little."""
 
 Told = Callable[[int, int], None]
-"""Is told how many rows are done, and how many there are."""
+"""Called with the number of finished rows and of all rows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OnlineLeftOut(Brief):
-    """What is said of each row by what was learned from all others."""
+    """The prediction for each row by a model of all other rows."""
 
     predicted: NDArray[np.int64]
-    """The number of each row's class."""
+    """The number of the class that is predicted for each row."""
     free: int
-    """Rows that never made a step: nothing had to be learned without them."""
+    """The number of rows that never caused a step, which need no training."""
     retrained: int
-    """Rows without which the run was made anew from their first step on."""
+    """The number of rows for which training was repeated from their first step."""
     repeated: int
-    """Rows so near to a tie that a training of their own had to decide; they are among the others, too."""
+    """The number of rows so close to a tie that a separate training had to decide. The other counts include them."""
 
 
 def why_not(settings: Settings) -> SettingsError | None:
-    """What there is in the settings that a row changes even where it makes no step, in a sentence; None for nothing."""
+    """Return an error if, with these settings, a row changes the training without a step; else None."""
     if not settings.traits.online:
         return SettingsError("rule", f"must be one that takes a step at each example, not {settings.rule!r}")
     settings = OnlineSettings.of(settings)
     if settings.penalty is not None:
-        return SettingsError("penalty", "must be None: it shrinks the weights at each visit, whether or not of a step")
+        return SettingsError("penalty", "must be None: it shrinks the weights at each visit, even without a step")
     if settings.schedule != "constant":
-        return SettingsError("schedule", f"must be 'constant': by {settings.schedule!r} every visit changes the rate")
+        return SettingsError(
+            "schedule", f"must be 'constant': with {settings.schedule!r}, every visit changes the learning rate"
+        )
     if settings.holdout > 0:
-        return SettingsError("holdout", "must be 0: other rows would be held out where one is left out")
+        return SettingsError("holdout", "must be 0: leaving out a row changes which rows are held out")
     if settings.patience is not None:
         return SettingsError("patience", "must be None: the loss of a row may decide when to stop")
     return None
@@ -66,7 +68,7 @@ def why_not(settings: Settings) -> SettingsError | None:
 def leave_one_out(
     block: Block, settings: Settings, classes: int, *, threads: int | None = None, progress: Told | None = None
 ) -> OnlineLeftOut:
-    """What weights say of each row that were learned from all others; `learn_without` is the plain way.
+    """Return the prediction for each row by a model of all other rows. `learn_without` is the slow way.
 
     >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
     >>> leave_one_out(Block.of(X, np.array([1, 1, 0, 0, 1])), Settings(), classes=2)
@@ -97,8 +99,8 @@ def leave_one_out(
         )
     except _core.NotFinite:
         raise DataError(
-            "the weights grew beyond all numbers: the features are too large for the learning rate; scale them (to "
-            "unit length, or to a standard deviation of 1) or lower the rate"
+            "training diverged (the weights overflowed): the features are too large for the learning rate; scale them "
+            "(to unit length, or to a standard deviation of 1) or lower the rate"
         ) from None
 
     predicted, certain = np.empty(rows, np.int64), np.empty(rows, bool)
@@ -121,7 +123,7 @@ def leave_one_out(
 
 
 def learn_without(block: Block, settings: Settings, classes: int, row: int) -> int:
-    """What is said of one row by what was learned from all others: the plain way, for any online rule."""
+    """Return the prediction for one row by a model of all other rows, the slow way, for any online rule."""
     how = OnlineSettings.of(settings)
     block = learner_of(block, how, classes).ready(block)
     return WithoutRow(block, how, classes, orders_of(len(block), how))(row)
@@ -129,7 +131,7 @@ def learn_without(block: Block, settings: Settings, classes: int, row: int) -> i
 
 @dataclass(frozen=True, slots=True)
 class WithoutRow:
-    """A training without a row, and what it says of it."""
+    """Trains without a row, and predicts its class."""
 
     block: Block
     settings: OnlineSettings
@@ -151,7 +153,7 @@ def learner_of(block: Block, settings: Settings, classes: int) -> Linear:
 
 
 def orders_of(rows: int, settings: OnlineSettings) -> NDArray[np.int64]:
-    """For each pass, the order of all rows."""
+    """Return the order of all rows for each pass."""
     given = np.arange(rows)
     if settings.order == "given":
         return np.tile(given, (settings.epochs, 1))
@@ -160,17 +162,17 @@ def orders_of(rows: int, settings: OnlineSettings) -> NDArray[np.int64]:
 
 
 def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers:
-    """Only without a row that made a step is there anything to be learned anew."""
+    """Return the predictions. Training is repeated only for rows that caused a step."""
     classes = len(rows.classes)
     settings = suited(way.settings, [rows.block], 1 if classes <= 2 else classes)
     found = leave_one_out(rows.block, settings, classes, threads=threads)
     remark = (
-        f"{found.free:,} rows made no step, and could be left out for nothing; without each of the other "
-        f"{found.retrained:,} the run was made again from its first step on. The answers are those of a training for "
-        "each row, in the order of the run with all."
+        f"{found.free:,} rows caused no step and needed no training. For each of the other {found.retrained:,} rows, "
+        "training was repeated from its first step. The predictions are the same as with one training per row, in the "
+        "order of the training with all rows."
     )
     if settings.eta != way.settings.spelled_out().eta:
-        remark = f"{remark.removesuffix('.')}, and at its rate, {settings.eta:g}."
+        remark = f"{remark.removesuffix('.')}, and with its learning rate, {settings.eta:g}."
     return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
 
 

@@ -1,20 +1,20 @@
-"""Exact leave-one-out of the support vector machine: what its optimum without a row says of it.
+"""Exact leave-one-out for the support vector machine: the prediction for a row by the optimum without it.
 
-Most rows are free. Of a run with all rows there are weights u, multipliers a, and the weights w that these make up. For
-the problem without row i they are good as well: u as it is, and a without a_i, which makes up v = w - a_i⊗x_i. So the
-duality gap of that problem is known without any training:
+Most rows need no training. The training with all rows gives primal weights u, multipliers a, and the weights w that the
+multipliers define. They are also feasible for the problem without row i: u without changes, and a without a_i, which
+defines v = w - a_i⊗x_i. So the duality gap of that problem is known without any training:
 
     G' = P'(u) - D'(v),   P'(u) = P(u) - C_i·loss_i(u),   D'(v) = D(a) - a_iy + a_i·wx_i - |a_i|²|x_i|²/2 [+ a_iy²/4C_i]
 
-(a_iy is the multiplier of the right class, or the only one; the last term is there where the loss is squared). And
-since both P' and D' bend as |w|²/2 does, or more, the optimum w' is near to both:
+(a_iy is the multiplier of the right class, or the only one; the last term belongs to the squared loss). Since P' and D'
+are strongly convex, with the curvature of |w|²/2 or more, the optimum w' is close to both:
 
     |w' - u|²/2 + |w' - v|²/2 ≤ G',   which is   |w' - (u + v)/2|² ≤ G' - |u - v|²/4.
 
-It lies in a ball. Where all weights of the ball say the same of the row, so does the optimum. At G = 0, and for the
-hinge loss of two classes, that is: the margin without a row is between m - a|x|² and m. A row that is no support vector
-is free, and so is one that is misclassified; for the others passes are made, from v on, until their own ball is small
-enough.
+So w' lies in a ball. If all weights in the ball predict the same class for the row, so does the optimum. If G = 0, and
+for the hinge loss with two classes, this means that the margin without a row is between m - a|x|² and m. Rows that are
+not support vectors need no training, nor do misclassified rows. For the others, training continues from v until their
+ball is small enough.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ from markone.model.settings import Settings, SvmSettings
 from markone.parallel import count_threads, in_order
 
 CLOSE = 1e-6
-"""The duality gap, as a share of the objective, to which the machine is trained at least: the ball is as wide as the
-root of it."""
+"""The largest relative duality gap of the training with all rows. The radius of the ball is the root of the gap."""
 FIRST_LOOK, LOOKED_AGAIN = 1e-4, 0.25
-"""The gap at which the ball of a single row is first looked at, and the share of it at which it is again."""
+"""The gap at which the ball of a single row is first checked, and the factor to the gap of the next check."""
 UNIT = float(np.finfo(np.float64).eps)
 
 Array = NDArray[np.float64]
@@ -52,32 +51,32 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SvmLeftOut:
-    """What is said of each row by the optimum without it."""
+    """The prediction for each row by the optimum without it."""
 
     predicted: NDArray[np.int64]
-    """The number of each row's class."""
+    """The number of the class that is predicted for each row."""
     free: int
-    """Rows of which the run with all rows proved it."""
+    """The number of rows whose prediction is proven by the training with all rows."""
     retrained: int
-    """Rows without which there was something to be learned."""
+    """The number of rows that needed more training."""
     near: int
-    """Those among them that are so near to a tie that it is not proven: what is said is that of weights within the
-    tolerance of the optimum."""
+    """The number of retrained rows so close to a tie that the prediction is not proven. It comes from weights within
+    the tolerance of the optimum."""
 
 
 def why_not(settings: Settings) -> SettingsError | None:
-    """What there is in the settings by which the optimum is not what counts, in a sentence; None for nothing."""
+    """Return an error if training with these settings does not reach the optimum; else None."""
     if settings.family is not FAMILIES["svm"]:
         return SettingsError("rule", f"must be 'svm', not {settings.rule!r}")
     if settings.holdout > 0:
-        return SettingsError("holdout", "must be 0: other rows would be held out where one is left out")
+        return SettingsError("holdout", "must be 0: leaving out a row changes which rows are held out")
     if settings.patience is not None:
-        return SettingsError("patience", "must be None: the training may end before it is near its optimum")
+        return SettingsError("patience", "must be None: training may stop before it is close to the optimum")
     return None
 
 
 def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: int | None = None) -> SvmLeftOut | None:
-    """What the machine's optimum without a row says of it, for each row; None where `epochs` are too few to get near.
+    """Return the prediction for each row by the optimum without it, or None if `epochs` are too few to get close.
 
     >>> X = np.array([[3.0, 0.0], [2.0, 1.0], [0.0, 2.0], [1.0, 4.0], [4.0, 1.0]])
     >>> found = leave_one_out(Block.of(X, np.array([1, 1, 0, 0, 1])), Settings(rule="svm"), classes=2)
@@ -94,14 +93,14 @@ def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: in
     except DataError:
         if not math.isinf(how.C):
             raise
-        return None  # all rows together have no hard margin, but without one of them they may
+        return None  # all rows together have no hard margin, but without one row they may have one
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
     if not machine.is_within(how.tol):
         return None
     said = machine.say_of_all(len(history))
     counts = np.ones(len(block), bool) if machine.block.importance is None else machine.block.importance > 0
-    doubtful = np.flatnonzero(~said.proven & counts)  # what counts for nothing changes nothing
+    doubtful = np.flatnonzero(~said.proven & counts)  # rows with weight 0 change nothing
     answers = in_order(machine.say_without, doubtful.tolist(), count_threads(threads))
     near = 0
     for row, one in zip(doubtful, answers, strict=True):
@@ -111,25 +110,25 @@ def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: in
 
 
 class Said(NamedTuple):
-    """Of some rows, their classes by the weights in the middle of a ball, and whether all of the ball say so."""
+    """The predictions for some rows by the centre of the ball, and whether all weights in the ball agree."""
 
     predicted: NDArray[np.int64]
     proven: NDArray[np.bool_]
 
 
 class Cut(NamedTuple):
-    """What the problem with all rows loses with each of them."""
+    """The parts of the problem with all rows that disappear with each row."""
 
     pulls: Array
-    """How hard a row pulled at each column."""
+    """The pull of a row at each column."""
     dual: Array
-    """Its part of the dual that is linear in its multiplier, and square in the multiplier alone."""
+    """The part of the dual that is linear in the row's multiplier, or quadratic in this multiplier alone."""
     cost: Array
-    """Its part of the primal."""
+    """The row's part of the primal."""
 
 
 class Machine:
-    """A machine that has learned all rows, and what it can say of the optimum without one."""
+    """A machine that is trained on all rows, with bounds of the optimum without one of them."""
 
     def __init__(self, block: Block, settings: SvmSettings, classes: int) -> None:
         dtype = np.float32 if isinstance(block.rows, _core.DenseRows32 | _core.SparseRows32) else np.float64
@@ -150,13 +149,16 @@ class Machine:
         return course.done or (course.gap is not None and course.gap <= tol)
 
     def say_of_all(self, passes: int) -> Said:
-        """Of each row, what the run with all rows knows of the optimum without it."""
+        """Return the prediction for each row that follows from the training with all rows."""
         cuts = [self._cut(solver, number) for number, solver in enumerate(self.with_all.solvers)]
         return self._say(self.with_all, self._rows, cuts, passes)
 
     def say_without(self, row: int) -> Said:
-        """What the optimum without the row says of it: passes from where the run with all rows ended, until that is
-        proven or there is nothing to be gained any more."""
+        """Return the prediction for a row by the optimum without it.
+
+        Training continues from the end of the training with all rows, until the prediction is proven, or the tolerance
+        or the last pass is reached.
+        """
         learner = self._learner(self.with_all.features)
         examples = BlockExamples(self.block, self.settings, rows=np.delete(self._rows, row))
         learner.begin(examples)
@@ -177,7 +179,7 @@ class Machine:
 
     @cached_property
     def _multipliers(self) -> list[Array]:
-        """Of all rows, those that the run with all of them ended with; for each solver."""
+        """The final multipliers of the training with all rows, for each solver."""
         found = []
         for solver in self.with_all.solvers:
             alpha = solver.core.alpha()
@@ -204,7 +206,7 @@ class Machine:
         if self.settings.loss == "squared":
             dual -= np.divide(multiplier**2, 4 * C, out=np.zeros(rows), where=C > 0)
             lack = lack**2
-        # By a hard margin there is no lack but by rounding.
+        # With a hard margin, the lack is only a rounding error.
         return Cut(pulls, dual, np.zeros(rows) if math.isinf(core.C) else C * lack)
 
     def _say(self, learner: Dual, which: NDArray[np.int64], cuts: list[Cut], passes: int) -> Said:
@@ -214,7 +216,7 @@ class Machine:
         if scores.shape[1] == 1:
             proven = np.abs(scores[:, 0]) > reach[:, 0]
         else:
-            # What separates two classes is the difference of their weights: of one ball, by √2 times its radius.
+            # The difference of the weights of two classes varies by √2 times the radius of one ball.
             if len(balls) == 1:
                 reach = np.broadcast_to(reach / math.sqrt(2), scores.shape)
             first = scores.argmax(axis=1)[:, None]
@@ -222,18 +224,18 @@ class Machine:
             most = scores + reach
             np.put_along_axis(most, first, -np.inf, 1)
             proven = least[:, 0] > most.max(axis=1)
-        # A row of nothing but zeros is a tie, whatever the weights.
+        # A row of zeros is a tie with all weights.
         return Said(_core.winners(scores, _core.Tie[self.settings.tie]), proven | (self._length2[which] == 0))
 
     def _ball(self, solver: Solver, which: NDArray[np.int64], cut: Cut, passes: int) -> tuple[Array, Array]:
-        """The scores of some rows by the middle of the ball of their optimum, and its radius."""
+        """Return the scores of some rows by the centre of the ball of their optimum, and its radius."""
         core, length2 = solver.core, self._length2[which]
         best, own = core.weights(True), core.weights(False)
         by_best, by_own = self._scores(which, best), self._scores(which, own)
         square = (cut.pulls**2).sum(axis=1) * length2
         gap = core.primal - cut.cost - (core.bound - cut.dual - square / 2)
         apart2 = ((best - own) ** 2).sum() + 2 * (cut.pulls * (by_best - by_own)).sum(axis=1) + square
-        # Weights that were added up in so many steps are as far as this from what the multipliers make up.
+        # The rounding error of weights that were summed up in many steps.
         pulled, length = float(np.abs(core.alpha()).sum()), math.sqrt(float((own * own).sum()))
         share = 4 * UNIT * (len(self.block) * (passes + 1) + self._x.shape[1])
         blur = share * (pulled * self._longest + length)
@@ -248,20 +250,20 @@ class Machine:
 
 
 def answers(way: ByRule, rows: FoldRows, threads: int) -> LeftOutAnswers | None:
-    """Only without a row that holds the optimum is there anything to be learned anew."""
+    """Return the predictions. Training continues only for rows whose prediction is not proven."""
     found = leave_one_out(rows.block, way.settings, len(rows.classes), threads=threads)
     if found is None:
         return None
     remark = (
-        f"Of {found.free:,} rows, the optimum with all of them proves what the one without them says; without each of "
-        f"the other {found.retrained:,} it was sought anew, from the one with all on. The answers are those of the "
-        "optimum itself, which a training that ends sooner may miss."
+        f"For {found.free:,} rows, the optimum with all rows proves the prediction of the optimum without the row. For "
+        f"each of the other {found.retrained:,} rows, training continued from the optimum with all rows. The "
+        "predictions are those of the exact optimum, and a training that stops earlier may differ."
     )
     if found.near:
-        remark += f" Not proven, for they are next to a tie: {found.near:,}."
+        remark += f" {found.near:,} predictions are not proven, because they are close to a tie."
     return LeftOutAnswers(found.predicted, None, 1 + found.retrained, [remark])
 
 
 SHORTCUT = Shortcut(
-    answers=answers, why_not=why_not, nowhere="with all rows the training gets nowhere near its optimum"
+    answers=answers, why_not=why_not, nowhere="the training with all rows does not get close to its optimum"
 )

@@ -1,4 +1,4 @@
-"""A comparison as one page of HTML, which asks nothing of the network."""
+"""A comparison as an HTML page, which needs no network."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from markone.reporting.html import fragment, page, paragraph, table, title
 if TYPE_CHECKING:
     from markone.experiments.comparing import Comparison
 
-NO_PICTURES = "There are no pictures: they need matplotlib, pip install 'markone[plot]'."
+NO_PICTURES = "There are no plots because matplotlib is not installed: pip install 'markone[plot]'."
 
 
 def page_of(comparison: Comparison) -> str:
-    return page(f"Ways to learn from {comparison.source}", fragment(parts_of(comparison)))
+    return page(f"Rules compared on {comparison.source}", fragment(parts_of(comparison)))
 
 
 def parts_of(comparison: Comparison) -> Iterator[str]:
@@ -26,20 +26,21 @@ def parts_of(comparison: Comparison) -> Iterator[str]:
         yield paragraph(comparison.theory)
     yield table(comparison.grid())
     yield paragraph(
-        "Accuracy is that of the tested rows, with its 95% interval. Seconds are for learning in one fold; making "
-        f"features took {comparison.feature_seconds:.3f} more for each fold. Size is that of the model's file. Off by "
-        "is how far probabilities are from what they say, on average; log-loss is the mean of -ln of the right class's."
+        "Accuracy is measured on the test rows, with its 95% interval. Seconds is the time of training in one fold; "
+        f"making features took {comparison.feature_seconds:.3f} seconds more per fold. Size is that of the model file. "
+        "Off by is the calibration error, the mean difference between the predicted probabilities and the observed "
+        "frequencies. Log-loss is the mean of -ln p, where p is the probability of the right class."
     )
     for failure in comparison.failures:
-        yield paragraph(f"{failure.name} took no part: {failure.reason}")
+        yield paragraph(f"{failure.name} could not be trained: {failure.reason}")
     for remark in comparison.remarks:
         yield paragraph(remark)
     if comparison.tests:
-        yield title("Is one better than the next?")
+        yield title("Is each significantly better than the next?")
         yield table(comparison.test_grid())
         yield paragraph(
-            "Rows that only one of both got right, and how probable it is that two which are equally good differ so "
-            "much (exact McNemar test)."
+            "The table counts the rows that only one of the two classified correctly. p is the probability of such a "
+            "difference if both are equally good (exact McNemar test)."
         )
     yield from pictures_of(comparison)
 
@@ -52,8 +53,8 @@ def pictures_of(comparison: Comparison) -> Iterator[str]:
 
     yield title("Accuracy")
     yield plots.svg(plots.accuracies(comparison))
-    courses = [contender for contender in comparison.contenders if len(contender.validation.curve()) > 1]
-    for contender in courses:
+    with_curves = [contender for contender in comparison.contenders if len(contender.validation.curve()) > 1]
+    for contender in with_curves:
         yield title(f"Pass by pass: {contender.name}")
         yield plots.svg(plots.curves(contender.validation))
     if any(contender.has_probabilities for contender in comparison.contenders):
@@ -61,5 +62,5 @@ def pictures_of(comparison: Comparison) -> Iterator[str]:
         yield plots.svg(plots.calibration(comparison))
     best = next((contender for contender in comparison.contenders if contender.rule is not None), None)
     if best is not None:
-        yield title(f"What {best.name} takes for what")
+        yield title(f"Confusion matrix of {best.name}")
         yield plots.svg(plots.confusion(best.validation))

@@ -1,4 +1,4 @@
-"""Progress of an experiment: which of how many trainings is under way."""
+"""The progress of an experiment: the number of the current training."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from markone.errors import SettingsError
 
 
 class Progress(Protocol):
-    """What an experiment tells while it works."""
+    """An object that an experiment calls while it works."""
 
     def start(self, steps: int) -> None:
-        """There will be so many steps."""
+        """The experiment begins, and has this number of steps."""
 
     def step(self, what: str) -> None:
-        """The next one begins, which is described by this."""
+        """The next step begins. `what` describes it."""
 
     def close(self) -> None: ...
 
 
 class Silence:
-    """Says nothing."""
+    """Shows no progress."""
 
     def start(self, steps: int) -> None: ...
     def step(self, what: str) -> None: ...
@@ -31,7 +31,7 @@ class Silence:
 
 
 class Bar:
-    """A bar on the terminal's standard error: how many steps are done, time left, and what is under way."""
+    """A progress bar on standard error, with the steps done, the remaining time, and the current step."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -76,7 +76,7 @@ class Lines(Silence):
 
 @contextmanager
 def watching(progress: Progress | bool | None, steps: int) -> Iterator[Progress]:
-    """What is told of so many steps: True is a bar where a person watches, and lines where a log is written."""
+    """Yield the progress of an experiment. True means a bar on a terminal, and lines elsewhere."""
     if progress is True:
         shown: Progress = Bar() if sys.stderr.isatty() else Lines()
     elif progress is None or progress is False:

@@ -1,4 +1,4 @@
-"""Shortcuts to exact leave-one-out: the answers of a training for each row, without making it."""
+"""Shortcuts to exact leave-one-out, which give the same predictions as one training per row."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from markone.model.settings import Settings
 
 @dataclass(frozen=True)
 class LeftOutAnswers:
-    """What was said of each row by what was learned from all others."""
+    """The prediction for each row by a model of all other rows."""
 
     predicted: NDArray[Any]
     probabilities: NDArray[np.float64] | None
     trained: int
-    """How many trainings it took."""
+    """The number of trainings that were needed."""
     remarks: list[str] = field(default_factory=list)
 
 
 def nothing_bars(settings: Settings) -> None:
-    """It serves whatever the settings."""
+    """Allow the shortcut for all settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shortcut:
-    """How a family leaves one out."""
+    """The shortcut of a family."""
 
     answers: Callable[[ByRule, FoldRows, int], LeftOutAnswers | None]
-    """Takes a way to learn, all rows and the number of threads; gives None where it turns out to lead nowhere."""
+    """A function of a way to learn, all rows and the number of threads. It returns None if the shortcut fails."""
     why_not: Callable[[Settings], SettingsError | None] = nothing_bars
-    """What there is in the settings that bars it, in a sentence; None for nothing."""
+    """A function that returns why the shortcut cannot be used with some settings, or None if it can."""
     has_probabilities: bool = False
-    """Whether it finds them: a rule that has them is asked for them, and takes no shortcut without."""
+    """Whether it gives probabilities. A rule with probabilities does not use a shortcut without them."""
     nowhere: str | None = None
-    """Why it may lead nowhere."""
+    """The reason why it may fail."""

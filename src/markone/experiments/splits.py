@@ -1,4 +1,4 @@
-"""Splits: which rows are tested by what was learned from the others."""
+"""Splits of rows into training rows and test rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ FEWEST_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One division of the rows."""
+    """One split of the rows."""
 
     repeat: int
-    """From 1."""
+    """The number of the repeat, starting with 1."""
     number: int
-    """From 1, in its repeat."""
+    """The number of the split in its repeat, starting with 1."""
     tested: NDArray[np.int64]
-    """The rows that are tested, in their order."""
+    """The test rows, in their order."""
     rows: int
-    """How many there are in all."""
+    """The number of all rows."""
 
     @property
     def learned(self) -> NDArray[np.int64]:
-        """The rows that are learned from: all others."""
+        """The training rows: all others."""
         others = np.ones(self.rows, np.bool_)
         others[self.tested] = False
         return np.flatnonzero(others)
@@ -38,11 +38,10 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """How rows are divided: checked before any work.
+    """How to split the rows. The settings are checked before any work.
 
-    `holdout` tests a share of them once (30 % as in the lectures), `kfold` each of them once in each repeat, together
-    with others, and `loo` each of them alone. Classes have the same share of the tested rows as of all, as nearly as
-    can be.
+    `holdout` tests a random share (30% as in the lectures), `kfold` tests each fold once per repeat, and `loo` tests
+    each row alone. The first two keep the shares of the classes as exactly as possible.
     """
 
     method: Method = checked("kfold", one_of(*get_args(Method)))
@@ -54,7 +53,7 @@ class Plan:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.method == "loo" and self.repeats > 1:
-            raise SettingsError("repeats", "would change nothing where each row is left out alone; leave it out")
+            raise SettingsError("repeats", "has no effect on leave-one-out; leave it out")
 
     def in_words(self) -> str:
         """
@@ -67,24 +66,28 @@ class Plan:
         return what if self.repeats == 1 else f"{what}, {self.repeats} times"
 
     def divide(self, rows: int, classes: NDArray[Any] | None = None) -> tuple[list[Split], list[str]]:
-        """The divisions of so many rows, with the number of each one's class where there are classes; and sentences
-        about what turned out otherwise than it was asked for."""
+        """Return the splits of this number of rows, and remarks if they differ from the plan.
+
+        `classes` has the number of each row's class, if there are classes.
+        """
         if rows < FEWEST_ROWS:
-            raise DataError(f"of {rows} row nothing can be both learned and tested; there must be two at least")
+            raise DataError(f"there is only {rows} row, and training and testing need at least two")
         if self.method == "loo":
             return [Split(1, row + 1, np.array([row]), rows) for row in range(rows)], []
         if self.method == "kfold" and rows < self.folds:
-            raise DataError(f"{rows} rows cannot be divided into {self.folds} folds; take fewer, or the method 'loo'")
+            raise DataError(
+                f"{rows} rows cannot be divided into {self.folds} folds; use fewer folds, or the method 'loo'"
+            )
         if self.method == "holdout" and not 0 < self._tested(rows) < rows:
             raise DataError(f"{rows} rows are too few to hold out a share of {self.share:g} of them")
         problem = None if classes is None else self._against_strata(rows, classes)
         splitter = self._splitter(rows, classes is not None and problem is None)
         each = self.folds if self.method == "kfold" else 1
-        found = []
+        splits = []
         for i, (_, tested) in enumerate(splitter.split(np.zeros((rows, 1)), classes)):
             repeat, number = divmod(i, each)
-            found.append(Split(repeat + 1, number + 1, np.sort(tested).astype(np.int64), rows))
-        return found, [] if problem is None else [problem]
+            splits.append(Split(repeat + 1, number + 1, np.sort(tested).astype(np.int64), rows))
+        return splits, [] if problem is None else [problem]
 
     def _tested(self, rows: int) -> int:
         return round(self.share * rows)
@@ -104,15 +107,15 @@ class Plan:
         return kind(n_splits=self.repeats, test_size=self._tested(rows), random_state=self.seed)
 
     def _against_strata(self, rows: int, classes: NDArray[Any]) -> str | None:
-        """Why the classes cannot each have their share."""
+        """Return why the split cannot keep the shares of the classes, or None if it can."""
         counts = np.unique(classes, return_counts=True)[1]
         least = int(counts.min())
         if self.method == "kfold" and least < self.folds:
             return (
-                f"A class has {least:,} {'row' if least == 1 else 'rows'}, fewer than the {self.folds} folds: rows "
-                "were divided at random, whatever their class."
+                f"A class has {least:,} {'row' if least == 1 else 'rows'}, fewer than the {self.folds} folds, so "
+                "the folds do not keep the shares of the classes."
             )
         tested = self._tested(rows)
         if self.method == "holdout" and (least < 2 or min(tested, rows - tested) < len(counts)):
-            return "A class has too few rows to be divided: rows were held out at random, whatever their class."
+            return "A class has too few rows, so the held-out rows do not keep the shares of the classes."
         return None

@@ -1,4 +1,4 @@
-"""Statistics: how sure one can be of what was measured. Metrics and distributions are scikit-learn's and SciPy's."""
+"""Statistics of results: intervals, tests and calibration, based on scikit-learn and SciPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Interval = tuple[float, float]
 
 
 def wilson(right: int, total: int) -> Interval:
-    """Where a share lies, with a probability of 95 %, of which `right` of `total` were found (Wilson 1927).
+    """Return the 95% interval of a share, given `right` of `total` (Wilson 1927).
 
     >>> [round(end, 4) for end in wilson(81, 100)]
     [0.7222, 0.8749]
@@ -34,16 +34,16 @@ def wilson(right: int, total: int) -> Interval:
 
 
 def interval_of_mean(values: Sequence[float] | NDArray[np.float64]) -> Interval:
-    """Where the mean lies, with a probability of 95 %, of which these are independent measurements (Student's t)."""
+    """Return the 95% interval of the mean of independent measurements (Student's t)."""
     return corrected_interval(values, 0.0)
 
 
 def corrected_interval(scores: Sequence[float] | NDArray[np.float64], tested_to_learned: float) -> Interval:
-    """Where the mean score lies, with a probability of 95 %, by Nadeau and Bengio's corrected resampled t (2003).
+    """Return the 95% interval of the mean score, by Nadeau and Bengio's corrected resampled t (2003).
 
-    The scores of folds are no independent measurements: any two folds learn from much the same rows. Student's interval
-    takes the variance of their mean for s²/J; this one takes s² (1/J + n_tested/n_learned), which is nearer the truth.
-    With 0 for the second term it is Student's.
+    The scores of folds are not independent, because any two folds share most of their training rows. Student's interval
+    assumes that the variance of the mean is s²/J; this one assumes s² (1/J + n_tested/n_learned), which is closer to
+    the truth. If the second term is 0, it is Student's interval.
     """
     from scipy.stats import t
 
@@ -62,23 +62,25 @@ def corrected_interval(scores: Sequence[float] | NDArray[np.float64], tested_to_
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """Whether one is better than another, or whether chance alone may have made it look so."""
+    """A test whether one contender is better than another, or whether the difference may be chance."""
 
     better: str
     worse: str
     wins: int
-    """Rows that only the better one gets right."""
+    """The number of rows that only the better one classifies correctly."""
     losses: int
-    """Rows that only the worse one gets right."""
+    """The number of rows that only the worse one classifies correctly."""
     p: float
-    """How probable it is that two which are equally good differ so much on as many rows, or more."""
+    """The probability of such a difference, or a larger one, if both are equally good."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def mcnemar(wins: int, losses: int) -> float:
-    """The exact p of McNemar's test (1947): of rows on which just one of two is right, either should be on half.
+    """Return the exact p of McNemar's test (1947).
+
+    If both are equally good, each should win half of the rows that only one of them classifies correctly.
 
     >>> round(mcnemar(8, 1), 4), mcnemar(3, 3), mcnemar(0, 0)
     (0.0391, 1.0, 1.0)
@@ -94,39 +96,40 @@ def mcnemar(wins: int, losses: int) -> float:
 
 
 class Bin(NamedTuple):
-    """Predictions of about the same probability."""
+    """A group of predictions with similar probabilities."""
 
     predicted: float
     """Their mean probability."""
     observed: float
-    """The share of them that is so."""
-    count: int  # type: ignore[assignment] # which is a method of tuples, too
-    """How many they are."""
+    """The share of predictions that are true."""
+    count: int  # type: ignore[assignment] # tuples also have a method of this name
+    """The number of predictions."""
 
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Brief):
-    """Whether probabilities are what they say: of what is said with 80 %, 80 % should be so.
+    """The calibration of probabilities: of all predictions with a probability of 80%, 80% should be true.
 
-    Of two classes it is the probability of the second that is looked at, of more that of the class which is predicted.
+    For two classes, it uses the probability of the second class; for more, that of the predicted class.
     """
 
     bins: list[Bin]
     error: float
-    """By how much the probabilities are off, as the mean over all predictions of their bin's difference."""
+    """The calibration error: the difference between the predicted and the observed share of a bin, as the mean over all
+    predictions."""
 
     @classmethod
     def of(cls, truth: NDArray[np.int64], probabilities: NDArray[np.float64], bins: int = BINS) -> Calibration:
         from sklearn.calibration import calibration_curve
 
         if probabilities.shape[1] == 2:
-            said, so = probabilities[:, 1], truth == 1
+            predictions, true = probabilities[:, 1], truth == 1
         else:
-            said, so = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
-        said = np.clip(said, 0.0, 1.0)  # a sum of probabilities may be a little more than 1
-        observed, predicted = calibration_curve(so, said, n_bins=bins)
-        # The curve leaves out how many predictions each of its bins has, and bins that have none.
-        counts = np.bincount(np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], said), minlength=bins)
+            predictions, true = probabilities.max(axis=1), probabilities.argmax(axis=1) == truth
+        predictions = np.clip(predictions, 0.0, 1.0)  # a sum of probabilities may be a little more than 1
+        observed, predicted = calibration_curve(true, predictions, n_bins=bins)
+        # The curve does not say how many predictions each bin has, and leaves out empty bins.
+        counts = np.bincount(np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], predictions), minlength=bins)
         counts = counts[counts > 0]
         error = float((counts * abs(observed - predicted)).sum() / counts.sum())
         return cls(
@@ -138,7 +141,7 @@ class Calibration(Brief):
 
 
 def log_loss(truth: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """The mean of -ln of the probability of the right class."""
+    """Return the mean of -ln p, where p is the probability of the right class."""
     from sklearn import metrics
 
     sums = probabilities.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Tuning: settings chosen by rows that are held out from those to learn from. Whatever is tested later is not read."""
+"""Tuning: choosing settings on held-out training rows. Test data are not read."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from markone.model.settings import Settings, TrialSettings
 from markone.reporting.grids import Grid
 
 SHARE = 0.2
-"""Of the rows, held out to choose by."""
+"""The share of rows that are held out to choose the settings."""
 FOLDS = 5
-"""Where all rows are held out in turn."""
+"""The number of folds if all rows are held out in turn."""
 NARROWING = 3
-"""Each round has so many times more rows than the one before, and so many times fewer candidates."""
+"""Each round has 3 times as many rows as the one before, and a third of the candidates."""
 ROUNDS = 3
 FINALISTS = 3
-"""So many learn from all rows."""
+"""The number of candidates that are trained on all rows."""
 FEWEST_ROWS = 500
-"""A round has no fewer: what is best on them would be mostly chance."""
+"""The smallest number of rows in a round. With fewer, the best candidate would be mostly chance."""
 MORE_PASSES = 2
-"""So many times more passes are tried than are usual."""
+"""The largest number of passes to try, relative to the default."""
 TRIALS_SHOWN = 10
 
 WORDS = ([1, 1], [1, 2], [1, 3])
@@ -50,27 +50,27 @@ WORDS = ([1, 1], [1, 2], [1, 3])
 
 @dataclass(frozen=True, repr=False)
 class Trial(Brief):
-    """One candidate in one round."""
+    """The result of one candidate in one round."""
 
     round: int
-    """From 1."""
+    """The number of the round, starting with 1."""
     settings: Choice
-    """What it varies."""
+    """The settings that are tuned."""
     words: list[int] | None
-    """The lengths of n-grams, where they are varied."""
+    """The lengths of word n-grams, if they are tuned."""
     rows: int
-    """How many rows it learned from."""
+    """The number of training rows."""
     passes: int
-    """After how many passes it was best; where they are not tuned, how many it made."""
+    """The best number of passes; if it is not tuned, the number of passes that were made."""
     score: float
-    """Its accuracy on the rows held out."""
+    """The accuracy on the held-out rows."""
     seconds: float
     reason: str | None = None
-    """Why it could not learn, where it could not."""
+    """The reason if the candidate could not be trained."""
 
     def in_words(self) -> str:
         words = {} if self.words is None else {"words": f"{self.words[0]}-{self.words[1]}"}
-        return ", ".join(f"{name} {plain(value)}" for name, value in {**self.settings, **words}.items()) or "as usual"
+        return ", ".join(f"{name} {plain(value)}" for name, value in {**self.settings, **words}.items()) or "defaults"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -87,28 +87,28 @@ class Trial(Brief):
 
 @dataclass(frozen=True, repr=False)
 class Tuning(Brief):
-    """What was chosen, and how. Printed, it is a table.
+    """The chosen settings and all trials. When printed, it shows a table.
 
-    `train(source, features=tuning.features, **tuning.settings)` learns with it from all rows.
+    `train(source, features=tuning.features, **tuning.settings)` trains with these settings on all rows.
     """
 
     rule: Rule
     settings: Choice
-    """The rule, what was given, and what was chosen."""
+    """The rule, the given settings, and the chosen settings."""
     features: Features
-    """The spec of the features, with the n-grams that were chosen."""
+    """The spec of the features, with the chosen n-grams."""
     trials: list[Trial]
-    """All of them, in the order made."""
+    """All trials, in order."""
     score: float
-    """The accuracy of what was chosen on the rows held out. It was chosen by them, and so is a little too good."""
+    """The accuracy of the chosen settings on the held-out rows, which is a little too high, since they chose them."""
     rows: int
-    """How many rows there were to learn from."""
+    """The number of training rows in the last round."""
     held_out: int
-    """How many were held out to choose by."""
+    """The number of rows that were held out at a time."""
     in_turn: bool
-    """Whether all rows were, so many at a time."""
+    """Whether all rows were held out in turn."""
     chosen: Trial
-    """The one that was best in the last round."""
+    """The best trial of the last round."""
 
     def in_brief(self) -> str:
         return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, best of {len(self.trials):,} trials"
@@ -145,19 +145,19 @@ class Tuning(Brief):
         if words is not None:
             chosen.append(f"words {words[0]}-{words[1]}")
         everything = f"{self.rows + self.held_out:,}"
-        by = f"{self.held_out:,} rows held out from the {everything} to learn from"
+        by = f"{self.held_out:,} held-out rows of {everything} training rows"
         if self.in_turn:
             size = "one" if self.held_out == 1 else f"{self.held_out:,}"
-            by = f"all {everything} rows to learn from, held out {size} at a time"
+            by = f"all {everything} training rows, held out {size} at a time"
         lines = [
-            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, by {by}.",
+            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, tested on {by}.",
             "",
             str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)),
         ]
         more = len(self.trials) - TRIALS_SHOWN
         if more > 0:
             lines.append(f"... and {more:,} more")
-        return "\n".join([*lines, "", f"Chosen: {', '.join(chosen) or 'what is usual'}. No test data were read."])
+        return "\n".join([*lines, "", f"Chosen: {', '.join(chosen) or 'the defaults'}. No test data were read."])
 
 
 def plain(value: Any) -> str:
@@ -187,29 +187,30 @@ def tune(
     seed: int = 0,
     **settings: Unpack[TrialSettings],
 ) -> Tuning:
-    """Chooses settings of a rule, by one row of five that is held out.
+    """Chooses the settings of a rule on one fifth of the rows, which are held out.
 
-    Candidates learn from few rows and in few passes first; a third of them, the best, go on with three times as many,
-    and so on. The number of passes is chosen where there is a curve of them, n-grams where there are texts and no
-    `features` are given. What is given in `settings` is kept. The same seed chooses the same.
+    At first, all candidates are trained on few rows and in few passes. The best third of them continue with three times
+    as many rows and passes, and so on. The number of passes is also chosen if the rule has a learning curve, and the
+    lengths of n-grams if there are texts and no `features` are given. Settings that are given are not changed. The same
+    seed makes the same choice.
 
-    Of `naive-bayes` all rows are held out in their turn: one at a time where features learn nothing from the rows, else
-    one of five.
+    For `naive-bayes`, all rows are held out in turn: one at a time if the features do not depend on the rows, else one
+    fifth at a time.
 
     Parameters
     ----------
     source
-        A source, or what `markone.read` takes: the rows to learn from. Its rows are held in memory.
+        The training rows: a source, or an argument of `markone.read`. All rows must fit in memory.
     target
-        What is to be predicted, as for `markone.read`, where `source` is not yet a source.
+        The target, as for `markone.read`, if `source` is not a source yet.
     rule
         A rule, as for `train`. `mira` by default.
     features
-        The spec of the features, as for `train`; given, it is kept.
+        The spec of the features, as for `train`. If it is given, it is not tuned.
     functions, threads, memory, seed
         As for `validate`.
     progress
-        True for a bar on a terminal and lines elsewhere; or an object that is told of each trial.
+        True for a bar on a terminal and lines elsewhere; or an object that is called for each trial.
     settings
         Settings that are not tuned, as in `markone.Settings`.
 
@@ -231,7 +232,7 @@ def tune(
 def check_given(given: Choice) -> None:
     for name in ("patience", "holdout"):
         if given.get(name):
-            raise SettingsError(name, "and tuning both choose by rows held out; leave one of them out")
+            raise SettingsError(name, "and tuning both use held-out rows; leave out one of them")
 
 
 def tuned(
@@ -242,16 +243,16 @@ def tuned(
     seed: int,
     progress: Progress | bool | None = None,
 ) -> Tuning:
-    """What suits the rows of a sample."""
+    """Return the best settings for the rows of a sample."""
     return TuningSearch(sample, given, features, functions, seed).run(progress)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may be chosen."""
+    """A candidate for the choice."""
 
     place: int
-    """Among all, from 0: of equals, the first is the more usual."""
+    """The number of the candidate, starting with 0. Lower numbers are closer to the defaults, and win ties."""
     choice: Choice
     words: list[int] | None
     settings: Settings
@@ -259,7 +260,7 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """What candidates with the same features have in common: only the lengths of n-grams are varied."""
+        """A key of the features: candidates differ only in the lengths of n-grams."""
         return str(self.words)
 
 
@@ -278,23 +279,23 @@ class TuningSearch:
         self.trials: list[Trial] = []
         self._rows: dict[str, FoldRows] = {}
         self._before: tuple[tuple[str, int], Learner] | None = None
-        """The last learner, by its features and the number of its rows, where the next goes on from it."""
+        """The last learner, with its features and number of rows, if the next trial can start from it."""
 
     @cached_property
     def split(self) -> Split:
-        """Which rows are held out."""
+        """The split into training rows and held-out rows."""
         [[split], _] = Plan(method="holdout", share=SHARE, seed=self.seed).divide(len(self.sample), self.sample.strata)
         return split
 
     @cached_property
     def folds(self) -> list[Split]:
-        """The same in turn."""
+        """The splits if all rows are held out in turn."""
         plan = Plan(method="kfold", folds=min(FOLDS, len(self.sample)), seed=self.seed)
         return plan.divide(len(self.sample), self.sample.strata)[0]
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """In which the others than those held out take part."""
+        """The random order in which training rows are added in the rounds."""
         return np.random.default_rng([self.seed, 2]).permutation(len(self.split.learned))
 
     def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
@@ -310,7 +311,7 @@ class TuningSearch:
                 yield Candidate(next(places), choice, words, settings, spec)
 
     def choices(self) -> Iterator[tuple[Choice, Settings]]:
-        """What is tried beside what is given, each once."""
+        """Yield each different choice of the settings that are not given."""
         seen: list[Choice] = []
         for choice in self.usual.traits.grid(self.usual):
             kept = {name: value for name, value in choice.items() if name not in self.given}
@@ -319,7 +320,7 @@ class TuningSearch:
             seen.append(kept)
             try:
                 yield kept, settings_for({**self.given, **kept}, self.seed)
-            except SettingsError:  # it does not go together with what is given
+            except SettingsError:  # this choice cannot be combined with the given settings
                 continue
 
     def run(self, progress: Progress | bool | None) -> Tuning:
@@ -342,7 +343,7 @@ class TuningSearch:
         )
 
     def take_turns(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
-        """Learning is quick, and one learner serves all settings: so all rows choose, held out in their turn."""
+        """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
         groups: dict[str, list[Candidate]] = {}
         for candidate in self.candidates:
             groups.setdefault(candidate.key, []).append(candidate)
@@ -361,13 +362,13 @@ class TuningSearch:
                     ranked.append((Trial(1, candidate.choice, candidate.words, rows, 1, score, seconds), candidate))
         ranked.sort(key=lambda one: one[1].place)
         self.trials += [trial for trial, _ in ranked]
-        return sorted(ranked, key=lambda one: -one[0].score)  # of equals, the more usual first
+        return sorted(ranked, key=lambda one: -one[0].score)  # of equals, those closer to the defaults come first
 
     def right_alone(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64] | None:
-        """How many rows are classified rightly by each of these settings, each row left out alone.
+        """Return how many rows each of these settings classifies correctly, by leave-one-out.
 
-        None where features are learned from the rows: they would have to be learned without the row, too, or its words
-        would be known, and what they are weighed by.
+        None if the features depend on the rows: they would have to be made without the row, too, because otherwise its
+        words and their weights would be known.
         """
         features = FeatureMap(spec, self.sample.held.columns)
         matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
@@ -379,23 +380,23 @@ class TuningSearch:
         return right
 
     def right_in_folds(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64]:
-        """The same with folds in their turn, and features that are learned from the others."""
+        """Return the same by cross-validation, with features from the training rows of each fold."""
         right = np.zeros(len(settings), np.int64)
         for split in self.folds:
             rows = divided(self.sample, split, spec)
             learner = self.learned(rows)
-            for i, how in enumerate(settings):
-                right[i] += (learner.with_settings(how).predict(rows.tested_block.rows) == rows.tested_truth).sum()
+            for i, one in enumerate(settings):
+                right[i] += (learner.with_settings(one).predict(rows.tested_block.rows) == rows.tested_truth).sum()
         return right
 
     def learned(self, rows: FoldRows) -> Any:
-        """A learner of these rows, which serves all settings."""
+        """Return a learner trained on these rows, which serves all settings."""
         learner: Any = new_learner(self.usual, rows.features, rows.classes)
         learner.learn(learner.ready(rows.block))
         return learner
 
     def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
-        """In each round the best of the round before."""
+        """Run the rounds. Each round continues with the best candidates of the round before."""
         sizes = self.sizes()
         most = len(self.candidates)
         counts = [max(min(FINALISTS, most), math.ceil(most / NARROWING**i)) for i in range(len(sizes))]
@@ -410,42 +411,42 @@ class TuningSearch:
                     trial = self.trial(candidate, number, size, self.passes_in(number, len(sizes)))
                     self.trials.append(trial)
                     ranked.append((trial, candidate))
-                ranked.sort(key=lambda one: (-one[0].score, one[1].place))  # of equals, the more usual first
+                ranked.sort(key=lambda one: (-one[0].score, one[1].place))  # ties: the closest to the defaults first
                 left = [candidate for _, candidate in ranked]
         return ranked
 
     def sizes(self) -> list[int]:
-        """How many rows each round has: all in the last one."""
+        """Return the number of rows of each round. The last round has all rows."""
         rows = len(self.split.learned)
         sizes = [rows // NARROWING**i for i in reversed(range(ROUNDS))]
         return [size for size in sizes if size >= min(rows, FEWEST_ROWS)] if len(self.candidates) > 1 else [rows]
 
     def passes_in(self, number: int, rounds: int) -> int:
-        """Half of those of the next round, where they are tuned."""
+        """Return the number of passes of a round: if it is tuned, half as many as in the next round."""
         return max(1, self.passes // 2 ** (rounds - number)) if self.tunes_passes else self.passes
 
     def trial(self, candidate: Candidate, number: int, size: int, passes: int) -> Trial:
         start = time.perf_counter()
 
-        def told(passes: int, score: float, reason: str | None = None) -> Trial:
+        def result(passes: int, score: float, reason: str | None = None) -> Trial:
             seconds = time.perf_counter() - start
             return Trial(number, candidate.choice, candidate.words, size, passes, score, seconds, reason)
 
         try:
-            rows = some_of(self.rows(candidate), self.order[:size])
+            rows = self.rows(candidate).some(self.order[:size])
             learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
             history, _ = taught(learner, rows)
-        except MarkoneError as error:  # a rate at which weights grow beyond all numbers, or what cannot be counted
-            return told(0, -1.0, str(error))
-        found = [(one.holdout, one.epoch) for one in history if one.holdout is not None]
+        except MarkoneError as error:  # training diverged, or the rule cannot use these features
+            return result(0, -1.0, str(error))
+        scores = [(one.holdout, one.epoch) for one in history if one.holdout is not None]
         if self.tunes_passes:
-            score, epoch = max(found, key=lambda one: (one[0], -one[1]))
+            score, epoch = max(scores, key=lambda one: (one[0], -one[1]))
         else:
-            score, epoch = found[-1]
-        return told(epoch, score)
+            score, epoch = scores[-1]
+        return result(epoch, score)
 
     def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
-        """A new one; where the optimum of one trial is near that of the next, one that goes on from the last."""
+        """Return a new learner or, if the optimum of one trial is near the next, one that starts from the last."""
         if self.usual.family.warm_by is None:
             return new_learner(settings, rows.features, rows.classes, [rows.block])
         key = candidate.key, len(rows.truth)
@@ -457,21 +458,12 @@ class TuningSearch:
         return learner
 
     def in_warm_order(self, candidates: list[Candidate]) -> list[Candidate]:
-        """By their features, and then by the setting along which one optimum is near the next, where there is one."""
+        """Sort by features, and then by the setting for which neighbouring optima are close, if there is one."""
         by = self.usual.family.warm_by
         return candidates if by is None else sorted(candidates, key=lambda one: (one.key, getattr(one.settings, by)))
 
     def rows(self, candidate: Candidate) -> FoldRows:
-        """The rows to learn from and those held out, with features of the first."""
+        """Return the training rows and the held-out rows, with features from the training rows."""
         if candidate.key not in self._rows:
             self._rows[candidate.key] = divided(self.sample, self.split, candidate.spec)
         return self._rows[candidate.key]
-
-
-def some_of(rows: FoldRows, which: Any) -> FoldRows:
-    """With some of the rows to learn from."""
-    if len(which) == len(rows.truth):
-        return rows
-    which = np.sort(which)
-    importance = None if rows.importance is None else rows.importance[which]
-    return replace(rows, learned=rows.learned[which], truth=rows.truth[which], importance=importance)

@@ -1,4 +1,4 @@
-"""Validating: a way to learn is put to the test on rows that it has not learned from."""
+"""Validating: testing a way to learn on rows that were not used in training."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ def validate(
     seed: int = 0,
     **settings: Unpack[TrialSettings],
 ) -> Validation:
-    """Tests a way to learn on rows that it has not learned from.
+    """Tests a rule or an estimator on rows that were not used in training.
 
-    Features are learned anew in each fold from its rows to learn from, so that nothing of the tested rows leaks into
-    them: neither their words nor how often a word goes with a class.
+    In each fold, features are made from the training rows only. So no information about the test rows leaks into them:
+    neither their words nor how often a word occurs with a class.
 
     Parameters
     ----------
     source
-        A source, or what `markone.read` takes. Its rows are held in memory.
+        A source, or an argument of `markone.read`. All rows must fit in memory.
     target
-        What is to be predicted, as for `markone.read`, where `source` is not yet a source. For a regression it is a
-        column of numbers, or the numbers.
+        The target, as for `markone.read`, if `source` is not a source yet. For a regression, it is a column of numbers,
+        or the numbers.
     method
-        `holdout` tests a share of the rows, `kfold` each row once, together with a fold of others, and `loo` each row
-        alone. All classes have their share of every test.
+        How to split the rows: `kfold` divides them into folds and tests each fold once, `holdout` tests a random share,
+        and `loo` (leave-one-out) tests each row alone. The first two keep the shares of the classes.
     folds
-        How many folds `kfold` has.
+        The number of folds of `kfold`.
     repeats
-        How often `kfold` or `holdout` is done, each time with other divisions.
+        How often to repeat `kfold` or `holdout`, each time with another random split.
     share
         The share of rows that `holdout` tests.
     estimator
-        Instead of a rule: any estimator of scikit-learn's kind. It is cloned for each fold, and learns from the same
-        features. A regressor is measured by its mean squared error.
+        An estimator with the interface of scikit-learn, instead of a rule. It is cloned for each fold, and trained on
+        the same features. A regressor is evaluated by its mean squared error.
     rule
         A rule, as for `train`. `mira` by default.
     features
@@ -68,16 +68,16 @@ def validate(
     functions
         Python functions that make more features, by name.
     threads
-        How many threads make features; as many as there are cores by default. The result is the same.
+        The number of threads that make features; by default one per core. The result does not depend on it.
     memory
-        How much memory the rows may need: bytes, or a text such as "2 GB"; half of the machine's by default.
+        How much memory the rows may use: bytes, or a text such as "2 GB"; by default half of the memory.
     progress
-        True for a bar on a terminal and lines elsewhere; or an object that is told of each training.
+        True for a bar on a terminal and lines elsewhere; or an object that is called for each training.
     seed
-        Makes everything random repeatable, the divisions included.
+        The seed of all random choices, including the splits.
     settings
-        All else is as in `markone.Settings`: `epochs`, `C` and so on. With `patience`, a share of the rows to learn
-        from is held out for it: the tested rows never choose anything.
+        Other settings of `markone.Settings`, such as `epochs` and `C`. With `patience`, a share of the training rows is
+        held out for it, because the test rows must not influence training.
 
     Examples
     --------
@@ -102,9 +102,11 @@ def check_estimator(estimator: Any, given: Mapping[str, Any]) -> None:
     if isinstance(estimator, type):
         raise SettingsError("estimator", f"must be an object, not a class: {estimator.__name__}()")
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict") and hasattr(estimator, "get_params")):
-        raise SettingsError("estimator", f"must have the methods of scikit-learn's, and {estimator!r:.60} has not")
+        raise SettingsError(
+            "estimator", f"must have the methods of a scikit-learn estimator, and {estimator!r:.60} does not"
+        )
     for name in given:
-        raise SettingsError(name, "is for rules; an estimator has its settings in itself: leave it out")
+        raise SettingsError(name, "is only for rules; an estimator has its own settings, so leave it out")
 
 
 def is_regressor(estimator: Any) -> bool:
@@ -114,7 +116,7 @@ def is_regressor(estimator: Any) -> bool:
 
 
 def validated(sample: Sample, plan: Plan, way: Way, progress: Progress | bool | None = None) -> Validation:
-    """One way to learn, put to the test."""
+    """Test one way to learn on a sample."""
     splits, remarks = plan.divide(len(sample), sample.strata)
     if plan.method == "loo":
         return left_out(sample, way, splits, progress)

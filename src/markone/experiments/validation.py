@@ -1,4 +1,4 @@
-"""Validation: how good a way to learn is on rows that it has not learned from."""
+"""The result of a validation: how good a way to learn is on test rows."""
 
 from __future__ import annotations
 
@@ -28,53 +28,53 @@ IN_WORDS: dict[Method, str] = {"holdout": "hold-out", "kfold": "k-fold", "loo": 
 
 
 class CurvePoint(NamedTuple):
-    """How good the weights were after a pass."""
+    """The accuracy after a pass."""
 
     epoch: int
     last: float
-    """The accuracy of the last weights on the tested rows, as the mean of the folds."""
+    """The accuracy of the last weights on the test rows, as the mean of the folds."""
     averaged: float | None
-    """That of the averaged weights, where there are any."""
+    """The accuracy of the averaged weights, if there are any."""
 
     @property
     def used(self) -> float:
-        """That of the weights which are used."""
+        """The accuracy of the weights that are used."""
         return self.last if self.averaged is None else self.averaged
 
 
 @dataclass(frozen=True, repr=False)
 class Fold(Brief):
-    """What came of one division of the rows. Of leave-one-out, all rows are one fold."""
+    """The result of one split. In leave-one-out, all rows form one fold."""
 
     number: int
-    """From 1, in its repeat."""
+    """The number of the fold in its repeat, starting with 1."""
     repeat: int
-    """From 1."""
+    """The number of the repeat, starting with 1."""
     learned: int
-    """How many rows were learned from."""
+    """The number of training rows."""
     rows: NDArray[np.int64]
-    """The numbers of the tested rows in the source."""
+    """The numbers of the test rows in the source."""
     truth: NDArray[Any]
-    """Their classes by number; for a regression, numbers."""
+    """The numbers of their classes; for a regression, their targets."""
     predicted: NDArray[Any]
-    """What was said, likewise."""
+    """The predictions, in the same form."""
     probabilities: NDArray[np.float64] | None
-    """One for each row and class, where there are any."""
+    """The probability of each row and class, if there are any."""
     score: float
     """Accuracy, or mean squared error."""
     seconds: float
-    """How long learning took, features and tests not counted."""
+    """The time of training, without features and tests."""
     history: History | None
-    """The passes; held-out accuracy is that of the tested rows."""
+    """The passes. Their held-out accuracy is the accuracy on the test rows."""
     bytes: int | None = None
-    """The size of the model's file, where it was asked for."""
+    """The size of the model file, if it was measured."""
     settings: dict[str, Any] | None = None
-    """What was chosen for this fold, where it was tuned."""
+    """The chosen settings of this fold, if they were tuned."""
 
 
 @dataclass(frozen=True, repr=False)
 class Validation(Brief):
-    """How good a way to learn is. Printed, it is a table."""
+    """The result of a validation. When printed, it shows a table."""
 
     method: Method
     name: str
@@ -83,9 +83,9 @@ class Validation(Brief):
     classes: list[Label]
     folds: list[Fold]
     trained: int
-    """How many trainings were made; exact leave-one-out needs fewer than there are rows."""
+    """The number of trainings. Exact leave-one-out may need fewer than one per row."""
     remarks: list[str] = field(default_factory=list)
-    """What one should know about it, in sentences."""
+    """Remarks for the user, in sentences."""
 
     def in_brief(self) -> str:
         score = "accuracy" if self.metric == "accuracy" else "mean squared error"
@@ -98,28 +98,28 @@ class Validation(Brief):
 
     @cached_property
     def tested(self) -> int:
-        """How many tests were made."""
+        """The number of tests."""
         return sum(len(fold.rows) for fold in self.folds)
 
     @cached_property
     def mean(self) -> float:
-        """The mean of the folds' scores."""
+        """The mean of the scores of the folds."""
         return float(self.scores.mean())
 
     @cached_property
     def std(self) -> float | None:
-        """The standard deviation of the folds' scores; None for a single fold."""
+        """The standard deviation of the scores of the folds; None for a single fold."""
         return float(self.scores.std(ddof=1)) if len(self.folds) > 1 else None
 
     @cached_property
     def interval(self) -> Interval:
-        """Where the score lies on all rows of this kind, with a probability of 95 %.
+        """The 95% interval of the score.
 
-        A single hold-out and leave-one-out give a share of rows, each tested once: its interval is Wilson's; a mean
-        squared error has Student's, for the mean of the rows' errors. Several folds give a mean of scores. Its interval
-        is by Nadeau and Bengio's corrected t, for folds learn from much the same rows, and Student's would be too
-        narrow; or Wilson's for as many rows as were tested, where that is wider: a few folds, each with its share of
-        every class, may be alike by chance.
+        A single hold-out and leave-one-out test each row once, so the accuracy is a share of rows, with Wilson's
+        interval. A mean squared error has Student's interval. Several folds give a mean of scores. Its interval is
+        Nadeau and Bengio's corrected t, since folds share most of their training rows, and Student's would be too
+        narrow. If Wilson's interval for the number of tested rows is wider, it is used, since a few folds may be
+        similar by chance.
         """
         accuracy = self.metric == "accuracy"
         if len(self.folds) == 1:
@@ -135,41 +135,41 @@ class Validation(Brief):
 
     @cached_property
     def truth(self) -> NDArray[Any]:
-        """Of all tests, fold after fold."""
+        """The true classes or targets of all tests, fold by fold."""
         return np.concatenate([fold.truth for fold in self.folds])
 
     @cached_property
     def predicted(self) -> NDArray[Any]:
-        """Of all tests, fold after fold."""
+        """The predictions of all tests, fold by fold."""
         return np.concatenate([fold.predicted for fold in self.folds])
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64] | None:
-        """Of all tests, fold after fold; None where a fold has none."""
+        """The probabilities of all tests, fold by fold; None if a fold has none."""
         found = [fold.probabilities for fold in self.folds if fold.probabilities is not None]
         return np.concatenate(found) if len(found) == len(self.folds) else None
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """Whether the probabilities are what they say; None where there are none."""
+        """The calibration of the probabilities; None if there are none."""
         return None if self.probabilities is None else Calibration.of(self.truth, self.probabilities)
 
     @cached_property
     def seconds(self) -> float:
-        """How long learning took, as the mean of the folds."""
+        """The time of training, as the mean of the folds."""
         return float(np.mean([fold.seconds for fold in self.folds]))
 
     @cached_property
     def passes(self) -> float | None:
-        """How many passes were made, as the mean of the folds; None of what makes none."""
+        """The number of passes, as the mean of the folds; None if there are no passes."""
         found = [len(fold.history) for fold in self.folds if fold.history is not None]
         return float(np.mean(found)) if found else None
 
     def curve(self) -> list[CurvePoint]:
-        """The accuracy on tested rows after each pass, as the mean of all folds.
+        """Return the accuracy on test rows after each pass, as the mean of all folds.
 
-        A fold that has stopped stays as it was then, until the last one has; passes at which one of those that go on
-        was not measured are left out.
+        A fold that stops early counts with its last accuracy. Passes that were not measured in all other folds are left
+        out.
         """
         histories = [fold.history for fold in self.folds if fold.history is not None and len(fold.history)]
         points = []
@@ -184,10 +184,9 @@ class Validation(Brief):
 
     @cached_property
     def over_training(self) -> int | None:
-        """The pass with the best tested accuracy, where what came after it made things worse; None where it did not.
+        """The pass with the best accuracy, if later passes reduced the accuracy significantly; else None.
 
-        What is lost from there to the last pass must be more than chance may take, or the pass would only be called the
-        best because there are so many.
+        Without this test, the best of many passes would often be the best by chance.
         """
         points = self.curve()
         if not points:
@@ -196,25 +195,25 @@ class Validation(Brief):
         return best.epoch if self._least_loss(best.epoch, best.used - points[-1].used) > 0 else None
 
     def _least_loss(self, epoch: int, lost: float) -> float:
-        """What is surely lost after a pass: the lower end of the 95 % interval."""
+        """Return the lower end of the 95% interval of the accuracy that is lost after a pass."""
         losses = [
             (history[min(epoch, len(history)) - 1].holdout or 0.0) - (history[len(history) - 1].holdout or 0.0)
             for history in (fold.history for fold in self.folds)
             if history is not None
         ]
-        # It is not known which rows changed; they are at least so many as were lost.
+        # It is not known which rows changed, but at least as many as were lost.
         rows = sum(len(fold.rows) for fold in self.folds if fold.repeat == 1)
-        surely = lost - 2 * math.sqrt(max(lost, 0.0) / rows)
-        if len(losses) > 1:  # which may be alike by chance, where they are few
-            surely = min(surely, corrected_interval(losses, self._tested_to_learned)[0])
-        return surely
+        least = lost - 2 * math.sqrt(max(lost, 0.0) / rows)
+        if len(losses) > 1:  # a few folds may be similar by chance
+            least = min(least, corrected_interval(losses, self._tested_to_learned)[0])
+        return least
 
     @property
     def _tested_to_learned(self) -> float:
         return self.tested / sum(fold.learned for fold in self.folds)
 
     def as_dict(self) -> dict[str, Any]:
-        """All but the single predictions, as JSON has it."""
+        """Return everything except the single predictions, for JSON."""
         return {
             "method": self.method,
             "name": self.name,
@@ -259,7 +258,7 @@ class Validation(Brief):
 
     @cached_property
     def majority(self) -> float | None:
-        """The accuracy of always saying the commonest class of the tested rows; None for a regression."""
+        """The accuracy of always predicting the most frequent class of the test rows; None for a regression."""
         return None if self.metric != "accuracy" else float(np.bincount(self.truth).max() / len(self.truth))
 
     def _warning(self) -> list[str]:
@@ -273,16 +272,16 @@ class Validation(Brief):
         name = IN_WORDS[self.method]
         if self.method == "loo":
             trainings = "one training" if self.trained == 1 else f"{self.trained:,} trainings"
-            return f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, by {trainings}"
+            return f"{name[0].upper()}{name[1:]}: {self.tested:,} rows, each tested alone, with {trainings}"
         first = self.folds[0]
         if len(self.folds) == 1:
-            return f"Hold-out: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
+            return f"Hold-out: trained on {first.learned:,} rows, tested on {len(first.rows):,}"
         repeats = max(fold.repeat for fold in self.folds)
         each = len(self.folds) // repeats
         if self.method == "holdout":
-            return f"Hold-out, {repeats} times: learned from {first.learned:,} rows, tested on {len(first.rows):,}"
+            return f"Hold-out, {repeats} times: trained on {first.learned:,} rows, tested on {len(first.rows):,}"
         again = "" if repeats == 1 else f", {repeats} times"
-        return f"{each}-fold{again}: {self.tested // repeats:,} rows, each tested once{' in turn' if again else ''}"
+        return f"{each}-fold{again}: {self.tested // repeats:,} rows, each tested once{' per repeat' if again else ''}"
 
     def _grid(self) -> Grid:
         several = self.folds[-1].repeat > 1
@@ -314,17 +313,17 @@ class Validation(Brief):
             rows.append([str(point.epoch), *("-" if value is None else f"{value:.2%}" for value in values)])
         lines = str(Grid([head], rows)).split("\n")
         if self.over_training is not None:
-            lines.append(f"Over-training: accuracy falls after pass {self.over_training}.")
+            lines.append(f"Overfitting: accuracy falls after pass {self.over_training}.")
         return lines
 
 
 def thinned(count: int) -> list[int]:
-    """The first, the last, and some between."""
+    """Return the first, the last, and some evenly spaced numbers between them."""
     return sorted({round(place) for place in np.linspace(0, count - 1, ALL_SHOWN)})
 
 
 def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:
-    """What an answer to a division is worth."""
+    """Return the fold with the score of an answer."""
     truth = sample.truth[split.tested]
     return Fold(
         number=split.number,
@@ -367,4 +366,4 @@ def about_rows(sample: Sample) -> list[str]:
     count = sample.held.unlabelled
     if not count:
         return []
-    return [f"{count:,} {'row has' if count == 1 else 'rows have'} no label, and took no part."]
+    return [f"{count:,} {'row has' if count == 1 else 'rows have'} no label and cannot be used."]

@@ -1,4 +1,4 @@
-"""The verdict on a comparison, in plain words: only what the numbers show."""
+"""The verdict on a comparison in words. It only says what the numbers show."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ EQUALS_NAMED = 3
 
 
 def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -> str:
-    """Which rule to use, what speaks for others, and what the data look like. The best contender comes first.
+    """Return which rule to use, the advantages of others, and facts about the data. The best contender comes first.
 
-    `separable`: whether a plane separates all rows, where that is known.
+    `separable` says whether a plane separates all rows, if that is known.
     """
     rules = [contender for contender in contenders if contender.rule is not None]
     others = [contender for contender in contenders if contender.rule is None]
     if not rules:
-        return "None of the rules could learn from these data."
+        return "None of the rules could be trained on these data."
     return " ".join(
         [
             *which_to_use(rules, others),
@@ -42,12 +42,12 @@ def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -
 
 
 def traits_of(contender: Contender) -> Traits:
-    """Those of its rule."""
+    """Return the traits of the contender's rule."""
     return RULES[str(contender.rule)]
 
 
 def pair_test(better: Contender, worse: Contender) -> PairTest:
-    """Whether the difference may be chance: an exact McNemar test on the rows that both were tested on."""
+    """Return an exact McNemar test, which tells whether the difference may be chance."""
     wins = int((better.right & ~worse.right).sum())
     losses = int((worse.right & ~better.right).sum())
     return PairTest(better.name, worse.name, wins, losses, mcnemar(wins, losses))
@@ -72,22 +72,22 @@ def with_p(p: float) -> str:
 def which_to_use(rules: Sequence[Contender], others: Sequence[Contender]) -> Iterator[str]:
     best = rules[0]
     low, high = best.validation.interval
-    right = f"{best.validation.mean:.1%} of the tested rows (95% interval {low:.1%} to {high:.1%})"
+    accuracy = f"{best.validation.mean:.1%} (95% interval {low:.1%} to {high:.1%})"
     majority = next((contender for contender in others if contender.name == "majority class"), None)
     if majority is not None and may_be_chance(best, majority):
         yield (
-            f"No rule is surely better than always saying the commonest class, which is right on "
-            f"{majority.validation.mean:.1%}; the best of them, {best.name}, is right on {right}."
+            f"No rule is significantly better than always predicting the most frequent class, whose accuracy is "
+            f"{majority.validation.mean:.1%}. The accuracy of the best rule, {best.name}, is {accuracy}."
         )
         return
-    against = "" if majority is None else f"; always saying the commonest class is on {majority.validation.mean:.1%}"
-    yield f"Use {best.name}: it is right on {right}{against}."
+    against = "" if majority is None else f", against {majority.validation.mean:.1%} for the most frequent class"
+    yield f"Use {best.name}: its accuracy on test rows is {accuracy}{against}."
     if best.calibration is not None:
         yield f"Its probabilities are off by {best.calibration.error:.1%} on average."
 
 
 def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
-    """Those that may be as good, and what they have that the best has not."""
+    """Yield sentences about the rules that may be as good, and the advantages of the first that has any."""
     best = rules[0]
     tests = [(contender, pair_test(best, contender)) for contender in rules[1:]]
     equals = [(contender, test) for contender, test in tests if test.p >= SIGNIFICANT]
@@ -96,9 +96,9 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
     level = [one.name for one, _ in equals if one.validation.mean == best.validation.mean]
     behind = [f"{one.name} ({with_p(test.p)})" for one, test in equals if one.validation.mean != best.validation.mean]
     if level:
-        yield f"{capitalised(some_of(level))} {'is' if len(level) == 1 else 'are'} right on as many."
+        yield f"{capitalised(some_of(level))} {'has' if len(level) == 1 else 'have'} the same accuracy."
     if behind:
-        yield f"Its lead over {some_of(behind)} may be chance."
+        yield f"Its lead over {some_of(behind)} may be due to chance."
     for contender, _ in equals:
         gains = list(advantages(contender, best))
         if gains:
@@ -112,13 +112,13 @@ def advantages(contender: Contender, best: Contender) -> Iterator[str]:
         yield f"also has probabilities{off}"
     times = best.seconds / contender.seconds if contender.seconds > 0 else 0.0
     if times >= MUCH_FASTER:
-        yield f"learns {times:.0f} times as fast"
+        yield f"trains {times:.0f} times as fast"
     if contender.bytes and best.bytes and best.bytes / contender.bytes >= MUCH_FASTER:
         yield f"has a model {best.bytes / contender.bytes:.0f} times smaller"
 
 
 def about_speed(rules: Sequence[Contender]) -> Iterator[str]:
-    """The fastest of those that are surely worse, but not by much."""
+    """Yield a sentence about the fastest rule that is significantly worse, but not by much."""
     best = rules[0]
     near = [
         contender
@@ -131,7 +131,7 @@ def about_speed(rules: Sequence[Contender]) -> Iterator[str]:
         fastest = min(near, key=lambda contender: contender.seconds)
         points = 100 * (best.validation.mean - fastest.validation.mean)
         yield (
-            f"If time counts: {fastest.name} learns {best.seconds / fastest.seconds:.0f} times as fast, and is "
+            f"If time matters, {fastest.name} trains {best.seconds / fastest.seconds:.0f} times as fast, and is "
             f"{points:.1f} points less accurate."
         )
 
@@ -142,16 +142,16 @@ def about_contrasts(rules: Sequence[Contender], others: Sequence[Contender]) -> 
         return
     first, test = others[0], pair_test(others[0], best)
     if test.p >= SIGNIFICANT:
-        yield f"The {first.name} is a little ahead, which may be chance ({with_p(test.p)})."
+        yield f"The {first.name} is a little better, which may be due to chance ({with_p(test.p)})."
     else:
         yield (
-            f"But the {first.name} does better than every rule, {first.validation.mean:.1%} ({with_p(test.p)}): the "
-            "features do not speak for themselves one by one. Conjunctions of columns may help."
+            f"But the {first.name} is better than every rule: {first.validation.mean:.1%} ({with_p(test.p)}). The "
+            "classes depend on combinations of features. Conjunctions of columns may help."
         )
 
 
 def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
-    """Whether a hidden layer finds what weights alone do not."""
+    """Yield a sentence if a hidden layer is significantly better than linear rules."""
     best = rules[0]
     linear = [contender for contender in rules if not traits_of(contender).has_layers]
     if traits_of(best).has_layers and linear:
@@ -159,13 +159,13 @@ def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
         if test.p < SIGNIFICANT:
             points = 100 * (best.validation.mean - linear[0].validation.mean)
             yield (
-                f"Its hidden layer pays: the best rule without one, {linear[0].name}, is {points:.1f} points less "
+                f"Its hidden layer helps: the best rule without one, {linear[0].name}, is {points:.1f} points less "
                 f"accurate ({with_p(test.p)})."
             )
 
 
 def about_separability(rules: Sequence[Contender], separable: bool | None) -> Iterator[str]:
-    """What the mistakes of a perceptron say, which stops when it makes none; nothing that theory knows otherwise."""
+    """Yield what the training mistakes of a perceptron show, unless the theory has already shown the opposite."""
     plain = next((contender for contender in rules if traits_of(contender).has_mistake_bound), None)
     if plain is None:
         return
@@ -176,29 +176,29 @@ def about_separability(rules: Sequence[Contender], separable: bool | None) -> It
     if separated:
         folds = "every fold" if separated == len(histories) else f"{separated} of {len(histories)} folds"
         # The rows of a fold may be separable where all rows together are not.
-        yield f"In {folds} the perceptron came to make no mistake on the rows it learns from: a plane separates those."
+        yield f"In {folds} the perceptron learned the training rows without a mistake, so a plane separates these rows."
         return
     shares = [
         (history[len(history) - 1].mistakes or 0) / fold.learned
         for fold, history in zip(plain.validation.folds, histories, strict=True)
     ]
     why = {
-        True: "a plane separates them, but it takes more passes to find one.",
+        True: "a plane separates them, but finding one takes more passes.",
         False: "no plane separates all rows together.",
-        None: "either no plane separates them, or it takes more passes to find one.",
+        None: "either no plane separates them, or finding one takes more passes.",
     }[separable]
     share = f"{np.mean(shares):.1%}"
-    yield f"The perceptron was still mistaken on {share} of the rows it learns from in its last pass: {why}"
+    yield f"In its last pass, the perceptron still made mistakes on {share} of the training rows: {why}"
 
 
 def about_over_training(rules: Sequence[Contender]) -> Iterator[str]:
-    found = [
+    rules_worse = [
         f"{contender.name} (best after pass {contender.validation.over_training} of {contender.passes:.0f})"
         for contender in rules
         if contender.validation.over_training is not None and contender.passes is not None
     ]
-    if found:
-        yield f"Later passes made it worse for {listed(found)}."
+    if rules_worse:
+        yield f"Later passes reduced the accuracy of {listed(rules_worse)}."
 
 
 def capitalised(text: str) -> str:

@@ -45,7 +45,7 @@ __all__ = [
     "weights",
 ]
 
-# No module may be called like a function in it: importing it would put it into the function's place here.
+# A module must not have the name of a function here, because importing it would replace the function.
 HOMES = {
     "accuracies": "markone.plots.comparison",
     "animation": "markone.plots.steps",
@@ -66,7 +66,7 @@ HOMES = {
 }
 
 if importlib.util.find_spec("matplotlib") is None:
-    raise MarkoneError("pictures need matplotlib, which is not installed: pip install 'markone[plot]'")
+    raise MarkoneError("plots need matplotlib, which is not installed: pip install 'markone[plot]'")
 
 
 def __getattr__(name: str) -> Any:

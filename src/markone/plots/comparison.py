@@ -1,4 +1,4 @@
-"""Contenders side by side: how accurate each is, and how sure one can be of that."""
+"""Plots the accuracies of contenders with their intervals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = 0.34
 
 
 def accuracies(comparison: Any) -> Figure:
-    """A dot for the accuracy of each contender, with its 95 % interval, the best on top.
+    """Draw a dot for the accuracy of each contender, with its 95% interval. The best is at the top.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def accuracies(comparison: Any) -> Figure:
     """
     contenders = getattr(comparison, "contenders", None)
     if not contenders:
-        raise DataError("accuracies are drawn of a comparison that has contenders")
+        raise DataError("the comparison has no contenders to draw")
     figure = new_figure(6.5, 0.8 + LINE * len(contenders))
     axes = tidy(figure.add_subplot(), grid="x")
     axes.set_ylim(len(contenders) - 0.5, -0.5)
@@ -55,7 +55,7 @@ def accuracies(comparison: Any) -> Figure:
             for place, contender in enumerate(contenders)
         ],
     )
-    entitle(axes, "accuracy, with its 95 % interval")
+    entitle(axes, "accuracy with 95% interval")
     axes.tick_params(axis="x", labelcolor=QUIET)
     best = contenders[0]
     return finished(figure, f"Accuracy of {len(contenders)} contenders; best: {best.name}, {best.validation.mean:.1%}")

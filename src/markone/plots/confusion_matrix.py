@@ -1,4 +1,4 @@
-"""What was taken for what: the matrix of confusions."""
+"""Plots the confusion matrix."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from markone.plots.drawing import (
 )
 
 MOST_WITH_SHARES, MOST_WITH_COUNTS, MOST_CLASSES = 12, 24, 40
-"""Up to how many classes cells have both, counts only, or no text; of more, only the most confused are shown."""
+"""The largest numbers of classes for which cells show counts and shares, counts only, or no text. If there are more,
+only the most confused classes are shown."""
 DARK = 0.55
-"""From this share on, text on it is white."""
+"""From this share on, the text of a cell is white."""
 FAINTEST_TOP = 0.05
-"""Where mistakes are rarer than this, they are not coloured as if they were many."""
+"""The darkest colour stands for at least this share, so that rare mistakes do not look frequent."""
 RIGHT = LinearSegmentedColormap.from_list("right", ["white", BLUE])
 WRONG = LinearSegmentedColormap.from_list("wrong", ["white", VERMILION])
 
 
 def confusion(result: Any) -> Figure:
-    """What is of each class (row) and what it was taken for (column): counts, and shares of the row.
+    """Draw the confusion matrix: true classes are rows, and predictions are columns, with counts and shares of the row.
 
     What is right is blue. Mistakes are red, on a scale of their own, so that rare ones are seen. Of more than 40
     classes those with most mistakes are shown, and all others as one.
@@ -47,7 +48,7 @@ def confusion(result: Any) -> Figure:
     Parameters
     ----------
     result
-        An `Evaluation`, as `model.evaluate` gives it, or a `Validation`, whose folds are counted together.
+        An `Evaluation` from `model.evaluate`, or a `Validation`, whose folds are added up.
     """
     table = legible(table_of(result))
     shares = table.counts / np.maximum(table.counts.sum(axis=1, keepdims=True), 1)
@@ -72,14 +73,14 @@ def confusion(result: Any) -> Figure:
     axes.spines[:].set_visible(False)
     axes.set(aspect="equal", xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     name_axes(axes, "predicted", "is")
-    entitle(axes, f"{table.right:,} of {table.total:,} are right: {table.right / table.total:.1%}")
-    return finished(figure, f"Confusion matrix: {table.right:,} of {table.total:,} are right")
+    entitle(axes, f"accuracy {table.right / table.total:.1%}: {table.right:,} of {table.total:,}")
+    return finished(figure, f"Confusion matrix: {table.right:,} of {table.total:,} predictions are correct")
 
 
 def draw_cells(
     axes: Axes, shares: NDArray[np.float64], some: NDArray[np.bool_], colours: Colormap, most: float
 ) -> None:
-    """Colours some of the cells, as squares and not as an image: they stay sharp, and most are not there at all."""
+    """Colour some cells. They are squares rather than an image, so that they stay sharp and few are stored."""
     at = np.argwhere(some & (shares > 0))
     corners = at[:, None, ::-1] + np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, edgecolors="white", linewidths=1.5)
@@ -98,18 +99,18 @@ def write_cells(
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color=colour, linespacing=1.1)
 
 
-# ---- what is drawn
+# ---- the table
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows are what is, columns what was said. There may be a last row for labels that the model does not know."""
+    """Rows are true classes, and columns are predictions. The last row may be for labels unknown to the model."""
 
     names: list[str]
     counts: NDArray[np.int64]
     right: int
     merged: bool = False
-    """Whether the last row and column stand for several classes."""
+    """Whether the last row and the last column stand for several classes."""
 
     @property
     def total(self) -> int:
@@ -120,9 +121,9 @@ def table_of(result: Any) -> Table:
     if isinstance(result, Evaluation):
         return of_evaluation(result)
     if not hasattr(result, "folds"):
-        raise DataError(f"confusions are drawn of an evaluation or a validation, not of a {type(result).__name__}")
+        raise DataError(f"a confusion matrix needs an evaluation or a validation, not a {type(result).__name__}")
     if result.metric != "accuracy":
-        raise DataError(f"confusions are between classes, and what was validated is measured by {result.metric}")
+        raise DataError(f"a confusion matrix needs classes, and this validation has a {result.metric}")
     counts = np.zeros((len(result.classes), len(result.classes)), np.int64)
     np.add.at(counts, (result.truth, result.predicted), 1)
     return Table(list(map(label_text, result.classes)), counts, int(np.trace(counts)))
@@ -138,7 +139,7 @@ def of_evaluation(evaluation: Evaluation) -> Table:
 
 
 def legible(table: Table) -> Table:
-    """The table or, of very many classes, what is confused most, and the others as one."""
+    """Return the table or, if there are very many classes, the most confused classes, with the others added up."""
     rows, columns = table.counts.shape
     if columns <= MOST_CLASSES:
         return table

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, a quiet frame, and labels that stand beside what they name."""
+"""Shared parts of all plots: colours, axes, and labels beside the lines that they name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from markone.reporting.grids import label_in_words, shortened
 
-# Okabe & Ito (2008): told apart with any kind of colour vision. Their yellow is left out, since it fades on white.
+# Okabe & Ito (2008): people with any kind of colour vision can distinguish these. Yellow is left out: it is too pale.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = "os^Dv<>PX"
@@ -25,7 +25,7 @@ NAME_WIDTH = 32
 
 
 class Mark(NamedTuple):
-    """What a class looks like. Marks differ in shape and in colour, so that either is enough."""
+    """The mark of a class. Marks differ in shape and in colour, so that either is enough to distinguish them."""
 
     colour: str
     marker: str
@@ -40,7 +40,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def tidy(axes: Axes, *, grid: str | None = "both") -> Axes:
-    """Leaves of the frame what is read: two sides, and a light grid behind the data."""
+    """Keep only two sides of the frame, and a light grid behind the data."""
     axes.set_axisbelow(True)
     axes.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
     axes.spines[["top", "right"]].set_visible(False)
@@ -68,7 +68,7 @@ def in_percent(axis: Axis) -> None:
 
 
 class End(NamedTuple):
-    """Where a line ends, and what it is called."""
+    """The end of a line, and its name."""
 
     height: float
     name: str
@@ -76,7 +76,7 @@ class End(NamedTuple):
 
 
 def label_ends(axes: Axes, ends: Sequence[End]) -> None:
-    """Names lines at the right edge, each at the height of its end, as near as its neighbours leave room."""
+    """Write the names of lines at the right edge, as close to the ends of the lines as possible."""
     low, high = axes.get_ylim()
     room = 1.3 * SMALL / 72 * axes.figure.dpi / axes.bbox.height
     ordered = sorted(((end.height - low) / (high - low), end) for end in ends)
@@ -95,7 +95,7 @@ def label_ends(axes: Axes, ends: Sequence[End]) -> None:
 
 
 def apart(places: Sequence[float], room: float) -> list[float]:
-    """Places in rising order, moved as little as leaves the room between any two, and all of them from 0 to 1.
+    """Move ascending places as little as possible, so that all lie between 0 and 1 with enough room between them.
 
     >>> apart([0.2, 0.2, 0.9], 0.25)
     [0.075, 0.325, 0.9]
@@ -110,13 +110,13 @@ def apart(places: Sequence[float], room: float) -> list[float]:
 
 
 def start(group: list[float], room: float) -> float:
-    """Where a group begins, so that it stays around where its places would be, and inside."""
+    """Return the start of a group, which is centred at its original places and inside the range."""
     count, total = group
     return max(0.0, min(total / count, 1 - (count - 1) * room))
 
 
 def finished(figure: Figure, description: str) -> Figure:
-    """The figure, with a description for those who cannot see it, and names as they are: a $ begins no formula."""
+    """Return the figure with a description for people who cannot see it. A $ in names does not begin a formula."""
     figure.set_label(description)
     for text in figure.findobj(Text):
         assert isinstance(text, Text)

@@ -1,4 +1,4 @@
-"""Weights: the strongest by name, and those of pixels as images."""
+"""Plots weights: the strongest by name, and those of pixels as images."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ LINE = 0.19
 
 
 def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -> Figure:
-    """The strongest weights by name: bars to the right speak for a class, bars to the left against it.
+    """Draw the strongest weights by name. Bars to the right are evidence for a class, bars to the left against it.
 
-    Of two classes there is one list, of what speaks most for each. Of more, each class has a list of its own.
+    Two classes share one list of the strongest evidence for each. If there are more, each class has its own list.
 
     Parameters
     ----------
     model
         A linear `Model`, or a fitted linear classifier with scikit-learn's interface.
     top
-        How many features a class gets.
+        The number of features per class.
     classes
-        Which classes are drawn, of more than two; None draws all.
+        The classes to draw, if there are more than two. None draws all.
     """
     top = check_top(top)
     linear = linear_of(model)
     if len(linear.classes) == 2:
         if classes is not None:
-            raise SettingsError("classes", "is for more than two; of two classes one list shows both")
+            raise SettingsError("classes", "is only for more than two classes; for two classes, one plot shows both")
         return weights_of_two(linear, top)
     chosen = choose(linear.classes, classes)
     lists = [strongest(linear.column(number), top) for number in chosen]
@@ -85,14 +85,14 @@ def weights_of_two(linear: LinearScores, top: int) -> Figure:
     axes = figure.add_subplot()
     draw_bars(axes, linear, features, column[features], len(features))
     first, second = map(label_text, linear.classes)
-    axes.set_title(f"← speaks for {first}", loc="left", fontsize=TEXT, color=VERMILION)
-    axes.set_title(f"speaks for {second} →", loc="right", fontsize=TEXT, color=BLUE)
+    axes.set_title(f"← evidence for {first}", loc="left", fontsize=TEXT, color=VERMILION)
+    axes.set_title(f"evidence for {second} →", loc="right", fontsize=TEXT, color=BLUE)
     name_axes(axes, "weight")
     return finished(figure, f"The strongest weights for {second} and for {first}")
 
 
 def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int) -> None:
-    """The first feature on top."""
+    """Draw bars, with the first feature at the top."""
     places = np.arange(len(features))
     axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
     axes.set_yticks(places, [name_text(linear.name(int(number))) for number in features])
@@ -104,7 +104,7 @@ def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], val
 
 
 def strongest(column: NDArray[np.float64], top: int) -> NDArray[np.int64]:
-    """The features of largest weight, whatever its sign, and of these the most positive first."""
+    """Return the features with the largest absolute weights, the most positive first."""
     most = np.argsort(-np.abs(column), kind="stable")[:top]
     most = most[column[most] != 0]
     order: NDArray[np.int64] = most[np.argsort(-column[most], kind="stable")]
@@ -112,16 +112,18 @@ def strongest(column: NDArray[np.float64], top: int) -> NDArray[np.int64]:
 
 
 def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
-    """The numbers of the classes that are drawn."""
+    """Return the numbers of the classes to draw."""
     if chosen is None:
         if len(known) > MOST_PANELS:
-            raise SettingsError("classes", f"must say which are drawn: there are {len(known)}, too many for a picture")
+            raise SettingsError(
+                "classes", f"must name the classes to draw: there are {len(known)}, too many for one plot"
+            )
         return list(range(len(known)))
     if isinstance(chosen, str) or not len(chosen):
         raise SettingsError("classes", f"must be a list of labels, not {chosen!r}")
     for label in chosen:
         if label not in known:
-            raise SettingsError("classes", f"has {label!r}, which is none of the model's classes")
+            raise SettingsError("classes", f"has {label!r}, which is not a class of the model")
     return [known.index(label) for label in chosen]
 
 
@@ -129,7 +131,7 @@ def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
 
 
 def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
-    """The weights of pixels as an image for each class: blue pixels speak for it, red ones against it.
+    """Draw the weights of pixels as an image for each class. Blue pixels are evidence for it, red ones against it.
 
     All images have the same scale, which is symmetric: white is 0. Of two classes there is one image, for the second.
 
@@ -138,7 +140,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     model
         A linear `Model` of images, or a fitted linear classifier whose features are pixels, row by row.
     shape
-        Height and width, where the model does not know them and the images are not square.
+        Height and width, if the model does not know them and the images are not square.
     """
     linear = linear_of(model)
     images = list(images_of(model, linear, shape))
@@ -170,7 +172,7 @@ def images_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -
 
 
 def pixels_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -> tuple[int, tuple[int, int]]:
-    """The number of the first pixel among the features, and the images' height and width."""
+    """Return the number of the first feature that is a pixel, and the height and width of the images."""
     if isinstance(model, Model):
         found = [
             (int(start), part)
@@ -181,7 +183,7 @@ def pixels_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -
             start, part = found[0]
             assert part.size is not None  # it is fitted
             if shape not in (None, part.size):
-                raise SettingsError("shape", f"is {shape}, and the model's images are of {part.size}")
+                raise SettingsError("shape", f"is {shape}, but the size of the model's images is {part.size}")
             return start, part.size
     features = len(linear.matrix)
     side = math.isqrt(features)
@@ -193,7 +195,7 @@ def pixels_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -
             "no square of them; say shape=(height, width) if they are pixels"
         )
     if len(shape) != 2 or shape[0] * shape[1] != features:
-        raise SettingsError("shape", f"is {shape}, which is not height and width of {features} pixels")
+        raise SettingsError("shape", f"is {shape}, which does not match {features} pixels")
     return 0, shape
 
 
@@ -201,21 +203,21 @@ def is_rows(model: Model) -> bool:
     return [column.kind for column in model.features.columns] == ["rows"]
 
 
-# ---- what is drawn
+# ---- the weights
 
 
 @dataclass(frozen=True)
 class LinearScores:
-    """The weights of a linear model, whatever it is."""
+    """The weights of a linear model or classifier."""
 
     matrix: NDArray[Any]
-    """Features × columns; two classes share one column, which is for the second."""
+    """The matrix of features × columns. Two classes share one column, which is for the second class."""
     bias: NDArray[Any]
     feature_name: Callable[[int], str]
     classes: list[Label]
 
     def column(self, number: int) -> NDArray[np.float64]:
-        """All weights of a column, the bias last."""
+        """Return all weights of a column, the bias last."""
         return np.append(self.matrix[:, number], self.bias[number]).astype(np.float64, copy=False)
 
     def name(self, number: int) -> str:
@@ -227,9 +229,7 @@ def linear_of(model: Any) -> LinearScores:
         matrix, bias = model.weight_arrays()
         return LinearScores(matrix, bias, model.features.name, model.classes)
     if not hasattr(model, "coef_") or not hasattr(model, "classes_"):
-        raise DataError(
-            f"weights are drawn of a linear model or a fitted linear classifier, not of this {type(model).__name__}"
-        )
+        raise DataError(f"this plot needs a linear model or a fitted linear classifier, not a {type(model).__name__}")
     matrix = np.atleast_2d(dense(model.coef_)).T
     bias = np.broadcast_to(np.asarray(model.intercept_, np.float64), matrix.shape[1:])
     names = getattr(model, "feature_names_in_", None)

@@ -1,4 +1,4 @@
-"""The invariants of the perceptron: the length of the weights between its bounds, mistake by mistake."""
+"""Plots the invariants of the perceptron: the length of the weights and its bounds after each mistake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from markone.reporting.grids import plain_number
 
 
 def bounds(result: Any) -> Figure:
-    """|w|² of a perceptron after each mistake, between k²γ² and kR².
+    """Draw |w|² of a perceptron after each mistake, between k²γ² and kR².
 
     γ is the largest margin that a plane is known to have or, where none is known, the largest that there may be.
 
@@ -67,8 +67,8 @@ def bounds_of(result: Any) -> Bounds:
     if isinstance(found, Bounds) and found.points:
         return found
     if isinstance(found, Bounds):
-        raise DataError("there are no bounds to draw: no mistake was made")
+        raise DataError("there are no bounds to draw, because the training made no mistake")
     if found is None:
         advice = ("train with ", Setting("rule", "perceptron"), ", ", Setting("bounds", True))
-        raise DataError("the training did not note its bounds", advice=advice)
-    raise DataError(f"bounds are drawn of a model, a history or bounds, not of a {type(result).__name__}")
+        raise DataError("the training did not record its bounds", advice=advice)
+    raise DataError(f"this plot needs a model, a history or bounds, not a {type(result).__name__}")

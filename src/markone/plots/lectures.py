@@ -1,4 +1,4 @@
-"""Two pictures of the lectures: the regressions that validation chooses from, and the losses of a margin."""
+"""Two plots from the lectures: regressions with their leave-one-out errors, and losses as functions of the margin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEAST_MARGIN, MOST_MARGIN, MOST_LOSS = -2.0, 3.0, 3.2
 
 
 def regressions(X: Any, y: Any, regressors: Mapping[str, Any] | Sequence[Any]) -> Figure:
-    """What several regressions make of the same points, side by side, with their leave-one-out mean squared errors.
+    """Draw several regressions of the same points side by side, with their leave-one-out mean squared errors.
 
     A thin line leads from each point to what is predicted in its place when it is left out: the errors are the means of
     the squared lengths of these lines. The least is set in blue.
@@ -41,9 +41,9 @@ def regressions(X: Any, y: Any, regressors: Mapping[str, Any] | Sequence[Any]) -
     Parameters
     ----------
     X
-        One number for each point.
+        The feature, a number for each point.
     y
-        What is to be predicted, a number for each point.
+        The target, a number for each point.
     regressors
         Estimators with scikit-learn's interface, by name, or a list of them, which are called like their classes. They
         need not be fitted: copies of them are fitted here.
@@ -55,7 +55,7 @@ def regressions(X: Any, y: Any, regressors: Mapping[str, Any] | Sequence[Any]) -
     if len(xs) != len(ys):
         raise DataError(f"there are {len(xs)} points and {len(ys)} values to predict")
     if len(xs) < 3:
-        raise DataError(f"leaving one out takes three points at least, and there are {len(xs)}")
+        raise DataError(f"leave-one-out needs at least three points, and there are {len(xs)}")
     if not regressors:
         raise DataError("there is no regression to draw")
     if isinstance(regressors, Mapping):
@@ -100,7 +100,7 @@ def numbers(values: Any, name: str) -> NDArray[np.float64]:
 
 
 def in_words(regressor: Any) -> str:
-    """The name of a class as words.
+    """Return the name of a Python class as words.
 
     >>> class JoinTheDots: ...
     >>> in_words(JoinTheDots())
@@ -111,7 +111,7 @@ def in_words(regressor: Any) -> str:
 
 
 def losses_curve() -> Figure:
-    """What each loss says of an example, by its margin y·w·x.
+    """Draw the losses as functions of the margin y·w·x.
 
     All but the first are what learning can follow downhill: counting mistakes is flat wherever it does not jump.
     """

@@ -1,4 +1,4 @@
-"""Distances from the plane: the margins of examples as histograms."""
+"""Plots histograms of margins, the distances of examples from the decision boundary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BINS = 40
 
 
 def margins(found: Any) -> Figure:
-    """The geometric margins of examples, by the averaged weights and by the last: histograms below each other.
+    """Draw histograms of the geometric margins of examples, with the averaged and with the last weights.
 
     Margins below 0 have another colour; the smallest is marked.
 
@@ -74,6 +74,6 @@ def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:
     named = found if isinstance(found, Mapping) else {"": found}
     for what, one in named.items():
         if not isinstance(one, Margins):
-            raise DataError(f"margins are drawn of what markone.margins gave, not of a {type(one).__name__}")
+            raise DataError(f"this plot needs the result of markone.margins, not a {type(one).__name__}")
         for name, spread in one.spreads().items():
             yield f"{name_text(what)}, {name} weights" if what else f"{name} weights", spread

@@ -1,4 +1,4 @@
-"""The plane: points coloured by class, and what a model says everywhere between them."""
+"""Plots points in the plane, and the regions in which a model predicts each class."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from markone.plots.drawing import (
 Points = NDArray[np.float64]
 
 SIDE = 256
-"""So many places in each direction are asked what they are."""
+"""The number of grid points in each direction for which the model makes a prediction."""
 EDGE = 0.08
 TINT = 0.22
 MARGINS = (-1.0, 1.0)
 SAME_PLANE = 1e-4
-"""Scores are of 32 bits: by so much of their range they may stray from a plane."""
+"""The relative error up to which scores count as linear, since they have 32 bits."""
 MOST_DRAWN_AS_SHAPES = 3000
 LARGEST_SCORE = 1e30
 
 
 def boundary(model: Any, X: Any, y: Any) -> Figure:
-    """Points of the plane coloured by class, over the regions in which the model predicts each class.
+    """Draw points in the plane coloured by class, over the regions in which the model predicts each class.
 
     Of two classes the boundary between them is a line and, where the score is linear in both features, dashed lines
     are the margins, at the scores 1 and -1.
@@ -66,7 +66,7 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     >>> X, y = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
     >>> figure = boundary(Perceptron(average=False, shuffle=False).fit(X, y), X, y)
     >>> figure.axes[0].get_title(loc="left")
-    '3 of 3 points are classified rightly'
+    '3 of 3 points are classified correctly'
     """
     plane = plane_of(model, X)
     numbers = numbers_of(y, plane)
@@ -109,15 +109,15 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     axes.set_ylim(low[1], high[1])
     name_axes(axes, *map(name_text, plane.names))
     right = int((plane.predict(plane.points) == numbers).sum())
-    entitle(axes, f"{right:,} of {len(numbers):,} points are classified rightly")
+    entitle(axes, f"{right:,} of {len(numbers):,} points are classified correctly")
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
-    return finished(figure, f"Decision boundary: {right:,} of {len(numbers):,} points are classified rightly")
+    return finished(figure, f"Decision boundary: {right:,} of {len(numbers):,} points are classified correctly")
 
 
 def draw_lines(
     axes: Any, plane: Plane, said: NDArray[np.int64], across: NDArray[np.float64], up: NDArray[np.float64]
 ) -> list[Line2D]:
-    """The boundary and, where scores make a plane, the margins; what the legend is to say of them."""
+    """Draw the boundary and, if the scores are linear, the margins; return the entries of the legend."""
     places = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     scores = np.clip(np.nan_to_num(plane.scores(places)), -LARGEST_SCORE, LARGEST_SCORE).reshape(SIDE, SIDE)
     boundary_style = {"color": INK, "linewidth": 1.5}
@@ -141,7 +141,7 @@ def draw_lines(
 
 
 def linear(scores: Points) -> tuple[float, float, float] | None:
-    """The a, b and c with which the scores on a grid over the unit square are a u + b v + c; None where none do."""
+    """Return a, b and c if the scores on a grid over the unit square are a u + b v + c; else None."""
     side = np.linspace(0, 1, SIDE)
     a = float((scores[:, -1] - scores[:, 0]).mean())
     b = float((scores[-1] - scores[0]).mean())
@@ -151,7 +151,7 @@ def linear(scores: Points) -> tuple[float, float, float] | None:
 
 
 def crossing(a: float, b: float, c: float) -> Points | None:
-    """The two ends of what is in the unit square of the line a u + b v + c = 0; None where it does not cross it.
+    """Return the ends of the line a u + b v + c = 0 in the unit square, or None if it does not cross the square.
 
     >>> crossing(1, -1, 0).tolist()
     [[0.0, 0.0], [1.0, 1.0]]
@@ -173,24 +173,24 @@ def frame(points: Points) -> tuple[Points, Points]:
 
 
 def tint(mark: Mark) -> tuple[float, ...]:
-    """The colour as it looks when it is spread thinly on white."""
+    """Return a light tint of a colour."""
     return tuple(1 - TINT * (1 - part) for part in to_rgb(mark.colour))
 
 
-# ---- what is drawn
+# ---- the model and the points
 
 
 @dataclass(frozen=True)
 class Plane:
-    """Two features of a model, whatever it is."""
+    """A model or classifier with two features."""
 
     names: tuple[str, str]
     classes: list[Label]
     points: Points
     predict: Callable[[Points], NDArray[np.int64]]
-    """The numbers of the classes."""
+    """A function that predicts the numbers of the classes."""
     scores: Callable[[Points], Points]
-    """Of two classes: negative for the first, positive for the second."""
+    """A function that returns scores for two classes: negative for the first, positive for the second."""
 
 
 def plane_of(model: Any, X: Any) -> Plane:
@@ -232,9 +232,9 @@ def in_words(columns: tuple[Any, ...]) -> str:
 
 def of_estimator(model: Any, X: Any) -> Plane:
     if not hasattr(model, "predict"):
-        raise DataError(f"a boundary is drawn of a model or a fitted classifier, not of a {type(model).__name__}")
+        raise DataError(f"a decision boundary needs a model or a fitted classifier, not a {type(model).__name__}")
     if not hasattr(model, "classes_"):
-        raise DataError(f"this {type(model).__name__} has no classes: it is no classifier, or fit was not called")
+        raise DataError(f"this {type(model).__name__} has no classes: it is not a classifier, or fit was not called")
     names = names_in(X)
     points = in_plane(X, names)
     classes = np.asarray(model.classes_)
@@ -257,7 +257,7 @@ def of_estimator(model: Any, X: Any) -> Plane:
 
 
 def in_plane(X: Any, names: list[str] | None) -> Points:
-    """The points, of a frame's two columns or of an array."""
+    """Return the points from two columns of a frame or from an array."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     given = names_in(X)
@@ -269,12 +269,12 @@ def in_plane(X: Any, names: list[str] | None) -> Points:
     try:
         points = np.asarray(X, np.float64)
     except (TypeError, ValueError):
-        raise DataError("the points of a plane are numbers, two for each point") from None
+        raise DataError("the points must be numbers, two for each point") from None
     if points.ndim != 2 or points.shape[1] != 2:
         what = f"{points.shape[1]} columns" if points.ndim == 2 else f"the shape {points.shape}"
         raise DataError(f"a boundary is drawn in the plane of two features, and the points have {what}; choose two")
     if not len(points) or not np.isfinite(points).all():
-        raise DataError("there are no points to draw" if not len(points) else "some of the points are not finite")
+        raise DataError("there are no points to draw" if not len(points) else "some points contain NaN or infinity")
     return points
 
 
@@ -286,5 +286,5 @@ def numbers_of(y: Any, plane: Plane) -> NDArray[np.int64]:
     strange = [label for label in labels if label not in numbers]
     if strange:
         known = ", ".join(map(repr, plane.classes[:5]))
-        raise DataError(f"the label {strange[0]!r} is none of the model's classes ({known})")
+        raise DataError(f"the label {strange[0]!r} is not a class of the model ({known})")
     return np.array([numbers[label] for label in labels], np.int64)

@@ -1,4 +1,4 @@
-"""Probabilities and scores: how well they put one class before the other, and whether they are what they say."""
+"""Plots the ROC curve of scores, and the calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARTS_OF_BIN = ("predicted", "observed", "count")
 
 
 def roc(truth: Any, scores: Any = None) -> Figure:
-    """How many examples of the second class are found, by how many of the first are taken for it, at every threshold.
+    """Draw the ROC curve: the true positive rate over the false positive rate, for all thresholds.
 
     Called in one of three ways: `roc(validation)`, of a validation with probabilities; `roc(model, source)`, of a model
     and a source with labels; or `roc(truth, scores)`. The area under the curve (AUC) is the chance that an example of
@@ -73,13 +73,13 @@ def roc(truth: Any, scores: Any = None) -> Figure:
     axes.annotate(
         "by chance", (0.62, 0.62), xytext=(4, -4), textcoords="offset points", va="top", fontsize=SMALL, color=QUIET
     )
-    name_axes(axes, "of the others, taken for it", f"of {label_text(label)}, found")
+    name_axes(axes, "false positive rate", f"true positive rate of {label_text(label)}")
     entitle(axes, f"finding {label_text(label)}: AUC {area:.3f}")
     return finished(figure, f"ROC curve of {label_text(label)}, with an area of {area:.3f} under it")
 
 
 Ranking = tuple[Any, NDArray[np.bool_], NDArray[np.float64]]
-"""The second class, whether each example is of it, and how much each looks like it."""
+"""The second class, whether each example belongs to it, and the score of each example."""
 
 
 def ranking(truth: Any, scores: Any) -> Ranking:
@@ -93,14 +93,14 @@ def ranking(truth: Any, scores: Any) -> Ranking:
     if not np.isfinite(values).all():
         found = (found[0], second, np.nan_to_num(values))  # naive Bayes may be infinitely sure
     if second.all() or not second.any():
-        raise DataError("a ROC curve needs examples of both classes, and all of these are of one")
+        raise DataError("a ROC curve needs examples of both classes, and all examples belong to one")
     return found
 
 
 def of_arrays(truth: Any, scores: Any) -> Ranking:
     labels = np.asarray(truth)
     if scores is None:
-        raise DataError("a ROC curve is drawn of a validation, or of labels and scores: roc(truth, scores)")
+        raise DataError("a ROC curve needs a validation, or labels and scores: roc(truth, scores)")
     values = np.asarray(scores, np.float64)
     if labels.ndim != 1 or values.shape != labels.shape:
         raise DataError(
@@ -128,7 +128,7 @@ def of_validation(validation: Any) -> Ranking:
 def of_model(model: Model, source: Any) -> Ranking:
     check_two(model.classes)
     if not isinstance(source, Source) or source.target is None:
-        raise DataError("of a model, a ROC curve is drawn on a source with labels: markone.read(..., target=...)")
+        raise DataError("the ROC curve of a model needs a source with labels: markone.read(..., target=...)")
     truth, scores = [], []
     for batch, _, found in model.answers(source):
         assert batch.labels is not None  # there is a target
@@ -151,7 +151,7 @@ def check_two(classes: list[Any]) -> None:
 
 
 def calibration(results: Any) -> Figure:
-    """Whether probabilities are what they say: of all that is said with 80 %, 80 % should be so.
+    """Draw the calibration of probabilities: of all predictions with a probability of 80%, 80% should be true.
 
     Dots on the diagonal are just so; those below it were promised too much. The larger a dot, the more predictions it
     stands for; the lower panel says how many.
@@ -188,20 +188,20 @@ def calibration(results: Any) -> Figure:
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=SMALL)
     name_axes(above, None, "share that is so")
     name_axes(below, "probability that was said", "predictions")
-    entitle(above, "calibration, and by how much it is off on average")
+    entitle(above, "calibration, with the mean error")
     return finished(figure, "Calibration of " + ", ".join(f"{name}, off by {one.error:.1%}" for name, one in drawn))
 
 
 def calibrations(results: Any) -> list[tuple[str, Any]]:
-    """Each with its name."""
+    """Return each result with its name."""
     several = getattr(results, "contenders", results)
     if hasattr(several, "calibration"):
         several = [several]
     if not isinstance(several, Sequence) or not all(hasattr(one, "calibration") for one in several):
-        raise DataError(f"calibration is drawn of validations or a comparison, not of a {type(results).__name__}")
+        raise DataError(f"this plot needs validations or a comparison, not a {type(results).__name__}")
     named = [(str(one.name), one.calibration) for one in several]
     found = [(name, one) for name, one in named if one is not None]
     if not found or (several is results and len(found) < len(named)):
         without = next((name for name, one in named if one is None), "nothing")
-        raise DataError(f"calibration is that of probabilities, and {without} has none")
+        raise DataError(f"calibration needs probabilities, and {without} has none")
     return found

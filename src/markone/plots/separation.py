@@ -1,4 +1,4 @@
-"""Separations: what a certificate says, in the plane of two features."""
+"""Plots a certificate of two features in the plane."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 RING = 11
 """The size of the ring around an example that matters."""
 MOST_JOINED = 40
-"""So many examples of a proof are joined; more lines would hide the points."""
+"""The largest number of examples of a proof that are joined. More lines would hide the points."""
 
 
 def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
-    """What a certificate says, in the plane: points by class, and what separates them or the proof that nothing does.
+    """Draw points by class, and the line that separates them or the proof that no line does.
 
     Where the classes can be separated: the boundary and, of two classes, the band that its margin leaves free; the
     examples that the margin rests on are ringed. Where they cannot: the examples of the proof are ringed, and those of
@@ -36,7 +36,7 @@ def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
     Parameters
     ----------
     certificate
-        What `markone.certify` gives for two features.
+        The result of `markone.certify` for two features.
     X
         The points: an array or a frame with two columns.
     y
@@ -92,7 +92,7 @@ def numbers_of(classes: list[Label], y: Any) -> NDArray[np.int64]:
     strange = [label for label in labels if label not in place]
     if strange:
         known = ", ".join(map(repr, classes[:5]))
-        raise DataError(f"the label {strange[0]!r} is none of the certificate's classes ({known})")
+        raise DataError(f"the label {strange[0]!r} is not a class of the certificate ({known})")
     return np.array([place[label] for label in labels], np.int64)
 
 
@@ -114,7 +114,7 @@ def draw_points(axes: Axes, points: Points, numbers: NDArray[np.int64], classes:
 
 
 def draw_plane(axes: Axes, certificate: Certificate, low: Points, high: Points) -> list[Line2D]:
-    """The boundary, and of two classes the band beside it; what the legend is to say of them."""
+    """Draw the boundary and, for two classes, the margins; return the entries of the legend."""
     assert certificate.plane is not None
     weights, bias = (np.asarray(part, np.float64) for part in (certificate.plane.weights, certificate.plane.bias))
     style = {"color": INK, "linewidth": 1.5, "label": "boundary"}
@@ -137,7 +137,7 @@ def draw_plane(axes: Axes, certificate: Certificate, low: Points, high: Points) 
 
 
 def draw_proof(axes: Axes, certificate: Certificate, points: Points, numbers: NDArray[np.int64]) -> list[Line2D]:
-    """Joins the proof's examples of each class, and marks where both sides meet."""
+    """Join the examples of each class in the proof, and mark the point where both sides meet."""
     proof = certificate.proof
     assert proof is not None
     rows = list(proof.rows)[:MOST_JOINED]

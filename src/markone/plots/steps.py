@@ -1,4 +1,4 @@
-"""Runs: how a step moves the boundary, and the run as an animation."""
+"""Plots a step of a trace, and the whole trace as an animation."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ RESOLUTION = 80
 """Dots per inch of a GIF."""
 MOST_FRAMES = 500
 FEW = 500
-"""Rows or features, whichever are fewer, of which principal components are found at once."""
+"""The largest number of rows or features for which principal components are computed directly."""
 
 
 def step(trace: Trace, number: int) -> Figure:
-    """One step in the plane: the boundary before it and after it, with the example that was visited ringed.
+    """Draw one step in the plane: the boundary before and after it, with a ring around the visited example.
 
     Of more than two features, the plane is that of the two principal components.
 
@@ -54,7 +54,7 @@ def step(trace: Trace, number: int) -> Figure:
     trace
         What `markone.trace` gives for a rule with linear scores.
     number
-        Which of the trace's steps, from 0; -1 is the last.
+        The number of the step in the trace, starting with 0; -1 is the last.
 
     Examples
     --------
@@ -79,29 +79,29 @@ def step(trace: Trace, number: int) -> Figure:
 
 
 def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.7) -> None:
-    """The run as an animation, in which every step that changed something is a frame.
+    """Save the trace as an animation, with a frame for every step that changed the weights.
 
     Parameters
     ----------
     trace
         What `markone.trace` gives for a rule with linear scores.
     path
-        Where to: a `.gif`, or a `.html` that is a page of its own, with a slider to go forth and back.
+        The file to write: a `.gif`, or a self-contained `.html` page with a slider to move back and forth.
     seconds
-        How long a frame is seen.
+        The duration of a frame.
     """
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in (".gif", ".html"):
-        raise SettingsError("path", f"must end in .gif or .html, not {ending or 'in nothing'!r}")
+        raise SettingsError("path", f"must end in .gif or .html, not {ending!r}")
     if not seconds > 0:
         raise SettingsError("seconds", f"must be greater than 0, not {seconds!r}")
     view = View.of(trace)
     shown = [i for i, one in enumerate(trace.steps) if one.changes]
     if not shown:
-        raise DataError("no step of this run changed anything; there is nothing to animate")
+        raise DataError("no step of this trace changed the weights, so there is nothing to animate")
     if len(shown) > MOST_FRAMES:
         raise DataError(
-            f"{len(shown):,} steps changed something, and an animation of more than {MOST_FRAMES} is too long; trace "
+            f"{len(shown):,} steps changed the weights, and an animation can have at most {MOST_FRAMES} frames; trace "
             "fewer steps"
         )
     if ending == ".html":
@@ -131,13 +131,13 @@ def in_words(one: Step) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """Two directions in which a run is seen, and its examples there."""
+    """The plane of two directions onto which a trace is projected, with its examples."""
 
     trace: Trace
     names: tuple[str, str]
     centre: NDArray[np.float64]
     directions: Points
-    """2 × features."""
+    """The directions: 2 × features."""
     points: Points
     low: Points
     high: Points
@@ -146,7 +146,7 @@ class View:
     def of(cls, trace: Trace) -> View:
         if not trace.settings.traits.linear:
             raise DataError(
-                f"a boundary is drawn of linear scores, and those of {trace.settings.rule} are not; trace another rule"
+                f"this plot needs linear scores, and those of {trace.settings.rule} are not linear; trace another rule"
             )
         width = trace.features.width
         matrix = trace.block.matrix
@@ -155,7 +155,7 @@ class View:
             points = dense(matrix)
             names, centre, directions = (trace.features.name(0), trace.features.name(1)), np.zeros(2), np.eye(2)
         elif width < 2 or len(trace.block) < 2:
-            raise DataError("a boundary is drawn in a plane, and there is only one feature")
+            raise DataError("this plot needs at least two features, and there is only one")
         else:
             from sklearn.decomposition import PCA
 
@@ -169,13 +169,13 @@ class View:
         return cls(trace, names, centre, directions, points, low, high)
 
     def lines(self, trace: Trace, after: int) -> Points:
-        """Of each class, or of the second of two, the a, b and c of its score in the plane: a u + b v + c."""
+        """Return a, b and c of the score a u + b v + c of each class, or of the second of two classes."""
         table = trace.start[0] if after < 0 else trace.tables(after)[0]
         weights, bias = table.values[:-1], table.values[-1]
         return np.column_stack([(self.directions @ weights).T, self.centre @ weights + bias])
 
     def regions(self, lines: Points) -> list[Points]:
-        """Where each class wins, as corners."""
+        """Return the corners of the region of each class."""
         scores = lines if len(lines) > 1 else np.vstack([np.zeros(3), lines])
         (left, bottom), (right, top) = self.low, self.high
         found = []
@@ -188,7 +188,7 @@ class View:
         return found
 
     def line(self, lines: Points) -> Points | None:
-        """The ends of the boundary between two classes, as far as it is to be seen."""
+        """Return the ends of the visible part of the boundary between two classes."""
         if len(lines) > 1:
             return None
         a, b, c = lines[0]
@@ -242,7 +242,7 @@ class View:
 
 
 def cut(corners: Points, line: NDArray[np.float64], *, keeps_all: bool) -> Points:
-    """What of a convex polygon is on the positive side of a line; where there is no line, all of it or nothing.
+    """Return the part of a convex polygon on the positive side of a line; all or nothing if there is no line.
 
     >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     >>> cut(square, np.array([1.0, 0.0, -0.5]), keeps_all=True).tolist()
@@ -269,7 +269,7 @@ def dense(matrix: Any) -> Any:
 
 
 def as_image(view: View, trace: Trace, which: int) -> Any:
-    """A frame as Pillow's image; -1 is before the first step."""
+    """Return a frame as a Pillow image; -1 is the frame before the first step."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
@@ -291,7 +291,7 @@ def as_image(view: View, trace: Trace, which: int) -> Any:
 
 
 def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
-    """A page: one picture, over which a script lays regions, line and ring of the step that is chosen."""
+    """Yield the lines of a page: one plot, and a script that draws the regions, line and ring of the chosen step."""
     figure, axes = view.empty()
     handles = view.draw_points(axes)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)

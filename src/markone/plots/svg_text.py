@@ -1,4 +1,4 @@
-"""Figures as SVG for pages: the same bytes for the same picture, and nothing that meets other pictures of the page."""
+"""Figures as SVG for HTML pages: the same plot gives the same bytes, and plots on one page do not interfere."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ TAG = re.compile(r"<[^>]*>")
 DEFINED = re.compile(r' id="([^"]*)"')
 USED = re.compile(r'(?:url\(|href=")#([^")]*)')
 UNSAID = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-"""What would change with the day or with the version of matplotlib."""
+"""Metadata that depend on the date or on the version of matplotlib."""
 STYLE = re.compile(r"<defs>\s*<style [^>]*>\*{[^}]*}</style>\s*</defs>\s*")
-"""In a page it would be a rule for everything, not only for the picture."""
+"""In an HTML page, this style would apply to the whole page."""
 STROKES = "stroke-linejoin: round; stroke-linecap: butt"
 FONTS = ["DejaVu Sans", "Verdana"]
 ALONE = threading.Lock()
-"""How matplotlib writes SVG is set for the whole process."""
+"""A lock, since the settings of matplotlib for SVG apply to the whole process."""
 
 
 def svg(figure: Figure) -> str:
-    """The figure as an SVG element that can stand in an HTML page, together with others.
+    """Return the figure as an SVG element for an HTML page, which may contain several.
 
     Words stay words: they can be searched and read aloud, take little room, and are drawn by the browser, which knows
     scripts that matplotlib's font does not. The figure's label is its description for those who cannot see it.
@@ -43,7 +43,7 @@ def svg(figure: Figure) -> str:
 
 
 def renamed(text: str) -> str:
-    """With short ids where ids are used, and none elsewhere. They begin alike only in pictures that are all alike."""
+    """Return the SVG with short ids, without unused ids. Only identical plots have the same ids."""
     own = hashlib.sha256(text.encode()).hexdigest()[:8]
     used = dict.fromkeys(name for tag in TAG.findall(text) for name in USED.findall(tag))
     names = {name: f"{own}-{number}" for name, number in zip(used, count(1))}
@@ -56,7 +56,7 @@ def renamed(text: str) -> str:
 
 
 def headed(text: str, description: str) -> str:
-    """With what holds for all of the picture."""
+    """Return the SVG with the attributes of the whole plot."""
     head = f'style="{STROKES}"'
     if description:
         head = f'role="img" aria-label="{escape(description)}" {head}'

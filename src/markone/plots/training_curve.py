@@ -1,4 +1,4 @@
-"""The course of a training: pass by pass, mistakes while learning and accuracy on examples kept apart."""
+"""Plots training mistakes and held-out accuracy after each pass."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ from markone.plots.drawing import (
 )
 
 MOST_MARKED = 40
-"""Longer lines have no dot for each pass."""
+"""The largest number of passes for which each pass has a dot."""
 
 
 def curves(result: Any) -> Figure:
-    """Mistakes in training, and accuracy on other examples, of the last and of the averaged weights, pass by pass.
+    """Draw the mistakes in training, and the accuracy of the last and of the averaged weights on other examples.
 
-    The best pass is marked where the last one is worse. If more was lost since than chance may take, it is called by
-    its name: over-training.
+    The best pass is marked if the last one is worse. If the loss is too large to be chance, it is called overfitting.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def curves(result: Any) -> Figure:
     for axes in drawn:
         axes.set_xlim(0.5 if len(course.epochs) == 1 else course.epochs[0], max(course.epochs[-1], 1.5))
         label_ends(axes, [End(line.get_ydata()[-1], line.get_label(), line.get_color()) for line in named(axes)])
-    said = f"; over-training after pass {course.best}" if course.over_trained else ""
+    said = f"; overfitting after pass {course.best}" if course.over_trained else ""
     return finished(figure, f"Curves over {len(course.epochs)} passes{said}")
 
 
@@ -100,7 +99,7 @@ def draw_accuracy(axes: Axes, course: Course) -> None:
         axes.plot([course.best], [value], "o", markersize=9, markerfacecolor="none", markeredgecolor=INK)
         late = at > len(course.epochs) / 2
         axes.annotate(
-            f"best: pass {course.best}, {value:.1%}" + ("\nover-training after it" if course.over_trained else ""),
+            f"best: pass {course.best}, {value:.1%}" + ("\noverfitting after it" if course.over_trained else ""),
             (course.best, 0),
             xycoords=("data", "axes fraction"),
             xytext=(-5 if late else 5, 4),
@@ -128,18 +127,18 @@ def draw(axes: Axes, epochs: Sequence[int], values: Sequence[float | None], name
     )
 
 
-# ---- what is drawn
+# ---- the curves
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a history and a validation have in common. What was not measured is None."""
+    """The common parts of a history and a validation. Values that were not measured are None."""
 
     epochs: list[int]
     mistakes: list[float | None]
-    """Empty where none were counted."""
+    """The mistakes of each pass; empty if they were not counted."""
     in_shares: bool
-    """Whether mistakes are shares of the examples, or counts."""
+    """Whether mistakes are shares of the examples rather than counts."""
     last: list[float | None]
     averaged: list[float | None]
     subject: str
@@ -147,7 +146,7 @@ class Course:
 
     @property
     def best(self) -> int | None:
-        """The first of the best passes, where the last one is worse."""
+        """The first of the best passes, if the last pass is worse."""
         measured = [(value, -epoch) for epoch, value in zip(self.epochs, self.used, strict=True) if value is not None]
         if not measured:
             return None
@@ -156,7 +155,7 @@ class Course:
 
     @property
     def used(self) -> list[float | None]:
-        """The accuracy of the weights that would be used."""
+        """The accuracy of the weights that are used."""
         return [last if mean is None else mean for last, mean in zip(self.last, self.averaged, strict=True)]
 
     @property
@@ -179,7 +178,10 @@ def of_history(history: History) -> Course:
 
 
 def lost_more_than_chance(course: Course, held_out: int) -> bool:
-    """Whether more is lost since the best pass than its standard error, if no example was lost and won back."""
+    """Whether the loss of accuracy since the best pass is larger than its standard error.
+
+    It is assumed that no example was lost and won back.
+    """
     if course.best is None:
         return False
     measured = [value for value in course.used if value is not None]
@@ -189,7 +191,7 @@ def lost_more_than_chance(course: Course, held_out: int) -> bool:
 
 def of_validation(validation: Any) -> Course:
     if not hasattr(validation, "curve"):
-        raise DataError(f"curves are drawn of a history or a validation, not of a {type(validation).__name__}")
+        raise DataError(f"this plot needs a history or a validation, not a {type(validation).__name__}")
     points = validation.curve()
     mistakes = mean_mistakes(validation.folds, [point.epoch for point in points])
     return Course(
@@ -204,7 +206,7 @@ def of_validation(validation: Any) -> Course:
 
 
 def mean_mistakes(folds: Sequence[Any], epochs: Sequence[int]) -> list[float | None]:
-    """The share of examples that were mistaken in each pass, as the mean of the folds that made it."""
+    """Return the share of mistakes in each pass, as the mean of the folds that made this pass."""
     shares: dict[int, list[float]] = {}
     for fold in folds:
         for one in fold.history or ():
