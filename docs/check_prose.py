@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-CHECKED = ["*.md", "docs/*.md", "docs/how-to/*.md", "examples/*.md", "examples/*.py"]
+CHECKED = ["*.md", "docs/*.md", "docs/how-to/*.md", "examples/*.md", "examples/*.py", "src/markone/**/*.py"]
 """Patterns of the files to check. `src/markone/**/*.py` belongs here as soon as it passes."""
 
 BETTER = {
@@ -22,7 +22,7 @@ BETTER = {
     r"numbers? that (?:are|is) none": "NaN or infinity",
     r"fits? no classes": "the shape does not match the classes",
     r"over-?training": "overfitting",
-    r"commonest": "most frequent",
+    r"the commonest": "the most frequent",
     r"takes? for what|taken for what": "confusion matrix",
     # data and features
     r"of the same make": "in the same format",
@@ -68,7 +68,7 @@ BETTER = {
     r"peculiar to": "specific to",
     r"forth and back": "back and forth",
     r"mend(?:s|ed|ing)?": "repair, fix",
-    r"thereof|therein|wherein|whereof|hitherto|henceforth|whence|thence|nought|albeit": "a modern word",
+    r"thereof|therein|wherein|whereof|hitherto|henceforth|thence|nought|albeit": "a modern word",
     r"beforehand": "in advance, before",
     r"nameless": "without a name",
     r"foretold|foretell": "predicted",

@@ -182,7 +182,7 @@ def test_a_batch_and_all_rows_are_one_step() -> None:
     assert "10 rows" in str(run) and "w[unit 1.1]" in str(run)
     run = trace(X, y, rule="logistic", solver="newton", strength=0.1)
     assert all(step.rows == tuple(range(30)) for step in run)
-    assert run.stopped == "optimum" and "near enough to the optimum" in str(run)
+    assert run.stopped == "optimum" and "close enough to the optimum" in str(run)
 
 
 def test_one_versus_rest_names_the_class_whose_turn_it_is() -> None:

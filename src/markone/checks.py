@@ -34,7 +34,7 @@ def required(check: Check) -> Any:
 
 
 def check_fields(settings: Any) -> None:
-    """Check every field that has a check, and store the checked values. Raise a `SettingsError` for the first wrong one."""
+    """Check every field that has a check, and store the checked values. The first wrong one is a `SettingsError`."""
     for one in (one for one in fields(settings) if "check" in one.metadata):
         object.__setattr__(settings, one.name, as_kept(one, getattr(settings, one.name)))
 
