@@ -20,7 +20,7 @@ from markone.experiments.contenders import ByRule, Way, by_rule
 from markone.experiments.contrasts import contrasts as all_contrasts
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.page import page_of
-from markone.experiments.progress import Progress, watching
+from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, PairTest, log_loss
 from markone.experiments.tuning import tuned
@@ -237,7 +237,7 @@ def compare(
     functions: Mapping[str, Function] | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | bool | None = None,
+    progress: StepProgress | bool | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compares rules and some baselines on the same rows, and recommends a rule.
@@ -313,7 +313,7 @@ class Contest:
         self.feature_seconds = 0.0
         self._made: tuple[str, FoldRows] | None = None
 
-    def hold(self, progress: Progress | bool | None) -> None:
+    def hold(self, progress: StepProgress | bool | None) -> None:
         splits, self.remarks = self.plan.divide(len(self.sample), self.sample.strata)
         if self.plan.method == "loo":
             self.leave_out(progress)
@@ -356,7 +356,7 @@ class Contest:
             self.feature_seconds += time.perf_counter() - start
         return self._made[1]
 
-    def leave_out(self, progress: Progress | bool | None) -> None:
+    def leave_out(self, progress: StepProgress | bool | None) -> None:
         for way in self.ways:
             try:
                 self.validations[way.name] = validated(self.sample, self.plan, way, progress)

@@ -13,7 +13,7 @@ from markone.data.blocks import as_scipy
 from markone.experiments import loo_counts, loo_online, loo_svm
 from markone.experiments.contenders import Answer, ByEstimator, ByRule, Way
 from markone.experiments.folds import FoldRows, divided
-from markone.experiments.progress import Progress, watching
+from markone.experiments.progress import StepProgress, watching
 from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
@@ -32,7 +32,7 @@ FAMILIES["svm"].leave_one_out = loo_svm.SHORTCUT
 FAMILIES["naive-bayes"].leave_one_out = loo_counts.SHORTCUT
 
 
-def left_out(sample: Sample, way: Way, splits: list[Split], progress: Progress | bool | None) -> Validation:
+def left_out(sample: Sample, way: Way, splits: list[Split], progress: StepProgress | bool | None) -> Validation:
     """Return a validation in which all rows form one fold. It uses a shortcut if there is one."""
     features = FeatureMap(way.spec, sample.held.columns)
     matrix, importance = sample.fitted(features, np.arange(len(sample)))
@@ -102,7 +102,7 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
 
 
 def one_by_one(
-    sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: Progress
+    sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: StepProgress
 ) -> LeftOutAnswers:
     """Train once for each row. Features are made only once if they do not depend on the rows."""
     answers = []

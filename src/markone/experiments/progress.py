@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from markone.errors import SettingsError
 
 
-class Progress(Protocol):
+class StepProgress(Protocol):
     """An object that an experiment calls while it works."""
 
     def start(self, steps: int) -> None:
@@ -22,7 +22,7 @@ class Progress(Protocol):
     def close(self) -> None: ...
 
 
-class Silence:
+class NoSteps:
     """Shows no progress."""
 
     def start(self, steps: int) -> None: ...
@@ -30,7 +30,7 @@ class Silence:
     def close(self) -> None: ...
 
 
-class Bar:
+class StepBar:
     """A progress bar on standard error, with the steps done, the remaining time, and the current step."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Bar:
         self._progress.stop()
 
 
-class Lines(Silence):
+class StepLines(NoSteps):
     """A line for each step on standard error, for logs."""
 
     def __init__(self) -> None:
@@ -75,12 +75,12 @@ class Lines(Silence):
 
 
 @contextmanager
-def watching(progress: Progress | bool | None, steps: int) -> Iterator[Progress]:
+def watching(progress: StepProgress | bool | None, steps: int) -> Iterator[StepProgress]:
     """Yield the progress of an experiment. True means a bar on a terminal, and lines elsewhere."""
     if progress is True:
-        shown: Progress = Bar() if sys.stderr.isatty() else Lines()
+        shown: StepProgress = StepBar() if sys.stderr.isatty() else StepLines()
     elif progress is None or progress is False:
-        shown = Silence()
+        shown = NoSteps()
     elif hasattr(progress, "step"):
         shown = progress
     else:

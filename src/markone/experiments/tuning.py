@@ -18,7 +18,7 @@ from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.loo import what_learns
-from markone.experiments.progress import Progress, watching
+from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -183,7 +183,7 @@ def tune(
     functions: Mapping[str, Function] | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | bool | None = None,
+    progress: StepProgress | bool | None = None,
     seed: int = 0,
     **settings: Unpack[TrialSettings],
 ) -> Tuning:
@@ -241,7 +241,7 @@ def tuned(
     features: Any,
     functions: Mapping[str, Function] | None,
     seed: int,
-    progress: Progress | bool | None = None,
+    progress: StepProgress | bool | None = None,
 ) -> Tuning:
     """Return the best settings for the rows of a sample."""
     return TuningSearch(sample, given, features, functions, seed).run(progress)
@@ -323,7 +323,7 @@ class TuningSearch:
             except SettingsError:  # this choice cannot be combined with the given settings
                 continue
 
-    def run(self, progress: Progress | bool | None) -> Tuning:
+    def run(self, progress: StepProgress | bool | None) -> Tuning:
         in_turn = self.usual.family.tunes_in_turn
         ranked = self.take_turns(progress) if in_turn else self.narrow_down(progress)
         best, chosen = ranked[0]
@@ -342,7 +342,7 @@ class TuningSearch:
             chosen=best,
         )
 
-    def take_turns(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+    def take_turns(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
         """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
         groups: dict[str, list[Candidate]] = {}
         for candidate in self.candidates:
@@ -395,7 +395,7 @@ class TuningSearch:
         learner.learn(learner.ready(rows.block))
         return learner
 
-    def narrow_down(self, progress: Progress | bool | None) -> list[tuple[Trial, Candidate]]:
+    def narrow_down(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
         """Run the rounds. Each round continues with the best candidates of the round before."""
         sizes = self.sizes()
         most = len(self.candidates)

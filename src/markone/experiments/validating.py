@@ -9,7 +9,7 @@ from markone.errors import SettingsError
 from markone.experiments.contenders import ByEstimator, Way, by_rule
 from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
-from markone.experiments.progress import Progress, watching
+from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.spec import Features, Function
@@ -33,7 +33,7 @@ def validate(
     functions: Mapping[str, Function] | None = None,
     threads: int | None = None,
     memory: int | str | None = None,
-    progress: Progress | bool | None = None,
+    progress: StepProgress | bool | None = None,
     seed: int = 0,
     **settings: Unpack[TrialSettings],
 ) -> Validation:
@@ -115,7 +115,7 @@ def is_regressor(estimator: Any) -> bool:
     return bool(says_so(estimator))
 
 
-def validated(sample: Sample, plan: Plan, way: Way, progress: Progress | bool | None = None) -> Validation:
+def validated(sample: Sample, plan: Plan, way: Way, progress: StepProgress | bool | None = None) -> Validation:
     """Test one way to learn on a sample."""
     splits, remarks = plan.divide(len(sample), sample.strata)
     if plan.method == "loo":

@@ -89,7 +89,7 @@ def draw_cells(
 
 
 def write_cells(
-    axes: Axes, table: Table, shares: NDArray[np.float64], depth: NDArray[np.float64], *, with_shares: bool
+    axes: Axes, table: ConfusionTable, shares: NDArray[np.float64], depth: NDArray[np.float64], *, with_shares: bool
 ) -> None:
     for (row, column), count in np.ndenumerate(table.counts):
         if count:
@@ -103,7 +103,7 @@ def write_cells(
 
 
 @dataclass(frozen=True)
-class Table:
+class ConfusionTable:
     """Rows are true classes, and columns are predictions. The last row may be for labels unknown to the model."""
 
     names: list[str]
@@ -117,7 +117,7 @@ class Table:
         return int(self.counts.sum())
 
 
-def table_of(result: Any) -> Table:
+def table_of(result: Any) -> ConfusionTable:
     if isinstance(result, Evaluation):
         return of_evaluation(result)
     if not hasattr(result, "folds"):
@@ -126,19 +126,19 @@ def table_of(result: Any) -> Table:
         raise DataError(f"a confusion matrix needs classes, and this validation has a {result.metric}")
     counts = np.zeros((len(result.classes), len(result.classes)), np.int64)
     np.add.at(counts, (result.truth, result.predicted), 1)
-    return Table(list(map(label_text, result.classes)), counts, int(np.trace(counts)))
+    return ConfusionTable(list(map(label_text, result.classes)), counts, int(np.trace(counts)))
 
 
-def of_evaluation(evaluation: Evaluation) -> Table:
+def of_evaluation(evaluation: Evaluation) -> ConfusionTable:
     names, counts = list(map(label_text, evaluation.classes)), evaluation.confusion
     if evaluation.unknown:
         size = len(names)
         strangers = [evaluation.counts.get((size, said), 0) for said in range(size)]
         names, counts = [*names, "unknown"], np.vstack([counts, strangers])
-    return Table(names, counts, evaluation.right)
+    return ConfusionTable(names, counts, evaluation.right)
 
 
-def legible(table: Table) -> Table:
+def legible(table: ConfusionTable) -> ConfusionTable:
     """Return the table or, if there are very many classes, the most confused classes, with the others added up."""
     rows, columns = table.counts.shape
     if columns <= MOST_CLASSES:
@@ -151,4 +151,4 @@ def legible(table: Table) -> Table:
     counts = np.zeros((MOST_CLASSES, MOST_CLASSES), np.int64)
     np.add.at(counts, (group[:, None], group[None, :columns]), table.counts)
     names = [table.names[number] for number in kept] + [f"{rows - len(kept)} others"]
-    return Table(names, counts, table.right, merged=True)
+    return ConfusionTable(names, counts, table.right, merged=True)

@@ -115,7 +115,7 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
 
 
 def draw_lines(
-    axes: Any, plane: Plane, said: NDArray[np.int64], across: NDArray[np.float64], up: NDArray[np.float64]
+    axes: Any, plane: PlaneView, said: NDArray[np.int64], across: NDArray[np.float64], up: NDArray[np.float64]
 ) -> list[Line2D]:
     """Draw the boundary and, if the scores are linear, the margins; return the entries of the legend."""
     places = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
@@ -181,7 +181,7 @@ def tint(mark: Mark) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Plane:
+class PlaneView:
     """A model or classifier with two features."""
 
     names: tuple[str, str]
@@ -193,11 +193,11 @@ class Plane:
     """A function that returns scores for two classes: negative for the first, positive for the second."""
 
 
-def plane_of(model: Any, X: Any) -> Plane:
+def plane_of(model: Any, X: Any) -> PlaneView:
     return of_model(model, X) if isinstance(model, Model) else of_estimator(model, X)
 
 
-def of_model(model: Model, X: Any) -> Plane:
+def of_model(model: Model, X: Any) -> PlaneView:
     columns = model.features.columns
     by_name = len(columns) == 2 and all(column.kind == "numeric" for column in columns)
     if not by_name and not (len(columns) == 1 and columns[0].kind == "rows" and model.features.width == 2):
@@ -212,7 +212,7 @@ def of_model(model: Model, X: Any) -> Plane:
         return dict(zip(names, places.T, strict=True)) if by_name else places
 
     numbers = {label: number for number, label in enumerate(model.classes)}
-    return Plane(
+    return PlaneView(
         (names[0], names[1]),
         model.classes,
         points,
@@ -230,7 +230,7 @@ def in_words(columns: tuple[Any, ...]) -> str:
     )
 
 
-def of_estimator(model: Any, X: Any) -> Plane:
+def of_estimator(model: Any, X: Any) -> PlaneView:
     if not hasattr(model, "predict"):
         raise DataError(f"a decision boundary needs a model or a fitted classifier, not a {type(model).__name__}")
     if not hasattr(model, "classes_"):
@@ -253,7 +253,7 @@ def of_estimator(model: Any, X: Any) -> Plane:
         return np.asarray(classes.searchsorted(model.predict(given(places))), np.int64)
 
     shown = ("feature 0", "feature 1") if names is None else (names[0], names[1])
-    return Plane(shown, classes.tolist(), points, predict, scores)
+    return PlaneView(shown, classes.tolist(), points, predict, scores)
 
 
 def in_plane(X: Any, names: list[str] | None) -> Points:
@@ -278,7 +278,7 @@ def in_plane(X: Any, names: list[str] | None) -> Points:
     return points
 
 
-def numbers_of(y: Any, plane: Plane) -> NDArray[np.int64]:
+def numbers_of(y: Any, plane: PlaneView) -> NDArray[np.int64]:
     labels = np.asarray(y).tolist()
     if not isinstance(labels, list) or len(labels) != len(plane.points):
         raise DataError(f"there are {len(plane.points)} points and {np.size(y)} labels")

@@ -73,7 +73,7 @@ def named(axes: Axes) -> list[Any]:
     return [line for line in axes.lines if not str(line.get_label()).startswith("_")]
 
 
-def draw_mistakes(axes: Axes, course: Course) -> None:
+def draw_mistakes(axes: Axes, course: CurveData) -> None:
     draw(axes, course.epochs, course.mistakes, "while learning", VERMILION)
     axes.set_ylim(bottom=0)
     if course.in_shares:
@@ -83,7 +83,7 @@ def draw_mistakes(axes: Axes, course: Course) -> None:
     entitle(axes, "mistakes in training")
 
 
-def draw_accuracy(axes: Axes, course: Course) -> None:
+def draw_accuracy(axes: Axes, course: CurveData) -> None:
     if any(value is not None for value in course.averaged):
         draw(axes, course.epochs, course.last, "last weights", ORANGE)
         draw(axes, course.epochs, course.averaged, "averaged", BLUE)
@@ -131,7 +131,7 @@ def draw(axes: Axes, epochs: Sequence[int], values: Sequence[float | None], name
 
 
 @dataclass(frozen=True)
-class Course:
+class CurveData:
     """The common parts of a history and a validation. Values that were not measured are None."""
 
     epochs: list[int]
@@ -163,9 +163,9 @@ class Course:
         return any(value is not None for value in self.used)
 
 
-def of_history(history: History) -> Course:
+def of_history(history: History) -> CurveData:
     mistakes = [None if one.mistakes is None else one.mistakes / (history.rows or 1) for one in history]
-    course = Course(
+    course = CurveData(
         epochs=[one.epoch for one in history],
         mistakes=mistakes if any(share is not None for share in mistakes) else [],
         in_shares=history.rows > 0,
@@ -177,7 +177,7 @@ def of_history(history: History) -> Course:
     return replace(course, over_trained=lost_more_than_chance(course, history.held_out))
 
 
-def lost_more_than_chance(course: Course, held_out: int) -> bool:
+def lost_more_than_chance(course: CurveData, held_out: int) -> bool:
     """Whether the loss of accuracy since the best pass is larger than its standard error.
 
     It is assumed that no example was lost and won back.
@@ -189,12 +189,12 @@ def lost_more_than_chance(course: Course, held_out: int) -> bool:
     return not held_out or lost > math.sqrt(lost / held_out)
 
 
-def of_validation(validation: Any) -> Course:
+def of_validation(validation: Any) -> CurveData:
     if not hasattr(validation, "curve"):
         raise DataError(f"this plot needs a history or a validation, not a {type(validation).__name__}")
     points = validation.curve()
     mistakes = mean_mistakes(validation.folds, [point.epoch for point in points])
-    return Course(
+    return CurveData(
         epochs=[point.epoch for point in points],
         mistakes=mistakes if any(share is not None for share in mistakes) else [],
         in_shares=True,
