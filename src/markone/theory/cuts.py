@@ -46,7 +46,7 @@ class Cuts:
     def run(self, hint: list[Corner]) -> Found:
         working = self.first(hint)
         found = Found()
-        while (left := self.deadline - time.monotonic()) > 0:
+        while (left := self.deadline - time.thread_time()) > 0:
             solved = self.solve(working, left)
             if solved is None:
                 break

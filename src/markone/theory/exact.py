@@ -53,7 +53,7 @@ def prove(points: Points, corners: Iterable[Corner], seconds: float = 10.0) -> P
     here = points.some(rows).narrowed()
     allowed = np.zeros((len(here), len(points.classes)), bool)
     allowed[place, chosen[:, 1]] = True
-    found = Search(here, allowed, time.monotonic() + seconds).run()
+    found = Search(here, allowed, time.thread_time() + seconds).run()
     return found.of_rows(rows) if isinstance(found, Proof) else None
 
 
@@ -64,13 +64,13 @@ def decide(points: Points, hint: Iterable[Corner] = (), seconds: float = 10.0) -
     several classes, each pair of classes is looked at first: if two cannot be separated from each other, then all
     cannot, and the proof is short.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.thread_time() + seconds
     classes = len(points.classes)
     for first, second in combinations(range(classes), 2) if classes > 2 else ():
-        if time.monotonic() > deadline:
+        if time.thread_time() > deadline:
             return None
         pair, rows = points.pair(first, second)
-        found = decide(pair, seconds=deadline - time.monotonic())
+        found = decide(pair, seconds=deadline - time.thread_time())
         if isinstance(found, Proof):
             return found.of_pair(rows, first, second)
     allowed = np.ones((len(points), len(points.classes)), bool)
@@ -180,10 +180,10 @@ class Simplex:
 
     def run(self, hint: list[Corner]) -> Proof | Plane | None:
         for corner in hint:
-            if time.monotonic() > self.deadline:
+            if time.thread_time() > self.deadline:
                 return None
             self.fill(corner, self.inverse @ self.whole.z(corner))
-        while time.monotonic() < self.deadline:
+        while time.thread_time() < self.deadline:
             w = self.plane()
             entering = self.choose(w)
             if entering is None:
