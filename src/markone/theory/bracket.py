@@ -60,7 +60,7 @@ VALUES_AT_ONCE = 20_000_000
 
 
 class Clock:
-    """The processor time that is left. Unlike the time on the wall, it does not depend on what else the machine does."""
+    """The processor time that is left, which does not depend on what else the machine does."""
 
     def __init__(self, seconds: float) -> None:
         self._start = time.thread_time()

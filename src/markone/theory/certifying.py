@@ -74,7 +74,7 @@ def certify(
     tol
         The tolerance of the bracket: the lower bound may be smaller than the upper bound by this share.
     seconds
-        The limit of processor time for the search, without reading. After it, the result is the bracket that was reached.
+        The limit of processor time for the search, without reading. The result is the bracket that was reached then.
     threads
         The number of threads that make features. The default is the number of cores. The result is always the same.
     memory
