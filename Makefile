@@ -40,7 +40,7 @@ check: $(INSTALLED) docs ## check style, types, spelling, imports and the docume
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
-	ls core/*/*.cpp | grep -Ev 'core/(python|tests)/' | xargs -P $$(nproc) -n 1 $(BIN)/clang-tidy --quiet -p build
+	ls core/*/*.cpp | grep -Ev 'core/(python|tests)/' | xargs -P $$(nproc) -n 1 $(BIN)/clang-tidy --quiet -p build --extra-arg=-Wno-error
 	$(BIN)/lint-imports
 	$(BIN)/codespell *.md docs examples src
 	$(BIN)/python docs/check_prose.py
