@@ -15,7 +15,7 @@ import pytest
 import markone
 from fuzz import workers
 from fuzz.harness import Files
-from fuzz.mutations import MARK, change_array, change_fact, mutate, mutate_bytes, write
+from fuzz.mutations import MARK, change_array, change_fact, mutate, mutate_bytes, nudged, write
 from fuzz.readers import USES, Readers
 from fuzz.seeds import STAGES, make_seed
 from fuzz.states import States
@@ -325,3 +325,10 @@ def test_an_interrupted_seed_is_in_the_middle_of_a_pass(tmp_path: Path) -> None:
     subject = every_subject()["perceptron-3"]
     saved = read_file(make_seed(subject, "cut", tmp_path))
     assert 0 < saved.facts["resume"]["sums"]["visits"] < 8 and len(saved.facts["history"]["passes"]) == 1
+
+
+def test_a_number_that_overflows_is_written_as_infinity(tmp_path: Path) -> None:
+    largest = sys.float_info.max
+    facts = {"a": nudged(largest, lambda x: x * 1000), "b": nudged(-largest, lambda x: x * 2)}
+    write(tmp_path / "x", Saved(facts, {}))
+    assert b"Infinity" in (tmp_path / "x").read_bytes() and b"-Infinity" in (tmp_path / "x").read_bytes()

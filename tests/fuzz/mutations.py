@@ -98,10 +98,7 @@ def change_fact(facts: Any, chance: random.Random) -> tuple[Any, str]:
         case "put":
             facts = put(chance.choice(HOSTILE))
         case "nudge":
-            try:
-                facts = put(chance.choice(NUDGES)(value))
-            except OverflowError:
-                facts = put(0)
+            facts = put(nudged(value, chance.choice(NUDGES)))
         case "text" if isinstance(value, str):
             facts = put(change_text(value, chance))
         case "length" if isinstance(value, list | dict) and value:
@@ -122,6 +119,17 @@ def change_fact(facts: Any, chance: random.Random) -> tuple[Any, str]:
             how = "remove"
             facts = changed(facts, place, lambda inside, key: inside.pop(key))
     return facts, f"{how} {'.'.join(map(str, place))}{told}"
+
+
+def nudged(value: Any, nudge: Callable[[Any], Any]) -> Any:
+    """The value after the nudge. JSON has no infinity, so that one is marked, to be written all the same."""
+    try:
+        after = nudge(value)
+    except OverflowError:
+        return 0
+    if isinstance(after, float) and not math.isfinite(after):
+        return MARK + ("NaN" if math.isnan(after) else "Infinity" if after > 0 else "-Infinity")
+    return after
 
 
 FACT_CHANGES = {
