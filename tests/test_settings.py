@@ -40,6 +40,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "mira", "C": 0}, "C must be a number greater than 0"),
     ({"strength": -1}, "strength must be a number of at least 0"),
     ({"strength": "0.1"}, "strength must be a number"),
+    ({"rule": "mlp", "eta": 1e300}, "eta must be at most 1e\\+38 for the rule 'mlp'"),
+    ({"rule": "mlp", "dropout": 1 - 1e-9}, "dropout must be at most 0.999999 for the rule 'mlp'"),
     ({"rule": "logistic", "balance": -1}, "balance must be a number of at least 0"),
     ({"rule": "hinge", "balance": 1.0}, "balance belongs to the rule 'logistic', not to 'hinge'"),
     ({"rule": "logistic", "balance": 1.0, "solver": "online"}, "balance is not used by the solver 'online'"),

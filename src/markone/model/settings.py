@@ -28,6 +28,8 @@ Optimizer = Literal["adam", "adagrad", "sgd"]
 
 MOST_LAYERS = 2
 WIDEST_LAYER = 2**16
+MOST_IN_NETWORKS = {"eta": 1e38, "strength": 1e38, "dropout": 0.999999}
+"""The largest values that the core's networks, which compute in float32, can use."""
 Kind = TypeVar("Kind", bound="Settings")
 ETA_OF_OPTIMIZER = {"adam": 0.001, "adagrad": 0.05, "sgd": 0.1}
 
@@ -371,6 +373,9 @@ class NetworkSettings(SpelledOut):
     def check_given(given: Settings) -> None:
         if given.penalty == "l1":
             raise SettingsError("penalty", f"must be 'l2' or None for the rule {given.rule!r}, not 'l1'")
+        for name, most in MOST_IN_NETWORKS.items():
+            if (value := getattr(given, name)) is not None and value > most:
+                raise SettingsError(name, f"must be at most {most:g} for the rule {given.rule!r}, not {value!r}")
 
     def check_start(self, before: Settings) -> None:
         if self.hidden != before.hidden:
