@@ -427,6 +427,22 @@ def test_c_is_miras_cap_and_the_others_inverse_strength() -> None:
     )
 
 
+def test_mira_has_both_updates_and_both_forms() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    found = {
+        (update, form): MIRA(C=0.01, update=update, form=form, max_iter=2, tol=None).fit(X, y).coef_.tobytes()
+        for update in ("margin", "mistake")
+        for form in ("label", "difference")
+    }
+    assert len(set(found.values())) == 4
+    assert (
+        MIRA(C=0.02, update="mistake", max_iter=2, tol=None).fit(X, y).coef_.tobytes() == found["mistake", "difference"]
+    )
+    with pytest.raises(SettingsError, match="update must be"):
+        MIRA(update="always").fit(X, y)
+
+
 # ---- what users have
 
 
