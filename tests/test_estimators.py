@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron, SettingsError
 from markone.estimators.base import number_classes, seed_of
 from markone.estimators.turns import Turns
 

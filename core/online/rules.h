@@ -9,8 +9,8 @@
 //
 // `importance` says how often the example counts, `wrong` whether it is misclassified (ties included, as the learner's
 // convention has it), and `moved` what a pull of 1 moves: `vectors` is the number of weight vectors, one where two
-// classes share it and else two, and `norm2()` the squared length of their change, |x|^2 or 2 |x|^2. Where more than two
-// classes all move, the softmax takes the place of the rule.
+// classes share it and else two, and `norm2()` the squared length of their change, |x|^2 or 2 |x|^2. Where more than
+// two classes all move, the softmax takes the place of the rule.
 //
 // A margin is a number of type T, or anything that computes like one: many numbers side by side (replica_simd.h).
 #pragma once
@@ -78,8 +78,8 @@ struct perceptron {
 // MIRA (Crammer & Singer 2003): the shortest step that wins by a margin of 1, at most C.
 //   c = min(C, (1 - margin) / norm2)
 // It steps whenever the margin is below 1 (PA-I of Crammer et al. 2006), or on a mistake only. In the second form two
-// classes that share a weight vector w stand for two vectors, w_1 - w_0. Each of them moves by at most C, so that w moves
-// by at most 2 C.
+// classes that share a weight vector w stand for two vectors, w_1 - w_0. Each of them moves by at most C, so that w
+// moves by at most 2 C.
 template <class T>
 struct mira {
     using scalar = T;
@@ -91,7 +91,9 @@ struct mira {
     bool only_mistakes;
 
     explicit mira(const settings& how)
-        : C(static_cast<T>(how.C)), C_shared(how.difference ? 2 * C : C), only_mistakes(how.update == update::mistake) {}
+        : C(static_cast<T>(how.C)),
+          C_shared(how.difference ? 2 * C : C),
+          only_mistakes(how.update == update::mistake) {}
 
     template <class Number>
     MARKONE_INLINE Number loss(const Number& margin) const {

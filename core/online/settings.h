@@ -21,9 +21,9 @@ struct settings {
     markone::penalty penalty = penalty::none;
     tie ties = tie::error;
     markone::update update = update::margin;
-    double eta = 1;       // the rate, or its first value
-    double C = 1;         // mira's longest step
-    double strength = 0;  // of the penalty
+    double eta = 1;           // the rate, or its first value
+    double C = 1;             // mira's longest step
+    double strength = 0;      // of the penalty
     bool difference = false;  // the form of the perceptron's step, and of mira's cap (rules.h)
     bool average = true;
     bool bias = true;

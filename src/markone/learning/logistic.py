@@ -280,8 +280,8 @@ class Newton(BatchLearner):
 class Ascent(BatchLearner):
     """Batch gradient ascent: w += eta Σ h [y − P(y|x, w)] x, minus eta Σ h times the gradient of the penalties.
 
-    With `gradient="mean"`, the step is divided by Σ h. The default `eta` is the inverse of the largest curvature of what
-    it multiplies, the sum or the mean, so both defaults make the same steps, and none of them can be too long.
+    With `gradient="mean"`, the step is divided by Σ h. The default `eta` is 1 / L, the inverse of the largest curvature
+    of the sum or of the mean. With it, both make the same steps, and no step can be too long.
     """
 
     def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:

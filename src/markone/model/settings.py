@@ -93,8 +93,8 @@ class Settings:
     eta: float | None = checked(None, optional(number(above=0, below=math.inf)))
     """The learning rate, or its first value. 1 by default; for `mlp`, the default depends on the optimizer; for online
     `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
-    rate, it is 0.5 / the mean squared length of a row; for the solver `ascent`, it is 1 / the largest curvature of the
-    objective, which is never too large."""
+    rate, it is 0.5 / the mean squared length of a row; for the solver `ascent`, it is 1 / the largest curvature, which is
+    never too large."""
     schedule: Schedule | None = checked(None, one_of(None, *get_args(Schedule)))
     """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or
     AdaGrad's rate for each weight, which is the default of online `logistic`."""
@@ -115,9 +115,9 @@ class Settings:
     tie: Tie = checked("error", one_of(*get_args(Tie)))
     """The meaning of a score of 0: the first class, the second class, or a mistake for any label."""
     form: Form = checked("label", one_of(*get_args(Form)))
-    """The step of `perceptron`: w += eta·y·x (`label`), or w += eta·(y - f(x))·x (`difference`), which is twice as long.
-    For `mira` with two classes, which share a weight vector: the vector moves by at most C (`label`), or by at most 2·C
-    (`difference`), as if each class had its own vector. With more classes, the form of `mira` changes nothing."""
+    """The step of `perceptron`: w += eta·y·x, or w += eta·(y - f(x))·x, which is twice as long. For `mira` with two
+    classes, the cap: their shared weight vector moves by at most C, or by at most 2·C, as the difference of two vectors
+    that move by at most C each. With more classes, both forms of `mira` are the same."""
     update: Update = checked("margin", one_of(*get_args(Update)))
     """When `mira` makes a step: whenever the margin is below 1 (`margin`), or only on a mistake (`mistake`)."""
     bias: bool = checked(True, switch)
