@@ -93,8 +93,8 @@ class Settings:
     eta: float | None = checked(None, optional(number(above=0, below=math.inf)))
     """The learning rate, or its first value. 1 by default; for `mlp`, the default depends on the optimizer; for online
     `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
-    rate, it is 0.5 / the mean squared length of a row; for the solver `ascent`, it is 1 / the largest curvature, which is
-    never too large."""
+    rate, it is 0.5 / the mean squared length of a row; for the solver `ascent`, it is 1 / the largest curvature, which
+    is never too large."""
     schedule: Schedule | None = checked(None, one_of(None, *get_args(Schedule)))
     """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or
     AdaGrad's rate for each weight, which is the default of online `logistic`."""
