@@ -802,7 +802,8 @@ def test_losses_are_those_of_the_lectures() -> None:
     assert [at("perceptron", m) for m in (-1, 0.5)] == pytest.approx([1, 0])
     assert [at("hinge", m) for m in (-1, 0.5, 2)] == pytest.approx([2, 0.5, 0], abs=0.01)
     assert [at("logistic", m) for m in (-1, 0)] == pytest.approx([np.log1p(np.e), np.log(2)], abs=1e-3)
-    assert [at("squared", m) for m in (-1, 2)] == pytest.approx([2, 0.5], abs=1e-3)
+    sigmoid = [1 / (1 + np.exp(-m)) for m in (-1, 0, 2)]
+    assert [at("squared", m) for m in (-1, 0, 2)] == pytest.approx([(1 - p) ** 2 / 2 for p in sigmoid], abs=1e-3)
     written = texts(axes)
     assert all(name in written for name in lines(axes) if not name.startswith("_"))
 
