@@ -15,7 +15,9 @@ POSITIVE_WORDS = frozenset(
     {"+", "+1", "pos", "positive", "yes", "true", "spam", "good", "accept", "accepted", "approve", "approved", "pass"}
     | {"passed", "present", "hit", "win", "fraud", "abnormal", "anomaly", "attack", "malignant"}
 )
-"""If one of two labels is such a word, in any case, it is the positive class."""
+"""If one of two labels is such a word, in upper or lower case, it is the positive class."""
+NEGATIONS = frozenset({"not", "no", "non", "un"})
+"""If one of two labels is the other with such a prefix, as in `unhappy` or `not spam`, it is the negative class."""
 LABELS_SHOWN = 20
 
 
@@ -100,15 +102,24 @@ def in_good_order(labels: Sequence[Label]) -> list[Label]:
 
 
 def positive_second(labels: list[Label]) -> list[Label]:
-    """Return the labels, and if there are two, the one that is a positive word comes second.
+    """Return the labels, and if there are two, the positive one comes second.
 
-    >>> positive_second(["Approved", "rejected"]), positive_second([1, 2]), positive_second(["good", "pos"])
-    (['rejected', 'Approved'], [1, 2], ['good', 'pos'])
+    >>> positive_second(["Approved", "rejected"]), positive_second(["happy", "unhappy"]), positive_second([1, 2])
+    (['rejected', 'Approved'], ['unhappy', 'happy'], [1, 2])
     """
-    if len(labels) != 2:
+    if len(labels) != 2 or not all(isinstance(label, str) for label in labels):
         return labels
-    first, second = (isinstance(label, str) and label.lower() in POSITIVE_WORDS for label in labels)
-    return labels[::-1] if first and not second else labels
+    first, second = (str(label).lower() for label in labels)
+    by_word = (first in POSITIVE_WORDS) - (second in POSITIVE_WORDS)
+    return labels[::-1] if (by_word or negates(second, first) - negates(first, second)) > 0 else labels
+
+
+def negates(label: str, other: str) -> bool:
+    """
+    >>> negates("not spam", "spam"), negates("non-toxic", "toxic"), negates("spam", "not spam")
+    (True, True, False)
+    """
+    return label.endswith(other) and label.removesuffix(other).rstrip(" _-") in NEGATIONS
 
 
 # ---- labels that a user gives
@@ -143,7 +154,7 @@ def as_in_data(name: Label, labels: list[Label]) -> Label:
     """Return a label that no example has, as a whole number if all labels of the examples are."""
     whole = isinstance(name, str) and labels and all(type(label) is int for label in labels)
     try:
-        return int(name) if whole else name  # type: ignore[call-overload,no-any-return]
+        return int(name) if whole else name  # type: ignore[call-overload]
     except ValueError:
         return name
 

@@ -43,7 +43,7 @@ def map_of_names(names: Sequence[str], kinds: Kinds, features: Any = None) -> Fe
 def columns_of(names: Sequence[str], kinds: Any) -> tuple[Column, ...]:
     if isinstance(kinds, str):
         one = {"text": TEXT_COLUMN, "rows": ROWS_COLUMN}.get(kinds)
-        pairs = {one: kinds} if one is not None else dict.fromkeys(names, kinds)
+        pairs: dict[str, Any] = {one: kinds} if one is not None else dict.fromkeys(names, kinds)
     elif isinstance(kinds, Mapping):
         pairs = dict(kinds)
     else:

@@ -15,7 +15,7 @@ from markone.errors import SettingsError, did_you_mean, warn
 from markone.features.map import BIAS
 from markone.features.named import Kinds, map_of_names
 from markone.model.events import Events, Floats
-from markone.model.given_weights import GivenWeights, checked_table
+from markone.model.given_weights import GivenWeights, checked_table, placed
 from markone.model.history import History
 from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import ONLINE, SOLVERS
@@ -98,12 +98,15 @@ def parts_of_tables(
         tie=tie,
     ).before_rows()
     chart = map_of_names(names, kinds, features)
-    counts = counted(chart.names(), rows)
+    counts: Floats = np.zeros((chart.width, len(labels)))
+    for column, row in enumerate(rows):
+        features_of_row, shares_of_row = placed("words", {name: row[name] for name in names}, chart.names())
+        counts[features_of_row, column] = shares_of_row
     groups = chart.groups(likelihood)
     if [group.kind for group in groups] != [likelihood]:
         raise SettingsError("kinds", f"must make features that are {likelihood}, such as words of texts")
-    for label, total in zip(labels, [] if bernoulli else counts.sum(axis=0).tolist(), strict=not bernoulli):
-        if total > 1 + ROUNDING:
+    for label, row in zip(labels, rows, strict=True):
+        if not bernoulli and (total := sum(row.values())) > 1 + ROUNDING:
             raise SettingsError("words", f"of {label!r} have probabilities that sum to {total:.6g}, which is above 1")
     others = np.zeros((1, len(labels))) if bernoulli else np.maximum(0, 1 - counts.sum(axis=0))[None, :]
     # The counts of one example of each class, and its words that no table has: with k = 0, P is the count itself.
@@ -182,22 +185,6 @@ def listed_words(rows: list[dict[str, float]], unlisted: Any) -> list[str]:
     return whole
 
 
-def counted(names: list[str], rows: list[dict[str, float]]) -> Floats:
-    """Return the probabilities of features with these names, features × classes."""
-    place = {name: i for i, name in enumerate(names)}
-    counts = np.zeros((len(names), len(rows)))
-    for column, row in enumerate(rows):
-        found: dict[int, str] = {}
-        for name, value in row.items():
-            feature = place.get(name, place.get(name.lower()))
-            if feature is None:
-                continue
-            if (other := found.setdefault(feature, name)) != name:
-                raise SettingsError("words", f"have {other!r} and {name!r}, which are the same word")
-            counts[feature, column] = value
-    return counts
-
-
 def priors_for(priors: Any, classes: list[Label]) -> Floats:
     """Return the prior of each class. Rounded priors are divided by their sum; without any, all are equal."""
     if priors is None:
@@ -207,11 +194,12 @@ def priors_for(priors: Any, classes: list[Label]) -> Floats:
     found = checked_probabilities("priors", "", {str(label): value for label, value in priors.items()})
     check_complete("priors", list(priors), classes)
     number = KnownLabels(classes).number
-    shares = np.zeros(len(classes))
+    shares: Floats = np.zeros(len(classes))
     for label in priors:
         shares[number(label)] = found[str(label)]
     if not (shares > 0).all():
         raise SettingsError("priors", f"must be greater than 0 for each class, not {priors!r:.80}")
     if abs(shares.sum() - 1) > PRIORS_WITHIN:
         raise SettingsError("priors", f"sum to {shares.sum():.6g}, not to 1")
-    return shares / shares.sum()
+    shares /= shares.sum()
+    return shares

@@ -86,21 +86,14 @@ class GivenWeights(Brief):
             raise LimitError(
                 f"{len(names):,} features and {len(classes):,} classes need more than {MOST_WEIGHTS:,} weights"
             )
-        place = {name: i for i, name in enumerate(names)}
         matrix, biases = np.zeros((len(names), columns)), np.zeros(columns)
         for label, table in self.tables.items():
             column, sign = self._column(label, classes)
-            found: dict[int, str] = {}
-            for name, weight in table.items():
-                if name == BIAS and bias:
-                    biases[column] += sign * weight
-                    continue
-                feature = place.get(name, place.get(name.lower()))  # words of texts are in lower case
-                if feature is None:
-                    raise self._unknown(name, names)
-                if (other := found.setdefault(feature, name)) != name:
-                    raise SettingsError(self.setting, f"has {other!r} and {name!r}, which are the same feature")
-                matrix[feature, column] += sign * weight
+            if bias:
+                biases[column] += sign * table.get(BIAS, 0.0)
+            own = {name: weight for name, weight in table.items() if not (bias and name == BIAS)}
+            features, weights = placed(self.setting, own, names)
+            matrix[features, column] += sign * weights
         largest = max(abs(matrix).max(initial=0), abs(biases).max(initial=0))
         if largest > LARGEST_WEIGHT:
             raise SettingsError(self.setting, f"has the weight {largest:g}, which is too large for a 32-bit float")
@@ -126,12 +119,6 @@ class GivenWeights(Brief):
             )
         return (0, 1 if number == 1 else -1) if len(classes) == 2 else (number, 1)
 
-    def _unknown(self, name: str, names: Sequence[str]) -> SettingsError:
-        if name == BIAS:
-            return SettingsError(self.setting, f"has a weight for {BIAS}, but the bias is switched off; leave it out")
-        guess = did_you_mean(name, names if len(names) <= MOST_GUESSED else ())
-        return SettingsError(self.setting, f"has a weight for {name!r}, but there is no such feature.{guess}")
-
 
 def checked_table(setting: str, table: Mapping[Any, Any]) -> dict[str, float]:
     """Check the names and numbers of one class."""
@@ -148,6 +135,27 @@ def checked_table(setting: str, table: Mapping[Any, Any]) -> dict[str, float]:
             raise SettingsError(setting, f"has {value} for {name!r:.80}; every number must be finite")
         found[name] = float(value)
     return found
+
+
+def placed(
+    setting: str, table: Mapping[str, float], names: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the features that a table names, among features with these names, and their numbers.
+
+    Words of texts are usually in lower case, so a name that does not occur is looked up in lower case.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    found: dict[int, str] = {}
+    for name in table:
+        feature = place.get(name, place.get(name.lower()))
+        if feature is None and name == BIAS:
+            raise SettingsError(setting, f"has a number for {BIAS}, but there is no bias; leave it out")
+        if feature is None:
+            guess = did_you_mean(name, names if len(names) <= MOST_GUESSED else ())
+            raise SettingsError(setting, f"has a number for {name!r}, but there is no such feature.{guess}")
+        if (other := found.setdefault(feature, name)) != name:
+            raise SettingsError(setting, f"has {other!r} and {name!r}, which are the same feature")
+    return np.array([*found], np.int64), np.array([*table.values()], np.float64)
 
 
 # ---- files
