@@ -138,7 +138,7 @@ def test_priors_are_equal_or_divided_by_their_sum() -> None:
     ("words", "how", "problem"),
     [
         ({"a": {"w": 0.6, "v": 0.5}, "b": {"w": 0.1, "v": 0.1}}, {}, "words of 'a' have probabilities that sum to 1.1"),
-        ({"a": {"w": 0.6, "v": 0.5}, "b": {"w": 0.1}}, {"unlisted": 0.1}, "words of 'a' have probabilities that sum to"),
+        ({"a": {"w": 0.6, "v": 0.5}, "b": {"w": 0.1}}, {"unlisted": 0.1}, "words of 'a' have probabilities that sum"),
         ({"a": {"w": 1.2}, "b": {"w": 0.1}}, {}, "words has 1.2 for 'w' of 'a'; a probability is from 0 to 1"),
         ({"a": {"w": -0.1}, "b": {"w": 0.1}}, {}, "words has -0.1 for 'w' of 'a'; a probability is from 0 to 1"),
         ({"a": {"w": math.nan}, "b": {"w": 0.1}}, {}, "words has nan for 'w'; every number must be finite"),

@@ -80,8 +80,8 @@ def explain(
     top
         The number of features to show.
     running
-        For naive Bayes and a text: show the words in their order, with P(word | class) and the running totals of the
-        logarithms for each class.
+        For naive Bayes and a text: show the words in their order, with their probabilities in each class and the
+        running totals of the logarithms.
     html
         Write an HTML page to this file instead. It marks the words of texts.
     json

@@ -121,7 +121,7 @@ FROM_TEXT: dict[str, Any] = {
     "hidden": sizes_in,
     "priors": priors_in,
 }
-START = " Or the name of a JSON, TOML, CSV or TSV file of weights by feature, or by class and feature."
+START = " Written as zero, random, or the name of a JSON, TOML, CSV or TSV file of weights by feature."
 """The help of `--start` goes on so for commands that can start from given weights."""
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
