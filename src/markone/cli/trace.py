@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given
-from markone.cli.shared_options import HeldFiles, Importance, Memory, Spec, Target, Threads
+from markone.cli.shared_options import HeldFiles, Importance, Memory, Scaled, Spec, Target, Threads
 
 
 def trace(
@@ -12,6 +12,7 @@ def trace(
     steps: WholeNumber = 20,
     only_mistakes: Flag = False,
     features: Spec = None,
+    scaled: Scaled = False,
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
@@ -52,6 +53,7 @@ def trace(
         features=features,
         steps=steps,
         only_mistakes=only_mistakes,
+        scaled=scaled,
         threads=threads,
         memory=memory,
         **given(learning),

@@ -33,6 +33,12 @@ from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
 
 BIAS = "BIAS"
+SCALES = {
+    "none": "used as they are",
+    "standard": "scaled to mean 0 and standard deviation 1",
+    "max-abs": "divided by the largest absolute value",
+}
+"""What happens to numbers, in words."""
 
 
 class FeatureMap(Brief, Part):
@@ -239,6 +245,34 @@ class FeatureMap(Brief, Part):
                 numbers, values = sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist()
                 found.append({self.name(i): value for i, value in zip(numbers, values, strict=True) if value != 0})
         return found[0] if is_one(examples, self.columns) else found
+
+    def scales(self) -> dict[str, list[str]]:
+        """The names of the numeric columns, by the scaling of their numbers."""
+        found: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.kind == "numeric":
+                found.setdefault(self.spec.for_column(column).scale, []).append(column.name)
+        return found
+
+    def numbers_in_words(self) -> str | None:
+        """What happens to numbers, as the end of a sentence that begins with "Numbers are"; None if there are none."""
+        scales = self.scales()
+        if not scales:
+            return None
+        most = max(scales, key=lambda scale: len(scales[scale]))
+        others = "; ".join(f"{', '.join(names)}: {SCALES[one]}" for one, names in scales.items() if one != most)
+        then = ", before rows are scaled to length 1" if self.unit else ""
+        return f"{SCALES[most]}{f' ({others})' if others else ''}{then}"
+
+    def check_scaled(self, scaled: bool) -> None:
+        """Check that numbers are scaled, or are not, as a user wants."""
+        scales = self.scales()
+        if not scales:
+            raise SettingsError("scaled", "is about numeric columns, but there are none; leave it out")
+        if scaled and [*scales] == ["none"]:
+            raise SettingsError("scaled", "is of no use, because the rule or the features say otherwise; leave it out")
+        if not scaled and "none" not in scales:
+            raise SettingsError("scaled", "is of no use, because the features scale all numbers; leave it out")
 
     def report(self) -> list[str]:
         """Remarks about the features, as sentences."""

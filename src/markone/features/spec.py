@@ -211,6 +211,8 @@ COUNTABLE: dict[str, Any] = {
     "image": {"pixels": "on-off", "patches": []},
 }
 """The defaults for rules that count: counts of words, numbers without scaling, binary pixels."""
+UNSCALED: dict[str, Any] = {"numeric": {"scale": "none"}}
+"""The defaults for the theory, whose margins and bounds are about the numbers as they are."""
 
 
 # ---- the spec
@@ -296,11 +298,17 @@ class Features(Brief):
 
     @classmethod
     def of(
-        cls, spec: Any = None, functions: Mapping[str, Function] | None = None, *, countable: bool = False
+        cls,
+        spec: Any = None,
+        functions: Mapping[str, Function] | None = None,
+        *,
+        countable: bool = False,
+        scaled: bool = True,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
-        Other settings have their defaults or, if `countable` is set, the defaults for rules that count.
+        Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
+        is set, numbers are not scaled by default. A `Features` has no defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -326,8 +334,8 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        if countable:
-            spec = with_counts(spec)
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED)):
+            spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 
     def for_column(self, column: Column) -> Any:
@@ -370,14 +378,14 @@ class Features(Brief):
         return as_toml(self.as_dict())
 
 
-def with_counts(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec with the defaults for rules that count, except for settings that it sets."""
+def with_defaults(spec: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec with other defaults, except for settings that it sets."""
     made = dict(spec)
-    for name, usual in COUNTABLE.items():
-        if not isinstance(usual, Mapping):
-            made.setdefault(name, usual)
+    for name, default in usual.items():
+        if not isinstance(default, Mapping):
+            made.setdefault(name, default)
         elif isinstance(made.get(name, {}), Mapping):
-            made[name] = {**usual, **made.get(name, {})}
+            made[name] = {**default, **made.get(name, {})}
     return made
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from markone.checks import as_kept
+from markone.checks import as_kept, check_named, switch
 from markone.data.blocks import Block
 from markone.data.read import read
 from markone.data.source import Label, Source, no_target
@@ -56,6 +56,7 @@ def train(
     callback: Callback | None = None,
     progress: Progress | bool | None = None,
     bounds: bool | float = False,
+    scaled: bool | None = None,
     **settings: Unpack[TrainSettings],
 ) -> Model:
     """Train a model on a source, or on anything that `markone.read` opens.
@@ -98,7 +99,9 @@ def train(
     bounds
         True to compute the mistake bound of the perceptron, as `model.history.bounds`: how many mistakes the theory
         allows, and the largest possible margin. It can also be the margin of a plane that you know. This needs the rule
-        `perceptron` with its default settings.
+        `perceptron` with its default settings. Numeric columns are then used as they are, without scaling.
+    scaled
+        Whether numeric columns are scaled, if `features` does not say it. By default they are, but not with `bounds`.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -121,7 +124,10 @@ def train(
         given = going_on(given, base)
     checked = settings_of(given, kept or base)
     check_start(checked, base, watched := wanted(bounds) or (kept is not None and kept.history.bounds is not None))
-    spec = spec_of(features, functions, kept or base, countable=checked.traits.counts)
+    usual = not watched if scaled is None else check_named("scaled", switch, scaled)
+    if features is None and scaled is not None:
+        features = {}
+    spec = spec_of(features, functions, kept or base, countable=checked.traits.counts, scaled=usual)
     source = opened(source, target, threads)
     holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
@@ -131,7 +137,7 @@ def train(
         elif base is not None:
             start = learn_on(base, filling, store, checked)
         else:
-            start = begin(spec, filling, store, checked)
+            start = begin(spec, filling, store, checked, scaled)
         training = ClassifierTraining(source, start, store)
         run = Run(training)
         if watched:
@@ -226,9 +232,11 @@ class Start:
     learner: Learner
 
 
-def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
-    """Start a new training with the features of the source."""
+def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings, scaled: bool | None = None) -> Start:
+    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known."""
     features = FeatureMap(spec, filling.source.columns)
+    if scaled is not None:
+        features.check_scaled(scaled)
     drafts = filling.learn_features(features)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
@@ -361,13 +369,18 @@ def check_patience(settings: Settings) -> None:
 
 
 def spec_of(
-    features: Any, functions: Mapping[str, Function] | None, base: Model | None, *, countable: bool
+    features: Any,
+    functions: Mapping[str, Function] | None,
+    base: Model | None,
+    *,
+    countable: bool,
+    scaled: bool = True,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable)
+        return Features.of(features, functions, countable=countable, scaled=scaled)
     if features is None:
         return base.features.spec
-    given = Features.of(features, functions, countable=countable).settled(base.features.columns)
+    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(base.features.columns)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")
     return base.features.spec

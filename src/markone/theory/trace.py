@@ -151,7 +151,9 @@ class Trace(Brief):
     # ---- for readers
 
     def __str__(self) -> str:
-        return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary()])
+        numbers = self.features.numbers_in_words()
+        about = [] if numbers is None else [f"Numbers are {numbers}."]
+        return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary(), *about])
 
     def summary(self) -> str:
         """The number of steps, and the reason why they ended."""
@@ -171,6 +173,7 @@ class Trace(Brief):
             "mistakes": self.mistakes,
             "updates": self.updates,
             "stopped": self.stopped,
+            "numbers": self.features.numbers_in_words(),
             "start": [table.named() for table in self.start],
             "steps": [step.as_dict() for step in self.steps],
             "weights": [table.named() for table in self.tables()],

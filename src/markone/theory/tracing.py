@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.checks import check_named, switch
 from markone.data.blocks import Block, Sparse, as_rows
 from markone.data.kinds import written
 from markone.errors import SettingsError
@@ -44,6 +45,7 @@ def trace(
     start: Mapping[Any, Mapping[str, float]] | Start | None = None,
     steps: int | None = USUAL_STEPS,
     only_mistakes: bool = False,
+    scaled: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
     **settings: Unpack[TraceSettings],
@@ -69,6 +71,9 @@ def trace(
         Stop after this number of steps; None for all steps of the run.
     only_mistakes
         Keep only steps with a mistake. Only these count for `steps`.
+    scaled
+        Scale numeric columns as `markone.train` does. By default, numbers are used as they are, unless `features` says
+        how to scale them.
     threads
         The number of threads that make features. The default is the number of cores.
     memory
@@ -96,7 +101,10 @@ def trace(
             raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
     sample = open_sample(source, target, threads, memory)
-    chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
+    spec = spec_of(features, functions, None, countable=how.traits.counts, scaled=check_named("scaled", switch, scaled))
+    chart = FeatureMap(spec, sample.held.columns)
+    if scaled:
+        chart.check_scaled(scaled)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
