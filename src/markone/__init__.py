@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
+    from markone.theory.invariants import Invariants
     from markone.theory.margins import Margins, margins
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
@@ -40,6 +41,7 @@ __all__ = [
     "DataError",
     "FeatureMap",
     "Features",
+    "Invariants",
     "LimitError",
     "LinearSVM",
     "LogisticRegression",
@@ -101,6 +103,7 @@ HOMES = {
     "train": "markone.learning.training",
     "Certificate": "markone.theory.certificate",
     "certify": "markone.theory.certifying",
+    "Invariants": "markone.theory.invariants",
     "Source": "markone.data.source",
     "read": "markone.data.read",
     "DataError": "markone.errors",

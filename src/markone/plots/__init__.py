@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from markone.plots.comparison import accuracies
     from markone.plots.confusion_matrix import confusion
     from markone.plots.feature_weights import weight_images, weights
-    from markone.plots.invariants import bounds
+    from markone.plots.invariants import angles, bounds
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accuracies",
+    "angles",
     "animation",
     "boundary",
     "bounds",
@@ -48,6 +49,7 @@ __all__ = [
 # A module must not have the name of a function here, because importing it would replace the function.
 HOMES = {
     "accuracies": "markone.plots.comparison",
+    "angles": "markone.plots.invariants",
     "animation": "markone.plots.steps",
     "boundary": "markone.plots.plane",
     "bounds": "markone.plots.invariants",

@@ -24,6 +24,7 @@ from markone.learning.run import Run
 from markone.learning.samples import open_sample
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
 from markone.model.history import Stop
+from markone.model.margins import functional_margins
 from markone.model.named_numbers import NamedNumbers
 from markone.model.rules import RULES, Rule
 from markone.model.scorer import Scorer
@@ -250,13 +251,14 @@ class Tracer:
         turn: int | None,
     ) -> Step:
         against = None if turn is None else self.labels[turn]
-        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None}
+        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None, "margins": None}
         if len(rows) == 1:
             one = self.block.take(rows)
             facts = {
                 "label": self.classes[int(one.labels[0])],
                 "features": self._named(one),
                 **self._judgement(judge.scores(one.rows), turn),
+                "margins": self._margins(judge, one) if changes else None,
             }
             mistakes = int(facts["predicted"] != facts["label"]) if mistakes is None else mistakes
         return Step(
@@ -279,6 +281,13 @@ class Tracer:
         columns = self.labels if scores.shape[1] > 1 else self.labels[1:]
         named = {label: float(score) for label, score in zip(columns, scores[0], strict=True)}
         return {"scores": named, "predicted": self.classes[said]}
+
+    def _margins(self, judge: Scorer, one: Block) -> tuple[float, float] | None:
+        """The margins of an example before and after a step."""
+        if not self.learner.settings.traits.online or self.learner.columns > 1:
+            return None
+        before, after = (functional_margins(by.scores(one.rows), one.labels) for by in (judge, self._judge))
+        return float(before[0]), float(after[0])
 
     def _named(self, one: Block) -> dict[str, float]:
         matrix = one.matrix
