@@ -21,7 +21,13 @@ Importance = Annotated[
     str | None,
     Parameter(help="A column with the weight of each example in training. In tests, all examples count the same."),
 ]
-Spec = Annotated[FileName | None, Parameter(help="A TOML file that says which features to make from which columns.")]
+Spec = Annotated[
+    FileName | None,
+    Parameter(
+        help="A TOML file that says which features to make from which columns; or `email`, for mails in columns such "
+        "as sender, to, subject and body."
+    ),
+]
 Scaled = Annotated[
     Flag,
     Parameter(

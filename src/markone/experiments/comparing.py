@@ -430,6 +430,7 @@ def key_of(spec: Features, sample: Sample) -> str:
         [(column.name, spec.for_column(column).as_dict(full=True)) for column in columns],
         spec.conjunctions,
         spec.degree,
+        spec.email,
         FeatureMap(spec, columns).unit,
         [(name, id(function)) for name, function in spec.functions.items()],
     ]

@@ -18,6 +18,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
+from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
 from markone.features.event_kinds import joined as joined_groups
 from markone.features.examples import batches_of, is_one
@@ -313,6 +314,8 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
             parts += image_parts(column, how, prefix)
         elif column.kind == "rows":
             parts.append(Given(column, how))
+    if spec.email:
+        parts.append(Emails(columns))
     if spec.functions:
         parts.append(Functions(spec.functions, columns))
     return parts
@@ -359,6 +362,8 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
             f"of {spec.degree} makes products of numeric columns, but there are none; name the columns, for instance "
             "{'x1': ..., 'x2': ...}",
         )
+    if spec.email:
+        check_columns(columns)
     names = [column.name for column in columns]
     for text in (column.name for column in columns if column.kind == "text"):
         for name in names:

@@ -72,8 +72,8 @@ def train(
         which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
         default.
     features
-        The specification of the features: a `Features`, a dict or the name of a TOML file. By default every column
-        is used, in a way that depends on its kind.
+        The specification of the features: a `Features`, a dict, the name of a TOML file, or "email" for mails. By
+        default every column is used, in a way that depends on its kind.
     functions
         Python functions that compute more features, by name.
     from_model

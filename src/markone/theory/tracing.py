@@ -62,7 +62,7 @@ def trace(
     rule
         As for `markone.train`, but the default is `perceptron`.
     features
-        The specification of the features: a `Features`, a dict or the name of a TOML file.
+        The specification of the features: a `Features`, a dict, the name of a TOML file, or "email".
     functions
         Python functions that make more features, by name.
     start
