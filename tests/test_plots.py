@@ -101,6 +101,7 @@ def one_of_each() -> dict[str, Figure]:
         "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
         "losses_curve": plots.losses_curve(),
         "bounds": plots.bounds(watched()),
+        "learning_curve": plots.learning_curve(markone.learning_curve(X, target=y, sizes=[4, 20])),
         "angles": plots.angles(markone.trace(*LECTURE)),
         "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
@@ -826,6 +827,18 @@ def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pyt
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(type(picture) is Figure for picture in pictures.values())
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
+
+
+def test_a_learning_curve_by_rows() -> None:
+    X, y = blobs()
+    curve = markone.learning_curve(X, target=y, sizes=[4, 10, 40], repeats=3)
+    [axes] = plots.learning_curve(curve).axes
+    assert drawn(axes, "held-out rows") == [(one.rows, one.held_out) for one in curve]
+    assert drawn(axes, "training rows") == [(one.rows, one.training) for one in curve]
+    assert len(axes.collections) == 1  # the band of the repeats
+    assert title(axes) == "mira, tested on 18 held-out rows" and axes.get_xscale() == "log"
+    with pytest.raises(DataError, match="needs the result of markone.learning_curve, not a int"):
+        plots.learning_curve(5)
 
 
 # ---- theory

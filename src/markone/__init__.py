@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
+    from markone.experiments.curve import LearningCurve, learning_curve
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validating import validate
     from markone.experiments.validation import Validation
@@ -42,6 +43,7 @@ __all__ = [
     "FeatureMap",
     "Features",
     "Invariants",
+    "LearningCurve",
     "LimitError",
     "LinearSVM",
     "LogisticRegression",
@@ -64,6 +66,7 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "learning_curve",
     "load",
     "margins",
     "read",
@@ -83,6 +86,8 @@ HOMES = {
     "Perceptron": "markone.estimators",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",
+    "LearningCurve": "markone.experiments.curve",
+    "learning_curve": "markone.experiments.curve",
     "Tuning": "markone.experiments.tuning",
     "tune": "markone.experiments.tuning",
     "Validation": "markone.experiments.validation",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
     from markone.plots.probabilities import calibration, roc
+    from markone.plots.row_curve import learning_curve
     from markone.plots.separation import certificate
     from markone.plots.steps import animation, step
     from markone.plots.svg_text import svg
@@ -36,6 +37,7 @@ __all__ = [
     "certificate",
     "confusion",
     "curves",
+    "learning_curve",
     "losses_curve",
     "margins",
     "regressions",
@@ -57,6 +59,7 @@ HOMES = {
     "certificate": "markone.plots.separation",
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
+    "learning_curve": "markone.plots.row_curve",
     "losses_curve": "markone.plots.lectures",
     "margins": "markone.plots.margin_histogram",
     "regressions": "markone.plots.lectures",
