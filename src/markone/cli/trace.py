@@ -35,7 +35,7 @@ def trace(
 
     `markone trace reviews.csv --target label --rule mira --epochs 1 --json`
 
-    `markone trace points.csv --target label --theory --steps 1000`
+    `markone trace reviews.csv --target label --theory --steps 100`
 
     Parameters
     ----------

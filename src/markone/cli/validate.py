@@ -54,7 +54,7 @@ def validate(
 
     `markone validate reviews.csv --target label --method loo --json`
 
-    `markone validate reviews.csv --target label --curve --sizes 100,200,400`
+    `markone validate reviews.csv --target label --curve --sizes 20,40`
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
+from markone.brief import Brief, of_fields
 from markone.checks import check_named, whole
 from markone.data.store import stack
 from markone.errors import DataError, SettingsError
@@ -43,6 +43,9 @@ class Size(NamedTuple):
     """The result on the held-out rows in each repeat."""
     seconds: float
     """The time of training, without making features."""
+
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)

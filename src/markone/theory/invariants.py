@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
+from markone.brief import Brief, of_fields
 from markone.data.blocks import as_scipy
 from markone.data.kinds import written
 from markone.errors import DataError, SettingsError, did_you_mean
@@ -50,6 +50,9 @@ class Mistake(NamedTuple):
     """w·w*; None without w*."""
     angle: float | None
     """The angle between w and w*, in degrees; None without w*."""
+
+    def __repr__(self) -> str:
+        return of_fields(self)
 
 
 @dataclass(frozen=True, repr=False)
