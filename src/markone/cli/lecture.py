@@ -18,6 +18,10 @@ from markone.reporting.grids import SCREEN
 if TYPE_CHECKING:
     from markone.lectures.topic import Deck, Demonstration, Topic
 
+NEXT = "Next:  "
+CONTINUES = " \\"
+"""The end of a line that the next line continues."""
+
 
 def lecture(
     deck: Annotated[str | None, Parameter(help="The number of the lecture: 000, 001, 002, 003 or 004.")] = None,
@@ -79,8 +83,10 @@ def listing(deck: Deck) -> str:
 
 def report(shown: Demonstration, data: str | None, *, picture: bool, answer: bool) -> str:
     """Return the claim, the numbers, the picture, the question, and the commands for other data."""
+    from markone.lectures.topic import filled
+
     deck, topic = shown.deck, shown.topic
-    parts = [f"{topic.title}\n{filled(topic.claim)}", shown.shown.text]
+    parts = [f"{topic.title}\n{filled(topic.claim)}", filled(shown.shown.text)]
     if picture:
         parts += map(str, shown.shown.charts)
     hint = "" if answer else " (--answer shows the answer)"
@@ -92,7 +98,8 @@ def report(shown: Demonstration, data: str | None, *, picture: bool, answer: boo
         lines = [command.format(data=typed(file)) for command in topic.commands]
         if topic.data is not None and data is None:
             lines.insert(0, typed("markone", "lecture", deck.number, topic.name, "--data", file))
-        parts.append("\n       ".join(["Next:  " + lines[0], *lines[1:]]))
+        indent = " " * len(NEXT)
+        parts.append(NEXT + f"\n{indent}".join(continued(line, indent) for line in lines))
     return "\n\n".join(parts)
 
 
@@ -109,6 +116,8 @@ def save_data(topic: Topic, path: str) -> None:
         file.write(text.getvalue().encode())
 
 
-def filled(text: str) -> str:
-    """Return text in lines that fit on the terminal."""
-    return textwrap.fill(text, SCREEN)
+def continued(command: str, indent: str) -> str:
+    """Return a command in lines that fit on the terminal, each but the last with a backslash at its end."""
+    room = SCREEN - len(indent) - len(CONTINUES)
+    lines = textwrap.wrap(command, room, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return f"{CONTINUES}\n{indent}".join(lines if len(command) > room else [command])

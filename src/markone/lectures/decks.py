@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from markone.errors import SettingsError, did_you_mean
-from markone.lectures.topic import Deck, Demonstration
+from markone.lectures.topic import Deck, Demonstration, Topic
 
 NUMBERS = ("000", "001", "002", "003", "004")
 
@@ -13,17 +14,35 @@ NUMBERS = ("000", "001", "002", "003", "004")
 @cache
 def decks() -> dict[str, Deck]:
     """Return all lectures by number."""
-    from markone.lectures import perceptrons
+    from markone.lectures import activations
 
+    topics = by_name(activations.TOPICS)
     found = (
         Deck(
             "000",
             "Perceptron",
             "CSE446",
-            (*perceptrons.TOPICS,),
+            tuple(topics[name] for name in ("spam", "hyperplane")),
+        ),
+        Deck(
+            "001",
+            "The Perceptron",
+            "ORIE 4741",
+            tuple(topics[name] for name in ("credit", "projection", "geometry", "sign", "hypotheses")),
+        ),
+        Deck(
+            "004",
+            "Linear Classifiers 1",
+            "Uppsala",
+            tuple(topics[name] for name in ("hyperplanes", "bias", "hyperplane")),
         ),
     )
     return {deck.number: deck for deck in found}
+
+
+def by_name(*groups: Iterable[Topic]) -> dict[str, Topic]:
+    """Return the topics of several modules by name. A topic may belong to several lectures."""
+    return {topic.name: topic for group in groups for topic in group}
 
 
 def deck_of(number: str) -> Deck:
