@@ -17,7 +17,7 @@ from markone.lectures.planes import (
     table_of,
     weights_in,
 )
-from markone.lectures.topic import Shown, Topic, grid
+from markone.lectures.topic import Shown, Topic, cell, grid
 from markone.reporting.charts import Bars, Chart, Line
 from markone.reporting.grids import plain_number
 
@@ -34,7 +34,7 @@ def show_margin() -> Shown:
         margins.append(margin)
         rows.append([x, f"{y:+d}", product(CANDIDATE, x), margin, "correct" if margin > 0 else "misclassified"])
     return Shown(
-        f"w = {tuple(CANDIDATE)}\n{grid(['x', 'y', 'w·x', 'margin y·w·x', ''], rows)}",
+        f"w = {cell(CANDIDATE)}\n{grid(['x', 'y', 'w·x', 'margin y·w·x', ''], rows)}",
         (
             plane(SOME, boundary(CANDIDATE), title="The points and the boundary of w"),
             Chart((Bars([str(x) for x, _ in SOME], margins),), title="Margins"),
@@ -46,24 +46,24 @@ def show_margin() -> Shown:
 
 
 def show_better() -> Shown:
-    w, rows = (0.0, 0.0), []
+    w, rows, margins = (0.0, 0.0), [], []
     for step in run_of(THREE):
         x, y = THREE[step.rows[0]]
         after = (w[0] + y * x[0], w[1] + y * x[1])
-        before, now = y * product(w, x), y * product(after, x)
-        rows.append([(x, y), w, before, product(x, x), after, now])
+        margins += [y * product(w, x), y * product(after, x)]
+        rows.append([(x, y), w, margins[-2], product(x, x), after, margins[-1]])
         w = after
-    table = grid(["(x, y)", "w before", "margin", "|x|²", "w after", "margin"], rows)
-    bars = [
-        (f"mistake {number} {when}", row[at])
-        for number, row in enumerate(rows, 1)
-        for when, at in (("before", 2), ("after", 5))
-    ]
-    chart = Chart(
-        (Bars([name for name, _ in bars], [float(str(value)) for _, value in bars]),),
-        title="Margins of the misclassified examples",
+    return Shown(
+        f"{grid(['(x, y)', 'w before', 'margin', '|x|²', 'w after', 'margin'], rows)}\n"
+        "Each time the margin has risen by |x|².",
+        (before_and_after(margins, "Margins of the misclassified examples"),),
     )
-    return Shown(f"{table}\nEach time the margin has risen by |x|².", (chart,))
+
+
+def before_and_after(numbers: list[float], title: str) -> Chart:
+    """Return a chart of numbers before and after each mistake, which take turns."""
+    names = [f"mistake {1 + i // 2} {'after' if i % 2 else 'before'}" for i in range(len(numbers))]
+    return Chart((Bars(names, numbers),), title=title)
 
 
 def show_update() -> Shown:
@@ -75,11 +75,10 @@ def show_update() -> Shown:
         now = product(w, x) + b
         rows.append([(x, y), a, product(x, x) + 1, now, now - a])
         changes += [a, now]
-    names = [f"mistake {1 + i // 2} {'after' if i % 2 else 'before'}" for i in range(len(changes))]
     return Shown(
         f"{grid(['(x, y)', 'a', '|x|² + 1', 'new a', 'change'], rows)}\nThe change is y·(|x|² + 1): up for +1, and "
         "down for -1.",
-        (Chart((Bars(names, changes),), title="Activations of the misclassified examples"),),
+        (before_and_after(changes, "Activations of the misclassified examples"),),
     )
 
 
@@ -87,29 +86,25 @@ STUBBORN: list[Example] = [((3, 1), 1), ((2.5, 1.5), 1), ((1, 0.5), -1)]
 
 
 def show_unknown() -> Shown:
-    rows = []
+    rows, margins, still_wrong = [], [], 0
     w, b = (0.0, 0.0), 0.0
     for step in run_of(STUBBORN, bias=True, epochs=3):
-        x, y = STUBBORN[step.rows[0]]
+        row = step.rows[0]
+        x, y = STUBBORN[row]
         before = y * (product(w, x) + b)
         w, b = (w[0] + y * x[0], w[1] + y * x[1]), b + y
-        margins = [label * (product(w, point) + b) for point, label in STUBBORN]
-        rows.append([f"{step.epoch}, {step.rows[0] + 1}", before, *margins])
-    own = [row for row in rows if float(str(row[2 + int(str(row[0])[-1]) - 1])) <= 0]
-    text = grid(["pass, row", "margin before", *(f"margin of row {i}" for i, _ in enumerate(STUBBORN, 1))], rows)
-    chart = Chart(
-        tuple(
-            Line(list(range(1, len(rows) + 1)), [row[2 + i] for row in rows], f"row {i + 1}", i, dashed=i == 2)
-            for i in range(len(STUBBORN))
-        ),
-        title="Margins of all three rows after each update",
-        x="update",
-        y="margin",
+        margins.append([label * (product(w, point) + b) for point, label in STUBBORN])
+        still_wrong += margins[-1][row] <= 0
+        rows.append([f"{step.epoch}, {row + 1}", before, *margins[-1]])
+    heads = ["pass, row", "margin before", *(f"margin of row {i}" for i, _ in enumerate(STUBBORN, 1))]
+    lines = tuple(
+        Line([*range(1, len(rows) + 1)], [each[i] for each in margins], f"row {i + 1}", i, dashed=STUBBORN[i][1] < 0)
+        for i in range(len(STUBBORN))
     )
     return Shown(
-        f"{text}\nAfter {len(own)} of these {len(rows)} updates the updated row itself is still misclassified, and an "
-        "update for one class often makes a row of the other class wrong.",
-        (chart,),
+        f"{grid(heads, rows)}\nAfter {still_wrong} of these {len(rows)} updates the updated row itself is still "
+        "misclassified. The last update makes the rows of the other class wrong.",
+        (Chart(lines, title="Margins of all three rows after each update", x="update", y="margin"),),
     )
 
 
@@ -135,7 +130,7 @@ def show_distances() -> Shown:
 
 
 CLOSE: list[Example] = [((2, 2), 1), ((3, 0.5), 1), ((1, 2.5), 1), ((-1, -1), -1), ((0.5, -2), -1), ((-2, 0.5), -1)]
-LINES = {"x1 = 0.75": ((1.0, 0.0), -0.75), "x2 = 0.5": ((0.0, 1.0), -0.5), "x1 + x2 = 1": ((1.0, 1.0), -1.0)}
+LINES = {"x1 = 0.75": ((1.0, 0.0), -0.75), "x2 = 0": ((0.0, 1.0), 0.0), "2·x1 + x2 = 1": ((2.0, 1.0), -1.0)}
 
 
 def margin_of(w: tuple[float, ...], b: float, examples: list[Example]) -> float:
@@ -152,7 +147,7 @@ def show_data_margin() -> Shown:
     text = grid(["boundary", *(f"row {i}" for i, _ in enumerate(CLOSE, 1)), "least"], rows)
     drawn = [boundary(w, b, name, i + 2, dashed=i > 0) for i, (name, (w, b)) in enumerate(LINES.items())]
     return Shown(
-        f"{text}\nThe least is the margin of the data set. If it is negative, the boundary does not separate the "
+        f"{text}\nThe least is the margin of the data set. If it is not positive, the boundary does not separate the "
         "classes.",
         (plane(CLOSE, *drawn, title="Three boundaries for the same data"),),
     )
@@ -217,8 +212,8 @@ TOPICS = (
         "examples may have become wrong, and later updates may undo the improvement.",
         show=show_unknown,
         question="Then why does the perceptron end at all?",
-        answer="These three points are separable. Each update brings w closer to every separator in angle, so the "
-        "number of updates is limited, as the convergence theorem says.",
+        answer="These three points are separable. Each update raises w·w* for every separator w*, while |w| grows "
+        "slowly, so the number of updates is limited, as the convergence theorem says.",
         terms=("perceptron update", "classified correctly", "still wrong", "other examples"),
         data=lambda: table_of(STUBBORN),
         commands=("markone trace {data} --target label --only-mistakes",),

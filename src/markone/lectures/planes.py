@@ -41,20 +41,26 @@ def table_of(examples: Sequence[Example]) -> Table:
 
 
 def made_points(
-    count: int, seed: int, score: Callable[[float, float], float], *, gap: float = 0.0, flipped: float = 0.0
+    count: int,
+    seed: int,
+    score: Callable[[float, float], float],
+    *,
+    gap: float = 0.0,
+    flipped: float = 0.0,
+    low: float = -3.0,
 ) -> list[Example]:
-    """Return random points between -3 and 3, with the sign of their score as the label.
+    """Return random points between `low` and 3, with the sign of their score as the label.
 
     Points whose score is at most `gap` are left out. The share `flipped` gets the wrong label.
     """
     chance = random.Random(seed)
     found: list[Example] = []
     while len(found) < count:
-        x1, x2 = (round(chance.uniform(-3, 3), 2) for _ in range(2))
+        x1, x2 = (round(chance.uniform(low, 3), 2) for _ in range(2))
         value = score(x1, x2)
         if abs(value) > gap:
             sign = 1 if value > 0 else -1
-            found.append(((x1, x2), -sign if chance.random() < flipped else sign))
+            found.append(((x1, x2), -sign if flipped and chance.random() < flipped else sign))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -125,6 +126,16 @@ def cell(content: object) -> str:
 
 
 def filled(text: str) -> str:
-    """Return text in lines that fit on the terminal. Shorter lines, such as those of tables, are not changed."""
-    lines = (line if cells(line) <= SCREEN else textwrap.fill(line, SCREEN) for line in text.split("\n"))
-    return "\n".join(lines)
+    """Return text in lines that fit on the terminal. Lines that fit already, such as those of tables, stay as they are.
+
+    >>> print(filled("  proof     " + "so many examples that no plane separates them: " * 2))
+      proof     so many examples that no plane separates them: so many examples that
+                no plane separates them:
+    """
+    return "\n".join(line if cells(line) <= SCREEN else hanging(line) for line in text.split("\n"))
+
+
+def hanging(line: str) -> str:
+    """Return a long line in several lines. If it begins with a word and a wide space, the text stays to the right."""
+    indent = re.match(r" *(?:\S+ {2,})?", line)
+    return textwrap.fill(line, SCREEN, subsequent_indent=" " * (indent.end() if indent else 0))
