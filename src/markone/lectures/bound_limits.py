@@ -113,8 +113,8 @@ TOPICS = (
         "takes long, because the margin is small.",
         show=show_long_time,
         question="Which single feature would make these two examples easy?",
-        answer="The second coordinate minus 1. It is d for one class and -d for the other, so one mistake for each "
-        "class is enough, and the bound is 1.",
+        answer="The second coordinate minus 1. It is d for one class and -d for the other, so R = γ = d, and the bound "
+        "is one mistake.",
         terms=("eventually makes no mistakes", "downside", "running time", "convergence"),
         data=lambda: table_of(close_pair(8)),
         commands=("markone certify {data} --target label --no-bias",),

@@ -54,7 +54,7 @@ def show_algorithm() -> Shown:
     )
 
 
-SEPARABLE = made_points(30, 4, lambda x, y: x + 0.5 * y, gap=0.25)
+SEPARABLE = made_points(30, 5, lambda x, y: x + 0.5 * y, gap=0.25)
 
 
 def show_separable() -> Shown:
