@@ -70,8 +70,10 @@ def lecture(
 
 def listing(deck: Deck) -> str:
     """Return the topics of a lecture, one on each line."""
+    from markone.lectures.topic import filled
+
     width = max(len(topic.name) for topic in deck.topics)
-    lines = [f"  {topic.name:{width}}  {topic.title}" for topic in deck.topics]
+    lines = [filled(f"  {topic.name:{width}}  {topic.title}") for topic in deck.topics]
     return "\n".join(
         [
             f"Lecture {deck.number}: {deck.title} ({deck.source})",
@@ -86,7 +88,7 @@ def report(shown: Demonstration, data: str | None, *, picture: bool, answer: boo
     from markone.lectures.topic import filled
 
     deck, topic = shown.deck, shown.topic
-    parts = [f"{topic.title}\n{filled(topic.claim)}", filled(shown.shown.text)]
+    parts = [f"{filled(topic.title)}\n{filled(topic.claim)}", filled(shown.shown.text)]
     if picture:
         parts += map(str, shown.shown.charts)
     hint = "" if answer else " (--answer shows the answer)"

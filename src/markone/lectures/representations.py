@@ -59,13 +59,13 @@ def show_automobiles() -> Shown:
     from markone import train
 
     table = as_arrow(automobiles())
-    model = train(table, target="mpg", rule="perceptron", epochs=100, order="given")
+    model = train(table, target="mpg", rule="perceptron", epochs=1000, average=False)
     # The classes are sorted, so the weights are those of “good”.
     weights = {name: float(values[1]) for name, values in model.weights().items()}
     first = dict(zip(AUTOMOBILE_COLUMNS, AUTOMOBILES[0], strict=True))
     rows = [[name, *automobile_value(name, first)] for name in weights if name.partition("=")[0] in first]
     right = round(model.accuracy(table, "mpg") * len(AUTOMOBILES))
-    ordered = sorted((name for name in weights), key=lambda name: -weights[name])
+    ordered = sorted((name for name in weights if weights[name]), key=lambda name: -weights[name])
     return Shown(
         f"{grid(['feature', 'column', 'value of the first row'], rows)}\nA perceptron classifies {right} of the "
         f"{len(AUTOMOBILES)} rows correctly.",
@@ -187,7 +187,7 @@ def show_poll_parabola() -> Shown:
     squared: list[Example] = [((x[0] ** 2, x[1]), y) for x, y in PARABOLA]
     rows = []
     for name, examples in (("x1, x2", PARABOLA), ("x1², x2", squared)):
-        model = train(rows_of(examples), target=labels_of(examples), rule="perceptron", epochs=500)
+        model = train(rows_of(examples), target=labels_of(examples), rule="perceptron", epochs=5000, average=False)
         found = certify(rows_of(examples), labels_of(examples), seconds=1)
         rows.append([name, bool(found.separable), model.accuracy(rows_of(examples), labels_of(examples))])
     xs = [i / 4 - 8 for i in range(65)]
