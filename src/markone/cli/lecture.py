@@ -29,7 +29,7 @@ def lecture(
     /,
     *,
     answer: Flag = False,
-    picture: Flag = True,
+    no_picture: Flag = False,
     data: FileName | None = None,
 ) -> None:
     """Show a claim of one of the five lectures, computed on the lecture's own numbers and drawn.
@@ -47,12 +47,13 @@ def lecture(
     ----------
     answer
         Also print the answer to the question.
-    picture
-        Draw the picture in the terminal.
+    no_picture
+        Do not draw the picture in the terminal.
     data
         Save the data of the topic in this CSV file, to change them and to use them with other commands.
     """
-    from markone.lectures.decks import deck_of, decks, lecture
+    from markone.lectures.decks import deck_of, decks, topic_of
+    from markone.lectures.topic import Demonstration
 
     if deck is None:
         say(
@@ -62,10 +63,10 @@ def lecture(
     elif topic is None:
         say(listing(deck_of(deck)))
     else:
-        shown = lecture(deck, topic)
+        one = topic_of(deck, topic)
         if data is not None:
-            save_data(shown.topic, data)
-        say(report(shown, data, picture=picture, answer=answer))
+            save_data(one, data)
+        say(report(Demonstration(deck_of(deck), one, one.show()), data, picture=not no_picture, answer=answer))
 
 
 def listing(deck: Deck) -> str:

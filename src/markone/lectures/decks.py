@@ -158,6 +158,21 @@ def deck_of(number: str) -> Deck:
     return decks()[wanted]
 
 
+def topic_of(deck: str, topic: str) -> Topic:
+    """Return a topic of a lecture by its name."""
+    found = deck_of(deck)
+    one = found.topic(topic)
+    if one is None:
+        names = [topic.name for topic in found.topics]
+        elsewhere = next((other.number for other in decks().values() if other.topic(topic) is not None), None)
+        place = "" if elsewhere is None else f" It is a topic of lecture {elsewhere}."
+        raise SettingsError(
+            "topic",
+            f"must be one of {', '.join(names)}, not {topic!r}.{place or did_you_mean(topic, names)}",
+        )
+    return one
+
+
 def lecture(deck: str, topic: str) -> Demonstration:
     """Compute a topic of a lecture. As text, the result is the claim, the numbers and a picture.
 
@@ -178,14 +193,5 @@ def lecture(deck: str, topic: str) -> Demonstration:
     sum                          +3
     The activation is 3, which is greater than 0: spam.
     """
-    found = deck_of(deck)
-    one = found.topic(topic)
-    if one is None:
-        names = [topic.name for topic in found.topics]
-        elsewhere = next((other.number for other in decks().values() if other.topic(topic) is not None), None)
-        place = "" if elsewhere is None else f" It is a topic of lecture {elsewhere}."
-        raise SettingsError(
-            "topic",
-            f"must be one of {', '.join(names)}, not {topic!r}.{place or did_you_mean(topic, names)}",
-        )
-    return Demonstration(found, one, one.show())
+    one = topic_of(deck, topic)
+    return Demonstration(deck_of(deck), one, one.show())

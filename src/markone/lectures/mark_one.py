@@ -68,18 +68,20 @@ def accuracies(
     make: Callable[[int, int], list[tuple[Image, str]]], inputs: Callable[[Image], list[int]], count: int
 ) -> tuple[float, float, list[float]]:
     """Return the accuracy on the training and the test images, and the weights for the second class."""
+    import numpy as np
+
     from markone import train
 
     learned, tested = make(count, 1), make(TESTED, 2)
     model = train(
-        [inputs(image) for image, _ in learned],
+        np.array([inputs(image) for image, _ in learned], np.float32),
         target=[label for _, label in learned],
         rule="perceptron",
         epochs=30,
         features={"numeric": {"scale": "none"}, "unit": False},
     )
     scores = [
-        model.accuracy([inputs(image) for image, _ in images], [label for _, label in images])
+        model.accuracy(np.array([inputs(image) for image, _ in images], np.float32), [label for _, label in images])
         for images in (learned, tested)
     ]
     return scores[0], scores[1], [float(one) for one in model.weight_arrays()[0][:, 0]]

@@ -77,8 +77,8 @@ def show_properties() -> Shown:
     )
 
 
-ROWS, TRIALS = 20, 12
-WIDTHS = (1, 2, 5, 8, 10, 12, 15, 19)
+ROWS, TRIALS = 20, 10
+WIDTHS = (2, 5, 8, 10, 12, 19)
 
 
 def show_many_features() -> Shown:

@@ -64,7 +64,7 @@ def show_optimal() -> Shown:
     return Shown(grid(heads, rows), (plane(FEW, *lines, title="Four separators of the same points"),))
 
 
-DRAWS = 60
+DRAWS = 40
 
 
 def show_barely() -> Shown:
@@ -254,11 +254,11 @@ TOPICS = (
     Topic(
         name="barely-separating",
         title="Mediocre generalization: a “barely” separating solution",
-        claim="The perceptron stops at the first weights without mistakes, however small their margin is. On new "
-        "points it is worse than the separator with the largest margin. Averaging helps.",
+        claim="The perceptron stops at the first weights without mistakes, however small their margin is. On new points "
+        "it is worse than the separator with the largest margin.",
         show=show_barely,
-        question="Why is the averaged perceptron better than the last weights, although both may separate the data?",
-        answer="It averages over many separators and near-separators, so its boundary is closer to the middle.",
+        question="Why does the perceptron not look for a larger margin?",
+        answer="It changes nothing as long as an example is right, even if it is very close to the boundary.",
         terms=("mediocre generalization", "barely separating", "maximum margin", "problems with the perceptron"),
         data=lambda: table_of(made_points(12, 0, target)),
         commands=("markone certify {data} --target label --no-bias", "markone train {data} --target label --rule svm"),

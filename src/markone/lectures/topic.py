@@ -86,7 +86,7 @@ class Demonstration(Brief):
 
     def __str__(self) -> str:
         pictures = (str(chart) for chart in self.shown.charts)
-        return "\n\n".join([self.topic.title, filled(self.topic.claim), filled(self.shown.text), *pictures])
+        return "\n\n".join([*map(filled, (self.topic.title, self.topic.claim, self.shown.text)), *pictures])
 
     def figure(self) -> Figure:
         """Draw the topic as a matplotlib figure."""
