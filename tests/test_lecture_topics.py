@@ -206,10 +206,10 @@ def test_ties_follow_each_lecture() -> None:
 
 
 def test_the_projective_transformation_changes_no_activation() -> None:
-    rows = numbers_in(shown("projection").text)[2:]
+    rows = numbers_in(shown("projective").text)[2:]
     assert [row[1] for row in rows] == [row[3] for row in rows] == [str(x - 2) for x in range(-1, 6)]
     assert [row[4] for row in rows] == ["deny"] * 3 + ["approve"] * 4
-    line = shown("projection").charts[0].parts[0]
+    line = shown("projective").charts[0].parts[0]
     assert isinstance(line, Line) and [2 * x for x in line.xs] == pytest.approx([*line.ys])
 
 

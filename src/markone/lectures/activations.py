@@ -287,7 +287,7 @@ TOPICS = (
         commands=("markone certify {data} --target credit", "markone train {data} --target credit --rule perceptron"),
     ),
     Topic(
-        name="projection",
+        name="projective",
         title="Projective transformation: a rule without offset",
         claim="The rule “approve if w·x ≥ b” becomes a rule without offset if each example gets a first coordinate 1, "
         "and -b becomes its weight. The numbers x then lie on a line beside the origin, and the boundary is a line "

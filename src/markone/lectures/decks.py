@@ -85,7 +85,7 @@ def decks() -> dict[str, Deck]:
             "ORIE 4741",
             (
                 topics["credit"],
-                topics["projection"],
+                topics["projective"],
                 topics["geometry"],
                 topics["sign"],
                 topics["hypotheses"],

@@ -254,8 +254,8 @@ TOPICS = (
     Topic(
         name="barely-separating",
         title="Mediocre generalization: a “barely” separating solution",
-        claim="The perceptron stops at the first weights without mistakes, however small their margin is. On new points "
-        "it is worse than the separator with the largest margin.",
+        claim="The perceptron stops at the first weights without mistakes, however small their margin is. On new "
+        "points it is worse than the separator with the largest margin.",
         show=show_barely,
         question="Why does the perceptron not look for a larger margin?",
         answer="It changes nothing as long as an example is right, even if it is very close to the boundary.",
