@@ -168,7 +168,8 @@ def topic_of(deck: str, topic: str) -> Topic:
         place = "" if elsewhere is None else f" It is a topic of lecture {elsewhere}."
         raise SettingsError(
             "topic",
-            f"must be one of {', '.join(names)}, not {topic!r}.{place or did_you_mean(topic, names)}",
+            f"must be one of the {len(names)} topics that `markone lecture {found.number}` lists, not {topic!r}."
+            f"{place or did_you_mean(topic, names)}",
         )
     return one
 
