@@ -13,7 +13,7 @@ NUMBERS = ("000", "001", "002", "003", "004")
 @cache
 def decks() -> dict[str, Deck]:
     """Return all lectures by number."""
-    from markone.lectures import perceptrons
+    from markone.lectures import bayes, descent, independence, perceptrons, sentiment, validation
 
     found = (
         Deck(
@@ -21,6 +21,24 @@ def decks() -> dict[str, Deck]:
             "Perceptron",
             "CSE446",
             (*perceptrons.TOPICS,),
+        ),
+        Deck(
+            "002",
+            "Discriminative Classification",
+            "LING83800",
+            (
+                *independence.TOPICS,
+                *descent.COMPONENTS,
+                *sentiment.TOPICS,
+                *descent.TOPICS,
+                *validation.TOPICS,
+            ),
+        ),
+        Deck(
+            "003",
+            "Learning, Generalization and Perceptron",
+            "CS325",
+            (*bayes.TOPICS,),
         ),
     )
     return {deck.number: deck for deck in found}
