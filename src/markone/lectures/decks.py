@@ -13,7 +13,19 @@ NUMBERS = ("000", "001", "002", "003", "004")
 @cache
 def decks() -> dict[str, Deck]:
     """Return all lectures by number."""
-    from markone.lectures import bayes, descent, independence, perceptrons, sentiment, validation
+    from markone.lectures import (
+        bayes,
+        descent,
+        email_features,
+        independence,
+        networks,
+        overfitting,
+        perceptrons,
+        sentiment,
+        smoothing,
+        updates,
+        validation,
+    )
 
     found = (
         Deck(
@@ -32,13 +44,21 @@ def decks() -> dict[str, Deck]:
                 *sentiment.TOPICS,
                 *descent.TOPICS,
                 *validation.TOPICS,
+                *updates.TOPICS,
+                *networks.TOPICS,
             ),
         ),
         Deck(
             "003",
             "Learning, Generalization and Perceptron",
             "CS325",
-            (*bayes.TOPICS,),
+            (
+                *bayes.TOPICS,
+                *overfitting.TOPICS,
+                *smoothing.OVERFITTING,
+                *smoothing.TOPICS,
+                *email_features.TOPICS,
+            ),
         ),
     )
     return {deck.number: deck for deck in found}

@@ -10,6 +10,8 @@ from markone.lectures.topic import Table
 
 HAM, SPAM = "ham", "spam"
 CLASSES = (HAM, SPAM)
+FACTS = ("known_sender", "many_copies", "consistent", "honest_links", "by_name")
+"""What is known of a message besides its words."""
 
 
 def listed(words: str) -> list[str]:
@@ -103,7 +105,7 @@ def texts_of(some: Sequence[Message]) -> tuple[list[str], list[str]]:
 
 def table_of(some: Sequence[Message], *, facts: bool = False) -> Table:
     """Return e-mails as the data of a topic, also with what is known besides the words."""
-    names = ["known_sender", "many_copies", "consistent", "honest_links", "by_name"] if facts else []
+    names = FACTS if facts else ()
     rows = [[m.label, m.text, *(str(getattr(m, name)).lower() for name in names)] for m in some]
     return Table(["label", "text", *names], rows)
 
