@@ -14,11 +14,16 @@ NUMBERS = ("000", "001", "002", "003", "004")
 def decks() -> dict[str, Deck]:
     """Return all lectures by number."""
     from markone.lectures import (
+        approximation,
         bayes,
         descent,
+        digits,
         email_features,
         independence,
+        mira,
         networks,
+        neurons,
+        odds,
         overfitting,
         perceptrons,
         sentiment,
@@ -46,6 +51,8 @@ def decks() -> dict[str, Deck]:
                 *validation.TOPICS,
                 *updates.TOPICS,
                 *networks.TOPICS,
+                *approximation.TOPICS,
+                *networks.RECAP,
             ),
         ),
         Deck(
@@ -55,9 +62,13 @@ def decks() -> dict[str, Deck]:
             (
                 *bayes.TOPICS,
                 *overfitting.TOPICS,
-                *smoothing.OVERFITTING,
+                *odds.TOPICS,
                 *smoothing.TOPICS,
+                *odds.SMOOTHED,
                 *email_features.TOPICS,
+                *neurons.TOPICS,
+                *mira.TOPICS,
+                *digits.TOPICS,
             ),
         ),
     )

@@ -260,7 +260,7 @@ TOPICS = (
         ),
     ),
     Topic(
-        name="generative",
+        name="sampling",
         title="Generative vs. discriminative models",
         claim="A generative model knows the likelihood P(d|c): how to generate the features of a document of class c. "
         "So it can be sampled from. A discriminative model computes P(c|d) directly, and its parameters do not help "

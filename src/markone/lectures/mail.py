@@ -110,10 +110,10 @@ def table_of(some: Sequence[Message], *, facts: bool = False) -> Table:
     return Table(["label", "text", *names], rows)
 
 
-def counts_of(some: Sequence[Message]) -> tuple[list[str], dict[str, dict[str, int]]]:
+def counts_of(some: Sequence[Message]) -> tuple[list[str], dict[str, dict[Hashable, int]]]:
     """Return the vocabulary and how often each of its words occurs in each class."""
     vocabulary = sorted({word for message in some for word in message.text.split()})
-    counts = {label: dict.fromkeys(vocabulary, 0) for label in CLASSES}
+    counts: dict[str, dict[Hashable, int]] = {label: dict.fromkeys(vocabulary, 0) for label in CLASSES}
     for message in some:
         for word in message.text.split():
             counts[message.label][word] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ def show_relative() -> Shown:
     )
 
 
-def zero_in_all(message: Message, counts: dict[str, dict[str, int]]) -> bool:
+def zero_in_all(message: Message, counts: dict[str, dict[Hashable, int]]) -> bool:
     """Whether, by relative frequencies, each class has a probability of 0 for some word of the message."""
     seen = [word for word in message.text.split() if any(counts[label].get(word, 0) for label in CLASSES)]
     return all(any(not counts[label].get(word, 0) for word in seen) for label in CLASSES)

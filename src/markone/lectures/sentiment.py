@@ -295,7 +295,7 @@ TOPICS = (
         terms=("dot product", "vector length", "cosine similarity", "orthogonal"),
     ),
     Topic(
-        name="features",
+        name="document-features",
         title="Sentiment classifier: feature representation",
         claim="Six numbers represent a review: counts of words of two lexicons, whether “no” and “!” appear, the "
         "number of pronouns, and the logarithm of the word count. This review of our own has the values of the "
@@ -342,7 +342,7 @@ TOPICS = (
         terms=("sigmoid", "decision boundary", "probability", "hyperplane", "threshold"),
     ),
     Topic(
-        name="losses",
+        name="loss-functions",
         title="Loss functions: squared error and cross-entropy",
         claim="A loss says how much the output ŷ = σ(w·x + b) differs from the right y. Two examples are the squared "
         "error ½(ŷ - y)² and the cross-entropy -ln p(y|x).",

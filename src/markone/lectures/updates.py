@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import reference
 from markone.lectures.topic import Shown, Table, Topic
 from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import Grid, plain_number
@@ -174,20 +175,26 @@ def run_from(
 
     Returns the weights, the mistakes of each pass, and the share of examples that are right after each update.
     """
-    rows = np.column_stack([X, np.ones(len(X))])
-    mistakes, right = [], [float(np.mean(np.where(rows @ w >= 0, 1, -1) == y))]
+    start: dict[Hashable, float] = {"x1": float(w[0]), "x2": float(w[1]), "BIAS": float(w[2])}
+    learner = reference.Learner(2, eta=eta, tie="positive", form="difference", w={1: {**start}})
+    examples: list[tuple[reference.Vector, int, int]] = [
+        ({"x1": a, "x2": b}, int(label > 0), 1) for (a, b), label in zip(X.tolist(), y, strict=True)
+    ]
+
+    def share() -> float:
+        return float(np.mean([learner.predict(x) == label for x, label, _ in examples]))
+
+    mistakes, right = [], [share()]
     for _ in range(most):
         wrong = 0
-        for x, label in zip(rows, y, strict=True):
-            guess = step(float(w @ x))
-            if guess != label:
+        for example in examples:
+            if learner.learn([example]).mistakes:
                 wrong += 1
-                w = w + eta * (label - guess) * x
-                right.append(float(np.mean(np.where(rows @ w >= 0, 1, -1) == y)))
+                right.append(share())
         mistakes.append(wrong)
         if wrong == 0:
             break
-    return w, mistakes, right
+    return np.array([float(learner.w[1][name]) for name in start]), mistakes, right
 
 
 STARTS = 4
@@ -301,7 +308,7 @@ def show_rate() -> Shown:
 
 TOPICS = (
     Topic(
-        name="hyperplane",
+        name="linear-classification",
         title="Linear classification: line, plane, hyperplane",
         claim="A linear classifier divides the space by a hyperplane: a subspace with one dimension less. The model is "
         "a vector w, and sign(w·x) is the class. Here all vectors have length 1 and the hyperplane passes through the "
