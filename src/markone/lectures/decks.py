@@ -16,6 +16,7 @@ def decks() -> dict[str, Deck]:
     from markone.lectures import (
         approximation,
         bayes,
+        classifiers,
         descent,
         digits,
         email_features,
@@ -68,6 +69,7 @@ def decks() -> dict[str, Deck]:
                 *email_features.TOPICS,
                 *neurons.TOPICS,
                 *mira.TOPICS,
+                *classifiers.TOPICS,
                 *digits.TOPICS,
             ),
         ),

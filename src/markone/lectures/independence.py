@@ -286,7 +286,7 @@ TOPICS = (
         terms=("generative", "discriminative", "linear classification", "decision boundary"),
         data=odd_table,
         commands=(
-            "markone train {data} --target label --rule naive-bayes --likelihood gaussian",
+            "markone train {data} --target label --rule naive-bayes",
             "markone train {data} --target label --rule logistic",
         ),
     ),

@@ -1,10 +1,8 @@
-"""Topics on MIRA, the support vector machine, and the comparison of linear classifiers."""
+"""Topics on MIRA and the support vector machine."""
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +11,13 @@ from numpy.typing import NDArray
 
 from markone import reference
 from markone.lectures.neurons import CLASSES, HEADLINES, headline_table
-from markone.lectures.overfitting import WORDS
 from markone.lectures.topic import Shown, Table, Topic
 from markone.lectures.updates import as_table, boundary, pictured, separable
 from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import Grid
 
 if TYPE_CHECKING:
-    from markone.model.rules import Rule
+    pass
 
 # ---- the smallest step that corrects a mistake
 
@@ -67,7 +64,7 @@ def show_mira() -> Shown:
     head = [["", "", "", "w_y·f -", "", "lead after"], ["headline", "said y", "right y*", "w_y*·f", "τ", "the update"]]
     return Shown(
         f"{Grid(head, rows)}\nf·f = {f2} for each headline with its BIAS, so τ = (w_y·f - w_y*·f + 1) / (2·{f2}).\n"
-        f"The perceptron's step is τ = 1: “win the vote” would then lead by {start + 2 * f2:.0f} instead of 1.",
+        f"With the perceptron's step, τ = 1, “win the vote” would lead by {start + 2 * f2:.0f} instead of 1.",
         (
             Chart(
                 (
@@ -267,49 +264,6 @@ def separable_table() -> Table:
     return as_table(*separable())
 
 
-# ---- comparison
-
-NEGATED: dict[str, Any] = {**WORDS, "text": {**WORDS["text"], "templates": ["not"]}}
-"""Words and how often they occur, and how often after a negation."""
-
-
-def reviews(count: int, seed: int) -> tuple[list[str], list[str]]:
-    from markone.demo.reviews import make_review
-
-    chance = random.Random(seed)
-    made = [make_review(chance) for _ in range(count)]
-    return [text for _, text in made], [label for label, _ in made]
-
-
-def review_table() -> Table:
-    texts, labels = reviews(600, 1)
-    return Table(["label", "text"], [*map(list, zip(labels, texts, strict=True))])
-
-
-def show_comparison() -> Shown:
-    from markone import read, train
-
-    texts, labels = reviews(600, 1)
-    test = reviews(1500, 2)
-    source = read(texts, target=labels)
-    ways: Sequence[tuple[str, Rule, str, str]] = (
-        ("naive Bayes", "naive-bayes", "independence", "yes"),
-        ("perceptron", "perceptron", "few", "no"),
-        ("MIRA", "mira", "few", "no"),
-    )
-    rows, bars = [], []
-    for name, rule, assumes, probabilities in ways:
-        model = train(source, rule=rule, features=NEGATED)
-        bars.append(model.accuracy(*test))
-        learns = "counts" if rule == "naive-bayes" else "from mistakes"
-        rows.append([name, assumes, probabilities, learns, str(len(model.history)), f"{bars[-1]:.3f}"])
-    head = ["", "assumes", "probabilities", "learns", "passes", "accuracy"]
-    return Shown(
-        f"{len(texts)} made hotel reviews for training, {len(test[0])} for the test\n{Grid([head], rows)}",
-        (Chart((Bars([name for name, *_ in ways], bars),), title="Accuracy on new reviews"),),
-    )
-
-
 TOPICS = (
     Topic(
         name="mira",
@@ -387,20 +341,6 @@ TOPICS = (
             "markone certify {data} --target label",
             "markone train {data} --target label --rule svm --C inf",
         ),
-    ),
-    Topic(
-        name="comparison",
-        title="Linear classifiers: comparison",
-        claim="Naive Bayes builds a model, gives probabilities, assumes independence, and needs one pass. The "
-        "perceptron and MIRA assume less, learn from mistakes in several passes, and are often more accurate. All "
-        "have the same features here: counts of words, also after a negation.",
-        show=show_comparison,
-        question="When would you choose naive Bayes nevertheless?",
-        answer="With very few examples, with data that can be read only once, or if rough probabilities are needed "
-        "quickly.",
-        terms=("comparison", "naive Bayes", "perceptron", "MIRA", "mistake-driven learning", "passes"),
-        data=review_table,
-        commands=("markone compare {data} --target label",),
     ),
 )
 """Topics of the lecture on learning and generalisation."""

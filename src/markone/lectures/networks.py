@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import reference
+from markone.lectures.descent import EXAMPLES, HOURS, hours
 from markone.lectures.topic import Shown, Table, Topic
-from markone.reporting.charts import Bars, Chart, Points
+from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import Grid
 
 Array = NDArray[np.float64]
@@ -49,6 +51,38 @@ def show_layer() -> Shown:
         f"x has {x.shape[1]} numbers, W is {inner.shape[0]} × {inner.shape[1]}, b has {len(b)} numbers; "
         f"the largest output is {classes[int(found.argmax())]}.",
         (Chart((Bars([*classes], found.tolist()),), title="The outputs xW + b of “win vote”"),),
+    )
+
+
+# ---- without the sigmoid
+
+
+def show_line() -> Shown:
+    x, y = (np.array(column, float) for column in zip(*HOURS, strict=True))
+    slope = float((x - x.mean()) @ (y - y.mean()) / ((x - x.mean()) @ (x - x.mean())))
+    start = float(y.mean() - slope * x.mean())
+    weights = reference.newton(EXAMPLES, 2, 0.0)[1]
+    w, b = float(weights["hours"]), float(weights[reference.BIAS])
+    rows = []
+    for above in (-4.0, -2.0, -0.2, 0.0, 0.2, 2.0, 4.0):
+        line, p = start + slope * above, reference.sigmoid(w * above + b)
+        decisions = ["pass" if value > 0.5 else "fail" for value in (line, p)]
+        rows.append([f"{above:g}", f"{line:.2f}", f"{p:.2f}", *decisions])
+    grid = [i / 10 for i in range(-45, 46)]
+    return Shown(
+        str(Grid([["hours", "line", "σ(wx + b)", "line > 0.5", "σ > 0.5"]], rows)),
+        (
+            Chart(
+                (
+                    Line(grid, [start + slope * at for at in grid], "a line", 0, dashed=True),
+                    Line(grid, [reference.sigmoid(w * at + b) for at in grid], "σ(wx + b)", 1),
+                    Points(x.tolist(), y.tolist(), "students", 0),
+                ),
+                title="A line leaves the range of probabilities, the sigmoid does not",
+                x="hours of study above the mean",
+                y="P(pass)",
+            ),
+        ),
     )
 
 
@@ -161,6 +195,19 @@ def rings_table() -> Table:
 
 
 TOPICS = (
+    Topic(
+        name="linear-function",
+        title="Without the sigmoid it's just a linear function",
+        claim="Without the sigmoid, logistic regression is a linear function: it regresses a line, or classifies by "
+        "the side of a threshold. The line is a real number, not a probability: it leaves the range from 0 to 1.",
+        show=show_line,
+        question="Where do both decide alike?",
+        answer="Nearly everywhere: both change at about the same number of hours. But only the sigmoid's number can be "
+        "read as a probability.",
+        terms=("linear function", "regressing a line", "sigmoid", "real number", "classification"),
+        data=hours,
+        commands=("markone train {data} --target label --rule logistic",),
+    ),
     Topic(
         name="network",
         title="Neural networks: the perceptron as xW + b",
