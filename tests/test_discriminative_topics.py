@@ -10,6 +10,7 @@ import pytest
 
 from markone import lecture, reference
 from markone.lectures import approximation, bayes, descent, independence, networks, sentiment, updates, validation
+from markone.lectures.mail import counts_of, messages
 from markone.reference.network import Node, total
 
 
@@ -51,9 +52,10 @@ def test_calibration_is_the_mean_distance_in_each_bin() -> None:
 
 
 def test_words_are_sampled_from_the_tables_of_their_class() -> None:
-    shown = text_of("sampling")
-    assert sum(line.startswith("ham   ") for line in shown.splitlines()) == independence.SAMPLES
-    assert sum(line.startswith("spam  ") for line in shown.splitlines()) == independence.SAMPLES
+    samples = text_of("sampling").split("\n\n")[0].splitlines()[1:]
+    assert [line.split()[0] for line in samples] == ["ham"] * independence.SAMPLES + ["spam"] * independence.SAMPLES
+    some = messages(300, seed=3)
+    assert {word for line in samples for word in line.split()[1:]} <= {*counts_of(some)[0]}
 
 
 def test_a_line_separates_what_normal_distributions_cannot_model() -> None:

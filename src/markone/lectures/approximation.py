@@ -15,7 +15,8 @@ from markone.reporting.grids import Grid
 
 # ---- universal approximation
 
-POINTS, STEPS = 80, 400
+POINTS, STEPS = 80, 600
+STEEP, SMALL = 3.0, 0.5
 
 
 def curve(x: Array) -> Array:
@@ -47,7 +48,7 @@ def slopes(layers: Sequence[Layer], x: Array, y: Array) -> list[Layer]:
 
 
 def learned(hidden: Sequence[int], x: Array, y: Array, seed: int = 0) -> list[Layer]:
-    """Train a network by gradients, from small random weights."""
+    """Train a network by its gradients, from random weights."""
     from scipy.optimize import minimize
 
     chance = np.random.default_rng(seed)
@@ -70,11 +71,15 @@ def learned(hidden: Sequence[int], x: Array, y: Array, seed: int = 0) -> list[La
         layers = layered(flat)
         return mean_squared(layers, x, y), flattened(slopes(layers, x, y))
 
+    # Steep units with different thresholds, but a small output: the network starts near 0 and can bend anywhere.
+    scales = [STEEP] * len(hidden) + [SMALL]
     start = [
-        (chance.normal(0, 1.5 / np.sqrt(inputs), (inputs, outputs)), chance.normal(0, 1.5, outputs))
-        for inputs, outputs in shapes
+        (chance.normal(0, scale / np.sqrt(inputs), (inputs, outputs)), chance.normal(0, scale, outputs))
+        for (inputs, outputs), scale in zip(shapes, scales, strict=True)
     ]
-    found = minimize(loss, flattened(start), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": 1e-10})
+    found = minimize(
+        loss, flattened(start), jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-9}
+    )
     return layered(found.x)
 
 
