@@ -33,6 +33,13 @@ def test_code_is_no_prose(script: ModuleType) -> None:
     assert found.line == 5
 
 
+def test_topics_may_use_the_words_of_their_lectures(script: ModuleType) -> None:
+    text = "Overtraining, lest it is lost."
+    assert len([*script.findings("src/markone/model/model.py", text)]) == 2
+    [found] = script.findings("src/markone/lectures/separators.py", text)
+    assert found.phrase == "lest"
+
+
 def test_every_phrase_can_be_found(script: ModuleType) -> None:
     for phrase in ("so many passes", "speaks for", "be it", "weighed", "learned anew", "of the same make"):
         assert [*script.findings("page.md", f"This is {phrase} here.")], phrase

@@ -18,6 +18,10 @@ from markone.reporting.grids import SCREEN
 if TYPE_CHECKING:
     from markone.lectures.topic import Deck, Demonstration, Topic
 
+NEXT = "Next:  "
+CONTINUES = " \\"
+"""The end of a line that the next line continues."""
+
 
 def lecture(
     deck: Annotated[str | None, Parameter(help="The number of the lecture: 000, 001, 002, 003 or 004.")] = None,
@@ -25,7 +29,7 @@ def lecture(
     /,
     *,
     answer: Flag = False,
-    picture: Flag = True,
+    no_picture: Flag = False,
     data: FileName | None = None,
 ) -> None:
     """Show a claim of one of the five lectures, computed on the lecture's own numbers and drawn.
@@ -43,12 +47,13 @@ def lecture(
     ----------
     answer
         Also print the answer to the question.
-    picture
-        Draw the picture in the terminal.
+    no_picture
+        Do not draw the picture in the terminal.
     data
         Save the data of the topic in this CSV file, to change them and to use them with other commands.
     """
-    from markone.lectures.decks import deck_of, decks, lecture
+    from markone.lectures.decks import deck_of, decks, topic_of
+    from markone.lectures.topic import Demonstration
 
     if deck is None:
         say(
@@ -58,16 +63,18 @@ def lecture(
     elif topic is None:
         say(listing(deck_of(deck)))
     else:
-        shown = lecture(deck, topic)
+        one = topic_of(deck, topic)
         if data is not None:
-            save_data(shown.topic, data)
-        say(report(shown, data, picture=picture, answer=answer))
+            save_data(one, data)
+        say(report(Demonstration(deck_of(deck), one, one.show()), data, picture=not no_picture, answer=answer))
 
 
 def listing(deck: Deck) -> str:
     """Return the topics of a lecture, one on each line."""
+    from markone.lectures.topic import filled
+
     width = max(len(topic.name) for topic in deck.topics)
-    lines = [f"  {topic.name:{width}}  {topic.title}" for topic in deck.topics]
+    lines = [filled(f"  {topic.name:{width}}  {topic.title}") for topic in deck.topics]
     return "\n".join(
         [
             f"Lecture {deck.number}: {deck.title} ({deck.source})",
@@ -79,8 +86,10 @@ def listing(deck: Deck) -> str:
 
 def report(shown: Demonstration, data: str | None, *, picture: bool, answer: bool) -> str:
     """Return the claim, the numbers, the picture, the question, and the commands for other data."""
+    from markone.lectures.topic import filled
+
     deck, topic = shown.deck, shown.topic
-    parts = [f"{topic.title}\n{filled(topic.claim)}", shown.shown.text]
+    parts = [f"{filled(topic.title)}\n{filled(topic.claim)}", filled(shown.shown.text)]
     if picture:
         parts += map(str, shown.shown.charts)
     hint = "" if answer else " (--answer shows the answer)"
@@ -92,7 +101,8 @@ def report(shown: Demonstration, data: str | None, *, picture: bool, answer: boo
         lines = [command.format(data=typed(file)) for command in topic.commands]
         if topic.data is not None and data is None:
             lines.insert(0, typed("markone", "lecture", deck.number, topic.name, "--data", file))
-        parts.append("\n       ".join(["Next:  " + lines[0], *lines[1:]]))
+        indent = " " * len(NEXT)
+        parts.append(NEXT + f"\n{indent}".join(continued(line, indent) for line in lines))
     return "\n\n".join(parts)
 
 
@@ -109,6 +119,8 @@ def save_data(topic: Topic, path: str) -> None:
         file.write(text.getvalue().encode())
 
 
-def filled(text: str) -> str:
-    """Return text in lines that fit on the terminal."""
-    return textwrap.fill(text, SCREEN)
+def continued(command: str, indent: str) -> str:
+    """Return a command in lines that fit on the terminal, each but the last with a backslash at its end."""
+    room = SCREEN - len(indent) - len(CONTINUES)
+    lines = textwrap.wrap(command, room, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return f"{CONTINUES}\n{indent}".join(lines if len(command) > room else [command])

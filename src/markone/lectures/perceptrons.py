@@ -1,80 +1,107 @@
-"""Topics on the perceptron: activations, updates, and runs step by step."""
+"""Topics on the perceptron algorithm: its steps, and the order of its examples."""
 
 from __future__ import annotations
 
-from markone import reference
-from markone.lectures.topic import Shown, Table, Topic
-from markone.reporting.charts import Bars, Chart, Line, Points
-from markone.reporting.grids import Grid, plain_number, signed_numbers
+from collections.abc import Callable
+from operator import itemgetter
 
-SPAM: reference.Vector = {"BIAS": -3, "free": 4, "money": 2}
-
-# ---- the activation
-
-
-def show_spam() -> Shown:
-    x: reference.Vector = {"BIAS": 1, "free": 1, "money": 1}
-    products = [SPAM[name] * value for name, value in x.items()]
-    total = reference.dot(SPAM, x)
-    signed = signed_numbers([*products, total])
-    rows = [[str(name), str(x[name]), str(SPAM[name]), signed[i]] for i, name in enumerate(x)]
-    table = Grid([["feature", "value", "weight", "product"]], rows, [["sum", "", "", signed[-1]]])
-    return Shown(
-        f"{table}\nThe activation is {plain_number(total)}, which is greater than 0: spam.",
-        (Chart((Bars([*map(str, SPAM)], [*SPAM.values()]),), title="Weights of the features"),),
-    )
-
+from markone.lectures.planes import (
+    THREE,
+    boundary,
+    labels_of,
+    made_points,
+    mistakes,
+    passes_of,
+    plane,
+    product,
+    rounded,
+    rows_of,
+    run_of,
+    table_of,
+    weights_in,
+)
+from markone.lectures.topic import Shown, Topic, grid
+from markone.reporting.grids import plain_number
 
 # ---- a run, step by step
-
-POINTS = [((3, 2), 1), ((-2, 2), -1), ((-2, -3), 1)]
-
-
-def three_points() -> Table:
-    return Table(["x1", "x2", "label"], [[*x, f"{y:+d}"] for x, y in POINTS])
 
 
 def show_trace() -> Shown:
     from markone import trace
 
-    run = trace([list(x) for x, _ in POINTS], [y for _, y in POINTS], tie="negative", bias=False, average=False)
+    run = trace(rows_of(THREE), labels_of(THREE), tie="negative", bias=False, average=False)
     w = run.weights()["1"]
-    right, wrong = ([x for x, y in POINTS if y == sign] for sign in (1, -1))
-    ends = [-4.0, 4.0]
-    slope = -w["x0"] / w["x1"]
+    chart = plane(
+        THREE,
+        boundary((w["x0"], w["x1"])),
+        title="The three points, and the boundary after convergence",
+        limits=(-4.5, 4.5, -4.5, 4.5),
+    )
+    return Shown(str(run), (chart,))
+
+
+def show_algorithm() -> Shown:
+    w, b, rows = (0.0, 0.0), 0.0, []
+    for step in run_of(THREE, bias=True):
+        x, y = THREE[step.rows[0]]
+        a = product(w, x) + b
+        w, b = (w[0] + y * x[0], w[1] + y * x[1]), b + y
+        rows.append([f"{step.epoch}, {step.rows[0] + 1}", x, f"{y:+d}", a, y * a, w, b])
+    text = grid(["pass, row", "x", "y", "a", "y·a", "w ← w + y·x", "b ← b + y"], rows)
     return Shown(
-        str(run),
-        (
-            Chart(
-                (
-                    Line(ends, [slope * end for end in ends], "w·x = 0", 2),
-                    Points([x for x, _ in right], [y for _, y in right], "+1", 0),
-                    Points([x for x, _ in wrong], [y for _, y in wrong], "-1", 1),
-                ),
-                title="The three points, and the boundary after convergence",
-                x="x1",
-                y="x2",
-                limits=(-4.5, 4.5, -4.5, 4.5),
-                square=True,
-            ),
-        ),
+        f"{text}\nAll other visits have y·a > 0, and change nothing.",
+        (plane(THREE, boundary(w, b, "w·x + b = 0"), title="The boundary after the last update"),),
+    )
+
+
+SEPARABLE = made_points(30, 5, lambda x, y: x + 0.5 * y, gap=0.25)
+
+
+def show_separable() -> Shown:
+    run = run_of(SEPARABLE)
+    path = weights_in(run)
+    counts = [*passes_of(run), 0]
+    rows = [[number, count] for number, count in enumerate(counts, 1)]
+    lines = [boundary(path[0], name="after the first mistake", dashed=True), boundary(path[-1], name="at the end")]
+    return Shown(
+        f"{grid(['pass', 'mistakes'], rows)}\nAfter {run.mistakes} mistakes a pass makes none, and w is "
+        f"({', '.join(map(plain_number, path[-1]))}).",
+        (plane(SEPARABLE, *lines, title="Two boundaries of the run"),),
+    )
+
+
+# ---- any misclassified example will do
+
+
+Wrong = tuple[float, tuple[float, ...], int]
+"""The margin of a misclassified example, the example, and its label."""
+
+
+def show_misclassified() -> Shown:
+    choices: dict[str, Callable[[list[Wrong]], Wrong]] = {
+        "the first": lambda wrong: wrong[0],
+        "the last": lambda wrong: wrong[-1],
+        "the smallest margin": lambda wrong: min(wrong, key=itemgetter(0)),
+        "the largest margin": lambda wrong: max(wrong, key=itemgetter(0)),
+    }
+    rows, lines = [], []
+    for number, (name, choose) in enumerate(choices.items()):
+        w, updates = (0.0, 0.0), 0
+        while wrong := [(m, x, y) for x, y in SEPARABLE if (m := y * product(w, x)) <= 0]:
+            _, x, y = choose(wrong)
+            w, updates = (w[0] + y * x[0], w[1] + y * x[1]), updates + 1
+        rows.append([name, updates, rounded(w), mistakes(w, SEPARABLE)])
+        lines.append(boundary(w, name=name, number=number, dashed=number % 2 == 1))
+    return Shown(
+        grid(["misclassified example", "updates", "w at the end", "mistakes at the end"], rows),
+        (plane(SEPARABLE, *lines, title="Where the four runs end"),),
     )
 
 
 TOPICS = (
     Topic(
-        name="spam",
-        title="Linear classifiers: “free money”",
-        claim="The activation of an example is the sum of weight times value. If it is positive, the class is +1, "
-        "otherwise -1. The feature BIAS always has the value 1.",
-        show=show_spam,
-        question="How much must the weight of BIAS fall before “free money” is no longer spam?",
-        answer="By 3: at -6 the activation is 0, and sign(0) is -1 in this lecture.",
-        terms=("linear classifier", "activation", "feature values", "weight vector", "bias"),
-    ),
-    Topic(
         name="trace",
-        title="The binary perceptron, step by step",
+        title="The binary perceptron algorithm, step by step",
         claim="From w = (0, 0) the perceptron visits the examples in their order, and adds y·x to w when it makes a "
         "mistake. Here sign(0) is -1. The second pass makes no mistake, so the run has converged, and the boundary is "
         "x2 = x1.",
@@ -83,7 +110,49 @@ TOPICS = (
         answer="Its activation is 0, and sign(0) = -1 is not its label +1. With ties that are positive, the first "
         "example would be right.",
         terms=("perceptron algorithm", "converge", "decision boundary", "mistake-driven", "error-driven"),
-        data=three_points,
+        data=lambda: table_of(THREE),
         commands=("markone trace {data} --target label --tie negative --no-bias --no-average",),
+    ),
+    Topic(
+        name="algorithm",
+        title="Perceptron algorithm: update if y·a ≤ 0",
+        claim="The perceptron learns on-line, from one example at a time, and only from its errors: if y·a ≤ 0, it "
+        "adds y·x to w, and y to b. An activation a of 0 is an error for both labels.",
+        show=show_algorithm,
+        question="What happens if all visits of a pass have y·a > 0?",
+        answer="Nothing changes in this pass, so nothing changes in any later pass: the run has converged.",
+        terms=("perceptron algorithm", "on-line", "error-driven", "activation", "bias"),
+        data=lambda: table_of(THREE),
+        commands=("markone trace {data} --target label --only-mistakes",),
+    ),
+    Topic(
+        name="separable",
+        title="Examples: perceptron, separable case",
+        claim="If a line through the origin separates the classes, the passes make fewer and fewer mistakes, until one "
+        "makes none. The boundary at the end may be close to some points.",
+        show=show_separable,
+        question="Does the number of mistakes fall in every pass?",
+        answer="Not always: an update helps its own example, and may harm others. But the total number of mistakes is "
+        "limited.",
+        terms=("separable case", "converge", "passes over the data", "perceptron"),
+        data=lambda: table_of(SEPARABLE),
+        commands=(
+            "markone certify {data} --target label --no-bias",
+            "markone trace {data} --target label --no-bias --only-mistakes",
+        ),
+    ),
+    Topic(
+        name="misclassified",
+        title="Perceptron algorithm (Rosenblatt 1962): while there is a misclassified example",
+        claim="Start with w = 0. As long as some example is misclassified, choose one of them and add y·x to w. The "
+        "rule does not say which one: on separable data every choice ends with no mistakes, but after different "
+        "numbers of updates and with different weights.",
+        show=show_misclassified,
+        question="Which of these choices is closest to visiting the examples one after the other?",
+        answer="None exactly. A pass continues after the example that it has just updated on, and does "
+        "not start again.",
+        terms=("perceptron algorithm", "misclassified example", "Rosenblatt", "initialize w = 0", "iterates"),
+        data=lambda: table_of(SEPARABLE),
+        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
     ),
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from markone.brief import Brief
 from markone.reporting.charts import Chart
+from markone.reporting.grids import SCREEN, Grid, cells, plain_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +29,7 @@ class Shown:
     """What a demonstration computed: some text, and pictures."""
 
     text: str
+    """Tables, which fit on a terminal, and sentences of any length."""
     charts: tuple[Chart, ...]
     """Shown in the terminal, and drawn in a file if there is no `figure`."""
     figure: Callable[[], Figure] | None = None
@@ -82,10 +86,56 @@ class Demonstration(Brief):
 
     def __str__(self) -> str:
         pictures = (str(chart) for chart in self.shown.charts)
-        return "\n\n".join([self.topic.title, self.topic.claim, self.shown.text, *pictures])
+        return "\n\n".join([*map(filled, (self.topic.title, self.topic.claim, self.shown.text)), *pictures])
 
     def figure(self) -> Figure:
         """Draw the topic as a matplotlib figure."""
         from markone import plots
 
         return self.shown.figure() if self.shown.figure is not None else plots.chart(self.shown.charts)
+
+
+# ---- text
+
+DECIMALS = 9
+"""Numbers that differ less than this many decimals show are equal, except for rounding errors."""
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as text. Numbers are rounded.
+
+    >>> print(grid(["x", "activation"], [["free", 4], ["money", 0.123456]]))
+    x      activation
+    free            4
+    money      0.1235
+    """
+    return str(Grid([list(heads)], [[cell(one) for one in row] for row in rows]))
+
+
+def cell(content: object) -> str:
+    """Return a number, a vector or a word as text.
+
+    >>> cell((1.0, -0.5)), cell(True), cell(2)
+    ('(1, -0.5)', 'yes', '2')
+    """
+    if isinstance(content, bool):
+        return "yes" if content else "no"
+    if isinstance(content, tuple | list):
+        return f"({', '.join(map(cell, content))})"
+    return plain_number(round(content, DECIMALS)) if isinstance(content, int | float) else str(content)
+
+
+def filled(text: str) -> str:
+    """Return text in lines that fit on the terminal. Lines that fit already, such as those of tables, stay as they are.
+
+    >>> print(filled("  proof     " + "so many examples that no plane separates them: " * 2))
+      proof     so many examples that no plane separates them: so many examples that
+                no plane separates them:
+    """
+    return "\n".join(line if cells(line) <= SCREEN else hanging(line) for line in text.split("\n"))
+
+
+def hanging(line: str) -> str:
+    """Return a long line in several lines. If it begins with a word and a wide space, the text stays to the right."""
+    indent = re.match(r" *(?:\S+ {2,})?", line)
+    return textwrap.fill(line, SCREEN, subsequent_indent=" " * (indent.end() if indent else 0))

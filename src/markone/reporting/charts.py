@@ -20,6 +20,8 @@ ACROSS, DOWN = len(DOTS), len(DOTS[0])
 SHADES = " ░▒▓█"
 NARROWEST, WIDEST, TALLEST = 24, 64, 16
 LONGEST_NAME = 24
+BETWEEN = "   "
+"""The space between two names of a legend."""
 ROOM = 0.04
 """The part of the range that stays free on each side."""
 
@@ -197,18 +199,24 @@ def plane_lines(chart: Chart, width: int) -> Iterator[str]:
     free = across - len(least) - len(most)
     middle = shortened(chart.x, free - 2) if chart.x and free > 4 else ""
     yield " " * (side + 2) + least + middle.center(max(free, 1)) + most
-    legend = legend_of(chart)
-    if legend:
-        yield " " * (side + 2) + legend
+    for line in legend_lines(chart, width - side - 2):
+        yield " " * (side + 2) + line
 
 
-def legend_of(chart: Chart) -> str:
+def legend_lines(chart: Chart, width: int) -> list[str]:
+    """Return the names of the parts with their signs, in as few lines as possible."""
     signs = {
-        f"{sign_of(part)} {visible(part.name)}": None
+        shortened(f"{sign_of(part)} {part.name}", width): None
         for part in chart.parts
         if isinstance(part, Points | Line) and part.name
     }
-    return "   ".join(signs)
+    lines: list[str] = []
+    for sign in signs:
+        if lines and cells(lines[-1]) + len(BETWEEN) + cells(sign) <= width:
+            lines[-1] += BETWEEN + sign
+        else:
+            lines.append(sign)
+    return lines
 
 
 def sign_of(part: Points | Line) -> str:
