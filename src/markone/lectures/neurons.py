@@ -214,7 +214,7 @@ def bit_table() -> Table:
     )
 
 
-TOPICS = (
+NEURON = (
     Topic(
         name="neuron",
         title="The structure of neurons: threshold and synapses",
@@ -226,6 +226,10 @@ TOPICS = (
         answer="w·x > θ is the same as w·x - θ > 0: -θ is the weight of a feature BIAS that is always 1.",
         terms=("neuron", "threshold", "synapse", "excitatory", "inhibitory", "activation", "biological inspiration"),
     ),
+)
+"""The first topic on neurons in the lecture on learning and generalisation."""
+
+TOPICS = (
     Topic(
         name="and",
         title="Decision surface of a perceptron: AND, and XOR",
@@ -277,4 +281,4 @@ TOPICS = (
         commands=("markone certify {data} --target label --no-bias",),
     ),
 )
-"""Topics of the lecture on learning and generalisation."""
+"""More topics of the same lecture."""
