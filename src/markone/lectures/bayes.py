@@ -256,7 +256,10 @@ TOPICS = (
         "are wrong by factors of two and more, and thousands of words would have to be asked.",
         terms=("elicitation", "parameter estimation", "empirical rate", "ask a human"),
         data=many_messages,
-        commands=("markone train {data} --target label --rule naive-bayes", "markone explain elicitation.model"),
+        commands=(
+            "markone train {data} --target label --rule naive-bayes -o elicitation.model",
+            "markone explain elicitation.model",
+        ),
     ),
 )
 """Topics of the lecture on learning and generalisation."""

@@ -124,7 +124,10 @@ TOPICS = (
         "links and your name are evidence for ham; if they are absent, they are evidence for spam.",
         terms=("features", "sender", "sending information", "ALL CAPS", "URLs", "by name"),
         data=offers_table,
-        commands=("markone train {data} --target label --rule naive-bayes", "markone explain email-features.model"),
+        commands=(
+            "markone train {data} --target label --rule naive-bayes -o email-features.model",
+            "markone explain email-features.model",
+        ),
     ),
 )
 """Topics of the lecture on learning and generalisation."""
