@@ -49,6 +49,8 @@ def results(folder: Path) -> Iterator[Any]:
         yield from (model, next(model.explain(table[:1])), model.evaluate(source), model.losses(source))
         if rule != "mlp":
             yield model.explain()
+    counting = markone.train(table["text"].tolist(), target=table["label"].tolist(), rule="naive-bayes")
+    yield counting.explain(table["text"][0], running=True)
     model = markone.train(X, target=y % 2, rule="perceptron", bounds=True, epochs=50)
     yield from (model.history.bounds, markone.margins(model, X, y % 2))
     comparison = markone.compare(table, target="label", rules=["mira", "naive-bayes"], folds=3)
@@ -57,6 +59,8 @@ def results(folder: Path) -> Iterator[Any]:
     for separable in (y, (X[:, 0] > 0).astype(int)):
         certificate = markone.certify(X, separable)
         yield from (certificate, certificate.verify(X, separable))
+    yield markone.trace(X, y % 2, epochs=2).invariants()
+    yield markone.learning_curve(X, target=y, rule="mira", epochs=1, repeats=20)
     yield from (markone.trace(X, y, epochs=2), markone.trace(X, y % 2, rule="naive-bayes"))
     write_stories(folder / "some.conllu", 60, 1)
     tagger = Tagger.train(folder / "some.conllu", epochs=2)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from markone.plots.comparison import accuracies
     from markone.plots.confusion_matrix import confusion
     from markone.plots.feature_weights import weight_images, weights
-    from markone.plots.invariants import bounds
+    from markone.plots.invariants import angles, bounds
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
     from markone.plots.probabilities import calibration, roc
+    from markone.plots.row_curve import learning_curve
     from markone.plots.separation import certificate
     from markone.plots.steps import animation, step
     from markone.plots.svg_text import svg
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accuracies",
+    "angles",
     "animation",
     "boundary",
     "bounds",
@@ -37,6 +39,7 @@ __all__ = [
     "chart",
     "confusion",
     "curves",
+    "learning_curve",
     "losses_curve",
     "margins",
     "regressions",
@@ -50,6 +53,7 @@ __all__ = [
 # A module must not have the name of a function here, because importing it would replace the function.
 HOMES = {
     "accuracies": "markone.plots.comparison",
+    "angles": "markone.plots.invariants",
     "animation": "markone.plots.steps",
     "boundary": "markone.plots.plane",
     "bounds": "markone.plots.invariants",
@@ -58,6 +62,7 @@ HOMES = {
     "chart": "markone.plots.charts",
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
+    "learning_curve": "markone.plots.row_curve",
     "losses_curve": "markone.plots.lectures",
     "margins": "markone.plots.margin_histogram",
     "regressions": "markone.plots.lectures",

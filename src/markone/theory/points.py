@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import as_matrix, as_rows, as_scipy, is_sparse
+from markone.data.class_order import in_good_order
 from markone.data.labels import Labels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
-from markone.learning.reading import in_good_order
 from markone.learning.samples import Sample, open_sample
 
 Corner = tuple[int, int]
@@ -38,8 +38,10 @@ class Points:
     truth: NDArray[np.int64]
     """The number of each row's class."""
     classes: list[Label]
-    """The classes, sorted."""
+    """The classes in their order."""
     bias: bool
+    numbers: str | None = None
+    """What happened to numeric columns, in words, if there are any."""
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -96,21 +98,25 @@ def open_points(
     features: Any = None,
     *,
     bias: bool = True,
+    scaled: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
 ) -> Points:
     """Make points from examples in any form.
 
     Arrays and SciPy matrices are used directly, unless `features` is given. Everything else goes through a feature map,
-    as in training, and its rows are 32-bit floats.
+    as in training, and its rows are 32-bit floats. But numbers are only scaled if `features` or `scaled` says so.
     """
-    if features is None and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
+    if features is None and not scaled and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
         if target is None:
             raise DataError("there are no labels; give a label for each row: y=...")
         if not isinstance(target, str) and not texts_in(source):
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)
-    return points_by(sample, FeatureMap(Features.of(features), sample.held.columns), bias=bias)
+    chart = FeatureMap(Features.of(features, scaled=scaled), sample.held.columns)
+    if scaled:
+        chart.check_scaled(scaled)
+    return points_by(sample, chart, bias=bias)
 
 
 def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
@@ -120,7 +126,7 @@ def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
     rows = as_scipy(sample.transformed(features, everything) if known else sample.fitted(features, everything)[0])
     if is_sparse(rows):
         rows.sort_indices()  # otherwise SciPy would sort them again and again
-    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias)
+    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias, features.numbers_in_words())
 
 
 def texts_in(source: Any) -> bool:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Unpack, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.checks import check_named, switch
 from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.class_order import ClassOrder
 from markone.data.kinds import written
+from markone.data.source import Label
 from markone.errors import SettingsError
-from markone.features.map import BIAS, FeatureMap
+from markone.features.map import FeatureMap
 from markone.features.spec import Function
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
-from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Silence
 from markone.learning.run import Run
 from markone.learning.samples import open_sample
+from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
+from markone.model.given_weights import WeightsByName
 from markone.model.history import Stop
+from markone.model.margins import functional_margins
 from markone.model.named_numbers import NamedNumbers
 from markone.model.rules import RULES, Rule
 from markone.model.scorer import Scorer
-from markone.model.settings import Order, Settings, Start, TraceSettings
+from markone.model.settings import Order, Settings, Start, TrainSettings
+from markone.storage.container import Path
 from markone.theory.trace import Change, Step, Trace
 
 USUAL_STEPS = 1000
@@ -41,12 +47,15 @@ def trace(
     rule: Rule = USUAL_TRACED,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
-    start: Mapping[Any, Mapping[str, float]] | Start | None = None,
+    positive: Label | None = None,
+    classes: Sequence[Label] | None = None,
+    start: Start | WeightsByName | Path | None = None,
     steps: int | None = USUAL_STEPS,
     only_mistakes: bool = False,
+    scaled: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
-    **settings: Unpack[TraceSettings],
+    **settings: Unpack[TrainSettings],
 ) -> Trace:
     """Make a run step by step, like `markone.train` with the same settings, and record every step.
 
@@ -59,16 +68,18 @@ def trace(
     rule
         As for `markone.train`, but the default is `perceptron`.
     features
-        The specification of the features: a `Features`, a dict or the name of a TOML file.
+        The specification of the features: a `Features`, a dict, the name of a TOML file, or "email".
     functions
         Python functions that make more features, by name.
-    start
-        The initial weights, by class and feature; `BIAS` is the bias. With two classes, give those of the second. Or
-        "zero" or "random", as in `markone.Settings`. Only for rules that take a step at each example.
+    positive, classes, start
+        As for `markone.train`.
     steps
         Stop after this number of steps; None for all steps of the run.
     only_mistakes
         Keep only steps with a mistake. Only these count for `steps`.
+    scaled
+        Scale numeric columns as `markone.train` does. By default, numbers are used as they are, unless `features` says
+        how to scale them.
     threads
         The number of threads that make features. The default is the number of cores.
     memory
@@ -86,22 +97,27 @@ def trace(
     {'1': {'x0': 1.0, 'x1': -1.0}}
     """
     given: dict[str, Any] = {**settings}
-    if isinstance(start, str):
-        given["start"], start = start, None
+    given, weights = with_start(given, start)
     check_names(given)
+    order = ClassOrder.of(positive, classes)
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
         raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
     for name in ("holdout", "patience"):
         if given.get(name):
             raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
-    sample = open_sample(source, target, threads, memory)
-    chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
+    if weights is not None:
+        check_given_start(how)
+    sample = open_sample(source, target, threads, memory, order)
+    spec = spec_of(features, functions, None, countable=how.traits.counts, scaled=check_named("scaled", switch, scaled))
+    chart = FeatureMap(spec, sample.held.columns)
+    if scaled:
+        chart.check_scaled(scaled)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
-    if start is not None:
-        start_from(start, learner, chart, sample.classes)
+    if weights is not None:
+        start_from(weights, learner, chart, sample.classes)
     return Tracer(learner, chart, sample.classes, block, only_mistakes).run(steps)
 
 
@@ -111,32 +127,6 @@ def as_in_lectures(rule: Any, solver: Any) -> dict[str, Any]:
     if traits is None or "order" not in traits.takes or solver not in (None, "online"):
         return {}
     return {"order": USUAL_ORDER, **({"schedule": "constant"} if "schedule" in traits.by_rows else {})}
-
-
-def start_from(
-    start: Mapping[Any, Mapping[str, float]], learner: Learner, chart: FeatureMap, classes: list[Any]
-) -> None:
-    """Set the initial weights of a learner."""
-    if not learner.settings.traits.online:
-        raise SettingsError(
-            "start", f"is only for rules that take a step at each example, not for {learner.settings.rule}"
-        )
-    numbers = {name: number for number, name in enumerate(chart.names())}
-    columns = classes[1:] if learner.columns == 1 else classes
-    matrix, bias = np.zeros((learner.features, learner.columns)), np.zeros(learner.columns)
-    for label, weights in start.items():
-        if label not in columns:
-            known = ", ".join(map(repr, columns))
-            raise SettingsError("start", f"has weights for {label!r}, but only {known} can have weights")
-        column = columns.index(label)
-        for name, weight in weights.items():
-            if name == BIAS and learner.settings.bias:
-                bias[column] = weight
-            elif name in numbers:
-                matrix[numbers[name], column] = weight
-            else:
-                raise SettingsError("start", f"has a weight for {name!r}, but there is no such feature")
-    cast(Linear, learner).start_at(matrix, bias)
 
 
 class OneByOne(BlockExamples):
@@ -242,13 +232,14 @@ class Tracer:
         turn: int | None,
     ) -> Step:
         against = None if turn is None else self.labels[turn]
-        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None}
+        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None, "margins": None}
         if len(rows) == 1:
             one = self.block.take(rows)
             facts = {
                 "label": self.classes[int(one.labels[0])],
                 "features": self._named(one),
                 **self._judgement(judge.scores(one.rows), turn),
+                "margins": self._margins(judge, one) if changes else None,
             }
             mistakes = int(facts["predicted"] != facts["label"]) if mistakes is None else mistakes
         return Step(
@@ -271,6 +262,13 @@ class Tracer:
         columns = self.labels if scores.shape[1] > 1 else self.labels[1:]
         named = {label: float(score) for label, score in zip(columns, scores[0], strict=True)}
         return {"scores": named, "predicted": self.classes[said]}
+
+    def _margins(self, judge: Scorer, one: Block) -> tuple[float, float] | None:
+        """The margins of an example before and after a step."""
+        if not self.learner.settings.traits.online or self.learner.columns > 1:
+            return None
+        before, after = (functional_margins(by.scores(one.rows), one.labels) for by in (judge, self._judge))
+        return float(before[0]), float(after[0])
 
     def _named(self, one: Block) -> dict[str, float]:
         matrix = one.matrix
