@@ -10,14 +10,9 @@ import pytest
 
 import markone
 from markone import FeatureMap, Features, reference
+from markone.lectures.sentiment import LEXICONS, REVIEW
 from parts import PLAIN_TEXT
 
-REVIEW = (
-    "The plot is slow and the jokes are stale, yet the old harbour looks splendid in every shot. There is no villain "
-    "to speak of, only weather, and I found that a relief. The captain is a delight, dry as salt, and her crew sing "
-    "as badly as sailors do. Bring a coat, take your uncle, and then you will leave here quite content."
-)
-LEXICONS = {"positive": ["splendid", "delight", "content"], "negative": ["slow", "stale", "dull"]}
 SIX = {"words": [], "lexicons": LEXICONS, "document": ["no", "pronouns", "exclamation", "log-words"]}
 
 
