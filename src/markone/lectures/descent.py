@@ -287,7 +287,9 @@ def show_components() -> Shown:
     )
 
 
-COMPONENTS = (
+"""The first topic of logistic regression in the lecture on discriminative classification."""
+
+TOPICS = (
     Topic(
         name="components",
         title="Components of classifiers",
@@ -302,10 +304,6 @@ COMPONENTS = (
         data=points_table,
         commands=("markone compare {data} --target label",),
     ),
-)
-"""The first topic of logistic regression in the lecture on discriminative classification."""
-
-TOPICS = (
     Topic(
         name="closed-form",
         title="Parameter learning: closed form solution or iteration",

@@ -311,10 +311,6 @@ TOPICS = (
             "markone validate {data} --target label --rule mira --C 0.01 --no-average",
         ),
     ),
-)
-"""Topics of the lecture on learning and generalisation."""
-
-SVM = (
     Topic(
         name="svm-and-mira",
         title="SVMs are MIRA where you optimize over all examples",
@@ -347,4 +343,6 @@ SVM = (
         ),
     ),
 )
+"""Topics of the lecture on learning and generalisation."""
+
 """Topics of the same lecture on support vector machines."""

@@ -234,10 +234,6 @@ TOPICS = (
             "markone train {data} --target label --rule perceptron",
         ),
     ),
-)
-"""Topics of the lecture on discriminative classification."""
-
-RECAP = (
     Topic(
         name="three-models",
         title="Recap: naïve Bayes, logistic regression, neural networks",
@@ -255,4 +251,6 @@ RECAP = (
         ),
     ),
 )
+"""Topics of the lecture on discriminative classification."""
+
 """The last topic of the same lecture."""

@@ -214,7 +214,9 @@ def bit_table() -> Table:
     )
 
 
-NEURON = (
+"""The first topic on neurons in the lecture on learning and generalisation."""
+
+TOPICS = (
     Topic(
         name="neuron",
         title="The structure of neurons: threshold and synapses",
@@ -226,10 +228,6 @@ NEURON = (
         answer="w·x > θ is the same as w·x - θ > 0: -θ is the weight of a feature BIAS that is always 1.",
         terms=("neuron", "threshold", "synapse", "excitatory", "inhibitory", "activation", "biological inspiration"),
     ),
-)
-"""The first topic on neurons in the lecture on learning and generalisation."""
-
-TOPICS = (
     Topic(
         name="and",
         title="Decision surface of a perceptron: AND, and XOR",

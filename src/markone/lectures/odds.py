@@ -158,10 +158,6 @@ TOPICS = (
             "markone explain odds.model",
         ),
     ),
-)
-"""Topics of the lecture on learning and generalisation."""
-
-SMOOTHED = (
     Topic(
         name="smoothed-odds",
         title="Real NB: smoothing. New odds ratios",
@@ -178,4 +174,6 @@ SMOOTHED = (
         ),
     ),
 )
+"""Topics of the lecture on learning and generalisation."""
+
 """The topic of the same lecture on odds after smoothing."""
