@@ -52,6 +52,7 @@ format: $(INSTALLED) ## format the code
 
 docs: $(INSTALLED) ## build the documentation in docs/_build/html
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/make_lectures.py
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
 
 bench: $(PEERS) ## compare with other libraries, and write benchmarks/RESULTS.md
@@ -79,7 +80,7 @@ wheel: $(INSTALLED) ## build a wheel in dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
 
 clean: ## remove everything that can be built again
-	rm -rf .venv .venv-* build dist docs/_build docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build dist docs/_build docs/_notebooks docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -1,6 +1,8 @@
-"""Writes the pages, the pictures and the notebooks of the lectures from their topics.
+"""Makes the pages, the pictures and the notebooks of the lectures from their topics.
 
-The output of the commands is not written here: it stays as it is on the page, and the test of the pages puts it right.
+Pictures and notebooks are written before the documentation is built. The pages are part of the project: a test compares
+them, and writes them with MARKONE_UPDATE_DOCS=1. The output of the commands stays as it is on a page until the test of
+all pages has run the commands.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ def command(deck: Deck, topic: Topic) -> str:
     return f"markone lecture {deck.number} {topic.name}"
 
 
-def anchor(topic: Topic) -> str:
-    return f"topic-{topic.name}"
+def anchor(deck: Deck, topic: Topic) -> str:
+    return f"lecture-{deck.number}-{topic.name}"
 
 
 def picture(topic: Topic) -> Path:
@@ -87,7 +89,7 @@ def index(every: list[Deck]) -> str:
         for deck in every
     ]
     topics = [
-        f"| {deck.number} | [{topic.title}]({deck.number}.md#{anchor(topic)}) | `{command(deck, topic)}` "
+        f"| {deck.number} | [{topic.title}]({deck.number}.md#{anchor(deck, topic)}) | `{command(deck, topic)}` "
         f"| [picture](../_pictures/lectures/{picture(topic).name}) |"
         for deck in every
         for topic in deck.topics
@@ -103,7 +105,7 @@ def page(deck: Deck) -> str:
 
 
 def section(deck: Deck, topic: Topic) -> Iterator[str]:
-    yield f"({anchor(topic)})=\n\n## {topic.title}\n"
+    yield f"({anchor(deck, topic)})=\n\n## {topic.title}\n"
     yield f"{topic.claim}\n"
     yield f"```console\n$ {command(deck, topic)} --brief\n```\n"
     yield f"![{topic.title}](../_pictures/lectures/{picture(topic).name})\n"
@@ -170,8 +172,6 @@ def code_cell(code: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
     PICTURES.mkdir(parents=True, exist_ok=True)
     for path, drawing in pictures():
         path.write_text(drawing, encoding="utf-8")

@@ -61,6 +61,11 @@ def test_a_page_shows_what_is_printed(page: str) -> None:
     check_page(page, play(page, PAGES[page]))
 
 
+@pytest.mark.parametrize("path", sorted(script_of_docs("make_lectures").pages()), ids=lambda path: path.stem)
+def test_the_pages_of_the_lectures_have_their_topics(path: Path) -> None:
+    check_page(f"docs/lectures/{path.name}", script_of_docs("make_lectures").pages()[path])
+
+
 RIGHT = """\
 ```sh
 echo "spam,free money" > mail.csv  # a file

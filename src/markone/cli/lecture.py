@@ -29,6 +29,7 @@ def lecture(
     /,
     *,
     answer: Flag = False,
+    brief: Flag = False,
     no_picture: Flag = False,
     data: FileName | None = None,
 ) -> None:
@@ -47,18 +48,19 @@ def lecture(
     ----------
     answer
         Also print the answer to the question.
+    brief
+        Print only what was computed, without the claim, the picture and the question.
     no_picture
         Do not draw the picture in the terminal.
     data
         Save the data of the topic in this CSV file, to change them and to use them with other commands.
     """
     from markone.lectures.decks import deck_of, decks, topic_of
-    from markone.lectures.topic import Demonstration
+    from markone.lectures.topic import Demonstration, filled
 
     if deck is None:
-        say(
-            "\n".join(f"{one.number}  {one.title} ({one.source}), {len(one.topics)} topics" for one in decks().values())
-        )
+        for found in decks().values():
+            say(f"{found.number}  {found.title} ({found.source}), {len(found.topics)} topics")
         say(f"Next:  markone lecture {next(iter(decks()))}")
     elif topic is None:
         say(listing(deck_of(deck)))
@@ -66,7 +68,11 @@ def lecture(
         one = topic_of(deck, topic)
         if data is not None:
             save_data(one, data)
-        say(report(Demonstration(deck_of(deck), one, one.show()), data, picture=not no_picture, answer=answer))
+        shown = one.show()
+        if brief:
+            say(filled(shown.text))
+        else:
+            say(report(Demonstration(deck_of(deck), one, shown), data, picture=not no_picture, answer=answer))
 
 
 def listing(deck: Deck) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from markone.brief import Brief
 from markone.reporting.charts import Chart
 from markone.reporting.grids import SCREEN, Grid, cells, plain_number
+from markone.reporting.html import fragment, preformatted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,6 +88,12 @@ class Demonstration(Brief):
     def __str__(self) -> str:
         pictures = (str(chart) for chart in self.shown.charts)
         return "\n\n".join([*map(filled, (self.topic.title, self.topic.claim, self.shown.text)), *pictures])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the numbers and the picture."""
+        from markone.plots import svg
+
+        return fragment([preformatted(filled(self.shown.text)), svg(self.figure())])
 
     def figure(self) -> Figure:
         """Draw the topic as a matplotlib figure."""

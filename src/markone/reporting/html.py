@@ -32,6 +32,11 @@ def paragraph(text: str) -> str:
     return f"<p>{escaped(text)}</p>"
 
 
+def preformatted(text: str) -> str:
+    """Return text whose lines and columns stay as they are."""
+    return f"<pre>{html.escape(visible_text(text), quote=True)}</pre>"
+
+
 def title(text: str) -> str:
     return f"<h3>{escaped(text)}</h3>"
 
