@@ -35,8 +35,10 @@ DARK = 0.55
 """From this share on, the text of a cell is white."""
 FAINTEST_TOP = 0.05
 """The darkest colour stands for at least this share, so that rare mistakes do not look frequent."""
-RIGHT = LinearSegmentedColormap.from_list("right", ["white", BLUE])
-WRONG = LinearSegmentedColormap.from_list("wrong", ["white", VERMILION])
+RIGHT = LinearSegmentedColormap.from_list("right", [(BLUE, 0.0), (BLUE, 1.0)])
+WRONG = LinearSegmentedColormap.from_list("wrong", [(VERMILION, 0.0), (VERMILION, 1.0)])
+HALF = 0.47
+"""Half the side of a cell, which leaves a gap between cells."""
 
 
 def confusion(result: Any) -> Figure:
@@ -82,8 +84,8 @@ def draw_cells(
 ) -> None:
     """Colour some cells. They are squares rather than an image, so that they stay sharp and few are stored."""
     at = np.argwhere(some & (shares > 0))
-    corners = at[:, None, ::-1] + np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
-    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, edgecolors="white", linewidths=1.5)
+    corners = at[:, None, ::-1] + HALF * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, linewidths=0)
     cells.set_clim(0, most)
     axes.add_collection(cells)
 

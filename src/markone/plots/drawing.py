@@ -17,7 +17,8 @@ from markone.reporting.grids import label_in_words, shortened
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = "os^Dv<>PX"
-INK, QUIET, FAINT = "#222222", "#767676", "#E4E4E4"
+INK, QUIET, FAINT = "#222222", "#767676", 0.12
+"""Ink is black on light pages and white on dark ones; quiet grey is seen on both. Faint is the opacity of ink in a grid."""
 
 TEXT, SMALL, TINY = 10, 9, 7
 LABEL_WIDTH = 20
@@ -46,7 +47,7 @@ def tidy(axes: Axes, *, grid: str | None = "both") -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(QUIET)
     if grid is not None:
-        axes.grid(True, axis=grid, color=FAINT, linewidth=0.8)  # type: ignore[arg-type]
+        axes.grid(True, axis=grid, color=INK, alpha=FAINT, linewidth=0.8)  # type: ignore[arg-type]
     return axes
 
 

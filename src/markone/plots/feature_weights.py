@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -39,6 +40,10 @@ PANELS_BESIDE = 3
 IMAGES_BESIDE = 5
 LINE = 0.19
 """The height of a bar with its name, in inches."""
+EVIDENCE = LinearSegmentedColormap.from_list(
+    "evidence", [(0, (VERMILION, 1.0)), (0.5, (VERMILION, 0.0)), (0.5, (BLUE, 0.0)), (1, (BLUE, 1.0))]
+)
+"""The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 
 
 def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -> Figure:
@@ -133,7 +138,7 @@ def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
 def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     """Draw the weights of pixels as an image for each class. Blue pixels are evidence for it, red ones against it.
 
-    All images have the same scale, which is symmetric: white is 0. Of two classes there is one image, for the second.
+    All images have the same scale, which is symmetric: a pixel without colour is 0. Of two classes there is one image, for the second.
 
     Parameters
     ----------
@@ -151,7 +156,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     figure = new_figure(max(3.2, 0.8 + 1.5 * across), 0.4 + 1.7 * down)
     panels = figure.subplots(down, across, squeeze=False).ravel()
     for axes, label, image in zip(panels, labels, images, strict=False):
-        drawn = axes.imshow(image, cmap="RdBu", vmin=-scale, vmax=scale, interpolation="nearest")
+        drawn = axes.imshow(image, cmap=EVIDENCE, vmin=-scale, vmax=scale, interpolation="nearest")
         axes.set_xticks([])
         axes.set_yticks([])
         axes.spines[:].set_color(QUIET)

@@ -26,6 +26,8 @@ from markone.reporting.grids import plain_number
 from markone.theory.margins import Margins, Spread, even_edges
 
 BINS = 40
+BAR = 0.92
+"""The width of a bar, as a share of its bin."""
 
 
 def margins(found: Any) -> Figure:
@@ -52,7 +54,7 @@ def margins(found: Any) -> Figure:
         tidy(axes, grid="y")
         counts, _ = np.histogram(spread.geometric, edges)
         colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
-        axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=colours, edgecolor="white", linewidth=0.5)
+        axes.bar((edges[1:] + edges[:-1]) / 2, counts, BAR * np.diff(edges), color=colours)
         axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
         axes.annotate(
             f"smallest {plain_number(spread.smallest)}",

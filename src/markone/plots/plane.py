@@ -173,8 +173,8 @@ def frame(points: Points) -> tuple[Points, Points]:
 
 
 def tint(mark: Mark) -> tuple[float, ...]:
-    """Return a light tint of a colour."""
-    return tuple(1 - TINT * (1 - part) for part in to_rgb(mark.colour))
+    """Return the colour of a class as its region has it: transparent, so that it suits light and dark pages."""
+    return (*to_rgb(mark.colour), TINT)
 
 
 # ---- the model and the points

@@ -30,7 +30,7 @@ from markone.plots.drawing import (
     new_figure,
     tidy,
 )
-from markone.plots.plane import Points, crossing, frame, tint
+from markone.plots.plane import TINT, Points, crossing, frame, tint
 from markone.plots.svg_text import svg
 from markone.reporting.html import page
 from markone.storage.atomic import writing
@@ -296,8 +296,6 @@ def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
     handles = view.draw_points(axes)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     entitle(axes, " ")
-    for patch in (figure.patch, axes.patch):
-        patch.set_visible(False)  # what is laid behind is to be seen
     finished(figure, "The run, step by step")
     picture = svg(figure)
     height = SIZE[1] * 72
@@ -319,15 +317,13 @@ def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
                 "rings": place(view.points[visited]) if 0 < len(visited) < len(view.points) else [],
             }
         )
-    colours = [
-        "#" + "".join(f"{round(255 * part):02x}" for part in tint(mark_of(k))) for k in range(len(trace.classes))
-    ]
-    facts = json.dumps({"frames": frames, "colours": colours, "seconds": seconds}, separators=(",", ":"))
+    colours = [mark_of(number).colour for number in range(len(trace.classes))]
+    facts = json.dumps({"frames": frames, "colours": colours, "tint": TINT, "seconds": seconds}, separators=(",", ":"))
     return page("A run, step by step", "".join(player(picture, facts.replace("<", "\\u003c"), len(frames))))
 
 
 def player(picture: str, facts: str, frames: int) -> Iterator[str]:
-    yield f'<figure id="run" style="background:white">{picture}</figure>'
+    yield f'<figure id="run">{picture}</figure>'
     yield '<p><button id="play" type="button">Play</button> '
     yield f'<input id="at" type="range" min="0" max="{frames - 1}" value="0" aria-label="step"> '
     yield '<output id="title"></output></p>'
@@ -348,11 +344,11 @@ function show() {
   const frame = facts.frames[at.value];
   behind.replaceChildren(); above.replaceChildren();
   frame.regions.forEach((corners, k) => { if (corners.length) make("polygon", e => { behind.append(e);
-    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k]}); }); });
+    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k], "fill-opacity": facts.tint}); }); });
   if (frame.line.length) make("line", e => { above.append(e); const [[a, b], [c, d]] = frame.line;
-    set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "#222222", "stroke-width": 1.5}); });
+    set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "currentColor", "stroke-width": 1.5}); });
   for (const [x, y] of frame.rings) make("circle", e => { above.append(e);
-    set(e, {cx: x, cy: y, r: 7, fill: "none", stroke: "#222222"}); });
+    set(e, {cx: x, cy: y, r: 7, fill: "none", stroke: "currentColor"}); });
   title.textContent = frame.title + " (" + at.value + " of " + at.max + ")";
 }
 let timer = null;
