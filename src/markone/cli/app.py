@@ -33,6 +33,7 @@ COMMANDS = (
     "parse train",
     "parse run",
     "parse evaluate",
+    "lecture",
     "demo",
     "completion",
 )
