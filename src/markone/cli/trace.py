@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given
-from markone.cli.shared_options import HeldFiles, Importance, Memory, Spec, Target, Threads
+from markone.cli.shared_options import HeldFiles, Importance, Memory, Plot, Spec, Target, Threads
 
 
 def trace(
@@ -15,6 +15,7 @@ def trace(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    plot: Plot = None,
     json: Flag = False,
     learning: Tracing | None = None,
     reading: Reading | None = None,
@@ -32,6 +33,8 @@ def trace(
 
     `markone trace reviews.csv --target label --rule mira --epochs 1 --json`
 
+    `markone trace points.csv --target label --steps 50 --plot steps.gif`
+
     Parameters
     ----------
     steps
@@ -41,11 +44,13 @@ def trace(
     json
         Print a JSON object for each step, one per line, instead of the report.
     """
+    from markone.cli.pictures import check_picture, save_trace
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
     from markone.theory.tracing import trace as run
 
+    check_picture(plot, *data, features, moves=True)
     source = open_rows("trace", data, reading, target=target, importance=importance, threads=threads)
     steps_shown = run(
         source,
@@ -56,6 +61,7 @@ def trace(
         memory=memory,
         **given(learning),
     )
+    save_trace(plot, steps_shown, f"A run on {source.name}")
     if json:
         for step in steps_shown:
             print_json(step.as_dict())

@@ -13,6 +13,7 @@ from markone.cli.shared_options import (
     Importance,
     Json,
     Minutes,
+    Plot,
     Quiet,
     Resume,
     SavedAs,
@@ -48,6 +49,7 @@ def train(
     importance: Importance = None,
     threads: Threads = None,
     memory: str | None = None,
+    plot: Plot = None,
     json: Json = False,
     quiet: Quiet = False,
     learning: Learning | None = None,
@@ -71,6 +73,8 @@ def train(
 
     `markone train reviews.csv --target label --tune --test test.csv`
 
+    `markone train reviews.csv --target label --plot training.html`
+
     Parameters
     ----------
     tune
@@ -85,6 +89,7 @@ def train(
         How much memory the rows may use, such as "2 GB"; by default half of the memory. Rows that do not fit are stored
         in a temporary file, and the model is the same.
     """
+    from markone.cli.pictures import check_picture, of_training, save_picture
     from markone.cli.reading import check_given, open_rows
     from markone.cli.report import Report
     from markone.learning.training import train as learn
@@ -92,6 +97,7 @@ def train(
     check_given("train", data)
     path = out or default_name(data)
     check_path(path, [*data, *filter(None, [features, test])])
+    check_picture(plot, *data, features, test, from_model, written=[path, f"{path}.checkpoint"])
     base = model_to_start_from(from_model, tune=tune, resume=resume)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
@@ -108,6 +114,7 @@ def train(
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
     report = Report(model, source, path, list(data), final=final, tuning=tuning, test=test, evaluation=evaluation)
     report.tell(json=json, quiet=quiet)
+    save_picture(plot, lambda: of_training(model), f"The training of {path}")
 
 
 def model_to_start_from(path: str | None, *, tune: bool, resume: bool) -> Model | None:

@@ -11,6 +11,7 @@ from markone.cli.shared_options import (
     Memory,
     Method,
     NoProgress,
+    Plot,
     Repeats,
     Share,
     Spec,
@@ -30,6 +31,7 @@ def validate(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    plot: Plot = None,
     json: Json = False,
     quiet: NoProgress = False,
     learning: Validating | None = None,
@@ -49,11 +51,13 @@ def validate(
 
     `markone validate reviews.csv --target label --method loo --json`
     """
+    from markone.cli.pictures import check_picture, of_validation, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
     from markone.experiments.validating import validate as test
 
+    check_picture(plot, *data, features)
     source = open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
     validation = test(
         source,
@@ -67,4 +71,5 @@ def validate(
         progress=is_watched(quiet=quiet),
         **given(learning),
     )
+    save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

@@ -14,18 +14,21 @@ from markone.errors import MarkoneError
 
 if TYPE_CHECKING:
     from markone.plots.charts import chart
-    from markone.plots.comparison import accuracies
+    from markone.plots.comparison import accuracies, folds
     from markone.plots.confusion_matrix import confusion
+    from markone.plots.explanations import measurements, odds, products
     from markone.plots.feature_weights import weight_images, weights
     from markone.plots.invariants import bounds
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
     from markone.plots.probabilities import calibration, roc
+    from markone.plots.saving import save
     from markone.plots.separation import certificate
     from markone.plots.steps import animation, step
     from markone.plots.svg_text import svg
     from markone.plots.training_curve import curves
+    from markone.plots.weight_paths import paths
 
 __all__ = [
     "accuracies",
@@ -37,10 +40,16 @@ __all__ = [
     "chart",
     "confusion",
     "curves",
+    "folds",
     "losses_curve",
     "margins",
+    "measurements",
+    "odds",
+    "paths",
+    "products",
     "regressions",
     "roc",
+    "save",
     "step",
     "svg",
     "weight_images",
@@ -58,10 +67,16 @@ HOMES = {
     "chart": "markone.plots.charts",
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
+    "folds": "markone.plots.comparison",
     "losses_curve": "markone.plots.lectures",
     "margins": "markone.plots.margin_histogram",
+    "measurements": "markone.plots.explanations",
+    "odds": "markone.plots.explanations",
+    "paths": "markone.plots.weight_paths",
+    "products": "markone.plots.explanations",
     "regressions": "markone.plots.lectures",
     "roc": "markone.plots.probabilities",
+    "save": "markone.plots.saving",
     "step": "markone.plots.steps",
     "svg": "markone.plots.svg_text",
     "weight_images": "markone.plots.feature_weights",

@@ -18,11 +18,16 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = "os^Dv<>PX"
 INK, QUIET, FAINT = "#222222", "#767676", 0.12
-"""Ink is black on light pages and white on dark ones; quiet grey is seen on both. Faint is the opacity of ink in a grid."""
+"""Ink becomes light on dark pages. Quiet grey is seen on light and on dark ones. Faint is the opacity of a grid."""
 
 TEXT, SMALL, TINY = 10, 9, 7
 LABEL_WIDTH = 20
 NAME_WIDTH = 32
+PANELS_BESIDE, PANEL_WIDTH = 3, 3.2
+LINE = 0.19
+"""The height of a line of text, such as the name of a bar, in inches."""
+BESIDE = 36
+"""The largest number of characters of two titles on one line."""
 
 
 class Mark(NamedTuple):
@@ -38,6 +43,20 @@ def mark_of(number: int) -> Mark:
 
 def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def panels_for(count: int, lines: int, *, wide: bool = False, share: bool = True) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, three in a row. Each has room for some lines of text, such as named bars.
+
+    A panel may be alone and `wide`. The panels `share` their horizontal axis.
+    """
+    across = min(PANELS_BESIDE, count)
+    down = -(-count // across)
+    figure = new_figure(6 if wide else 0.3 + PANEL_WIDTH * across, 0.3 + down * (0.6 + LINE * lines))
+    panels = list(figure.subplots(down, across, squeeze=False, sharex=share).ravel())
+    for axes in panels[count:]:
+        axes.remove()
+    return figure, panels[:count]
 
 
 def tidy(axes: Axes, *, grid: str | None = "both") -> Axes:
@@ -66,6 +85,27 @@ def count_in_whole_numbers(axis: Axis) -> None:
 
 def in_percent(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.10g}%"))
+
+
+def draw_bars(axes: Axes, names: Sequence[str], values: Sequence[float], lines: int | None = None) -> None:
+    """Draw named numbers as bars, with the first at the top. There is room for so many lines; by default, for all."""
+    places = range(len(names))
+    axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
+    axes.set_yticks(places, list(map(name_text, names)))
+    axes.set_ylim((len(names) if lines is None else lines) - 0.4, -0.6)
+    axes.axvline(0, color=QUIET, linewidth=0.8)
+    tidy(axes, grid="x").tick_params(labelbottom=True)
+    axes.spines["left"].set_visible(False)
+    axes.margins(x=0.05)
+
+
+def entitle_sides(axes: Axes, negative: str, positive: str) -> None:
+    """Say above bars what those to the left and those to the right stand for."""
+    left, right = f"← {negative}", f"{positive} →"
+    if len(left) + len(right) > BESIDE:
+        left += "\n"
+    axes.set_title(left, loc="left", fontsize=TEXT, color=VERMILION)
+    axes.set_title(right, loc="right", fontsize=TEXT, color=BLUE)
 
 
 class End(NamedTuple):
@@ -129,5 +169,6 @@ def label_text(label: object) -> str:
     return label_in_words(label, LABEL_WIDTH)
 
 
-def name_text(name: object) -> str:
-    return shortened(name, NAME_WIDTH)
+def name_text(name: object, less: int = 0) -> str:
+    """Return the name of a feature, which may be shortened. `less` is the room that something else needs beside it."""
+    return shortened(name, NAME_WIDTH - less)

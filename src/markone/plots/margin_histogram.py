@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from markone.errors import DataError
 from markone.plots.drawing import (
@@ -51,25 +53,30 @@ def margins(found: Any) -> Figure:
     for axes, (name, spread) in zip(
         figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0], panels, strict=True
     ):
-        tidy(axes, grid="y")
-        counts, _ = np.histogram(spread.geometric, edges)
-        colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
-        axes.bar((edges[1:] + edges[:-1]) / 2, counts, BAR * np.diff(edges), color=colours)
-        axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
-        axes.annotate(
-            f"smallest {plain_number(spread.smallest)}",
-            (spread.smallest, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -2),
-            textcoords="offset points",
-            va="top",
-            fontsize=SMALL,
-            color=INK,
-        )
-        count_in_whole_numbers(axes.yaxis)
+        draw_spread(axes, spread, edges)
         entitle(axes, f"{name}: {spread.negative:.1%} below 0")
     name_axes(figure.axes[-1], "margin", "examples")
     return finished(figure, f"Histograms of margins: {', '.join(name for name, _ in panels)}")
+
+
+def draw_spread(axes: Axes, spread: Spread, edges: NDArray[np.float64]) -> None:
+    """Draw the histogram of some margins, and mark the smallest."""
+    tidy(axes, grid="y")
+    counts, _ = np.histogram(spread.geometric, edges)
+    colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
+    axes.bar((edges[1:] + edges[:-1]) / 2, counts, BAR * np.diff(edges), color=colours)
+    axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
+    axes.annotate(
+        f"smallest {plain_number(spread.smallest)}",
+        (spread.smallest, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, -2),
+        textcoords="offset points",
+        va="top",
+        fontsize=SMALL,
+        color=INK,
+    )
+    count_in_whole_numbers(axes.yaxis)
 
 
 def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:

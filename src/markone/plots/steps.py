@@ -31,6 +31,7 @@ from markone.plots.drawing import (
     tidy,
 )
 from markone.plots.plane import TINT, Points, crossing, frame, tint
+from markone.plots.saving import as_image, check_file
 from markone.plots.svg_text import svg
 from markone.reporting.html import page
 from markone.storage.atomic import writing
@@ -90,9 +91,7 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
     seconds
         The duration of a frame.
     """
-    ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in (".gif", ".html"):
-        raise SettingsError("path", f"must end in .gif or .html, not {ending!r}")
+    ending = check_file(path, (".gif", ".html"))
     if not seconds > 0:
         raise SettingsError("seconds", f"must be greater than 0, not {seconds!r}")
     view = View.of(trace)
@@ -108,7 +107,7 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
         with writing(os.fspath(path)) as file:
             file.write(as_page(view, trace, shown, seconds).encode())
         return
-    frames = [as_image(view, trace, which) for which in (-1, *shown)]
+    frames = [as_frame(view, trace, which) for which in (-1, *shown)]
     with writing(os.fspath(path)) as file:
         frames[0].save(
             file,
@@ -268,11 +267,8 @@ def dense(matrix: Any) -> Any:
 # ---- frames
 
 
-def as_image(view: View, trace: Trace, which: int) -> Any:
+def as_frame(view: View, trace: Trace, which: int) -> Any:
     """Return a frame as a Pillow image; -1 is the frame before the first step."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
     figure, axes = view.empty()
     lines = view.lines(trace, which)
     view.draw_regions(axes, lines)
@@ -284,10 +280,7 @@ def as_image(view: View, trace: Trace, which: int) -> Any:
     entitle(axes, title)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     finished(figure, title)
-    figure.set_dpi(RESOLUTION)
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(64)
+    return as_image(figure, RESOLUTION).quantize(64)
 
 
 def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
@@ -344,7 +337,8 @@ function show() {
   const frame = facts.frames[at.value];
   behind.replaceChildren(); above.replaceChildren();
   frame.regions.forEach((corners, k) => { if (corners.length) make("polygon", e => { behind.append(e);
-    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k], "fill-opacity": facts.tint}); }); });
+    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k], "fill-opacity": facts.tint});
+  }); });
   if (frame.line.length) make("line", e => { above.append(e); const [[a, b], [c, d]] = frame.line;
     set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "currentColor", "stroke-width": 1.5}); });
   for (const [x, y] of frame.rings) make("circle", e => { above.append(e);
