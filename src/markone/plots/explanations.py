@@ -89,7 +89,7 @@ def odds(found: Any) -> Figure:
     longest = max(min(found.top, len(one.ratios)) for one in drawn)
     finite = [ratio.odds for one in drawn for ratio in one.ratios[: found.top] if math.isfinite(ratio.odds)]
     edge = FINITE_ODDS * max(finite, default=1.0)
-    figure, panels = panels_for(len(drawn), longest)
+    figure, panels = panels_for(len(drawn), longest, (name for one in drawn for name in names_in(one, found.top)))
     for axes, one in zip(panels, drawn, strict=True):
         draw_odds(axes, one, found.top, longest, edge)
     return finished(figure, f"The largest odds of {len(drawn)} classes")
@@ -109,7 +109,7 @@ def measurements(found: Any) -> Figure:
     if not shown:
         raise DataError("this model has no measurements to draw: its features are counts, which have odds instead")
     labels = [label_text(one.label) for one in found.classes]
-    figure, panels = panels_for(len(shown), max(len(labels), LEAST_LINES), share=False)
+    figure, panels = panels_for(len(shown), max(len(labels), LEAST_LINES), labels, share=False)
     for axes, number in zip(panels, shown, strict=True):
         tidy(axes, grid="x")
         for place, (mean, deviation) in enumerate(zip(number.mean, number.deviation, strict=True)):
@@ -120,20 +120,26 @@ def measurements(found: Any) -> Figure:
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
         axes.locator_params(axis="x", nbins=4)
-        entitle(axes, name_text(number.feature))
+        entitle(axes, name_text(number.feature, less=8))
     count = f"{len(shown)} of {len(found.numbers)}" if len(shown) < len(found.numbers) else str(len(shown))
     return finished(figure, f"Mean and standard deviation of {count} measurements in each class")
+
+
+def names_in(one: ClassOdds, top: int) -> list[str]:
+    shown = one.ratios[:top]
+    return [f"{name_text(ratio.feature, less=4)}{': ∞' if math.isinf(ratio.odds) else ''}" for ratio in shown]
 
 
 def draw_odds(axes: Any, one: ClassOdds, top: int, lines: int, edge: float) -> None:
     shown = one.ratios[:top]
     infinite = [math.isinf(ratio.odds) for ratio in shown]
-    names = [f"{name_text(ratio.feature, less=4)}: ∞" if math.isinf(ratio.odds) else ratio.feature for ratio in shown]
-    draw_bars(axes, names, [math.log10(edge if math.isinf(ratio.odds) else ratio.odds) for ratio in shown], lines)
+    draw_bars(
+        axes, names_in(one, top), [math.log10(edge if math.isinf(ratio.odds) else ratio.odds) for ratio in shown], lines
+    )
     for bar, endless in zip(axes.patches, infinite, strict=True):
         if endless:
             bar.set(facecolor="none", edgecolor=BLUE, hatch="////")
     axes.set_xlim(0, math.log10(edge) * 1.05 or 1.0)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda power, _: f"{10**power:,.3g} : 1"))
-    axes.locator_params(axis="x", nbins=3)
+    axes.locator_params(axis="x", nbins=2)
     entitle(axes, label_text(one.label))

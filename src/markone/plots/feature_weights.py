@@ -33,6 +33,7 @@ from markone.plots.drawing import (
     finished,
     label_text,
     name_axes,
+    name_text,
     new_figure,
     panels_for,
 )
@@ -68,7 +69,8 @@ def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -
     chosen = choose(linear.classes, classes)
     lists = [strongest(linear.column(number), top) for number in chosen]
     longest = max(map(len, lists))
-    figure, panels = panels_for(len(chosen), longest)
+    names = (name_text(linear.name(number)) for features in lists for number in features.tolist())
+    figure, panels = panels_for(len(chosen), longest, names)
     for axes, number, features in zip(panels, chosen, lists, strict=True):
         draw_weights(axes, linear, features, linear.column(number)[features], longest)
         entitle(axes, label_text(linear.classes[number]))
@@ -152,7 +154,7 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
         axes.set_xticks([])
         axes.set_yticks([])
         axes.spines[:].set_color(QUIET)
-        entitle(axes, label_text(label))
+        axes.set_title(label_text(label, less=4), fontsize=SMALL, color=INK, loc="left")
     for axes in panels[len(images) :]:
         axes.remove()
     bar = figure.colorbar(drawn, ax=list(panels[: len(images)]), shrink=0.8, aspect=30)

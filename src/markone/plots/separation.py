@@ -125,7 +125,7 @@ def in_the_plane(certificate: Certificate, examples: Examples) -> Figure:
         handles += draw_plane(axes, certificate, low, high)
         title = f"A margin of {certificate.bracket[0]:.4g}; no line has more than {certificate.bracket[1]:.4g}"
         ringed = [] if certificate.support is None else certificate.support.rows.tolist()
-        what = "support"
+        what = "support vectors"
     elif certificate.proof is not None:
         handles += draw_proof(axes, certificate, points, numbers)
         title, ringed, what = f"No line separates these {len(points):,} points", [*certificate.proof.rows], "proof"

@@ -57,13 +57,14 @@ def paths(trace: Trace) -> Figure:
     if not chosen:
         raise DataError("no step of this trace changed the weights, so there is nothing to draw")
     numbers, values = courses(trace, chosen)
-    figure, panels = panels_for(len(chosen), LINES, wide=len(chosen) == 1)
+    names = {row: name_text(table.rows[row], less=12) for rows in chosen.values() for row in rows}
+    figure, panels = panels_for(len(chosen), LINES, names.values())
     for axes, (column, rows) in zip(panels, chosen.items(), strict=True):
         tidy(axes)
         axes.axhline(0, color=QUIET, linewidth=0.8)
         ends = []
         for place, row in enumerate(rows):
-            name, course = name_text(table.rows[row], less=16), values[column][:, place]
+            name, course = names[row], values[column][:, place]
             ends.append(End(float(course[-1]), name, COLOURS[place]))
             axes.plot(
                 numbers,
