@@ -150,7 +150,7 @@ def curves(passes: int, *, over: bool, averaged: bool = True) -> Figure:
     return plots.curves(
         History(
             [
-                Pass(i + 1, 123_456 - i, i, 0.1, share, share + 0.001 if averaged else None)
+                Pass(i + 1, 123_456 - i, i, None, 1.0, None, share, share + 0.001 if averaged else None)
                 for i, share in enumerate(shares)
             ],
             rows=200_000,

@@ -32,7 +32,7 @@ from markone.reporting.grids import plain_number
 
 LEAST_LINES = 4
 FINITE_ODDS = 10.0
-"""Infinite odds are drawn so many times as long as the largest finite ones."""
+"""Infinite odds are drawn as this multiple of the largest finite odds."""
 
 
 def products(found: Any) -> Figure:

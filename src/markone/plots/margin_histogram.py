@@ -14,7 +14,6 @@ from markone.errors import DataError
 from markone.plots.drawing import (
     BLUE,
     INK,
-    SMALL,
     VERMILION,
     count_in_whole_numbers,
     entitle,
@@ -54,9 +53,9 @@ def margins(found: Any) -> Figure:
         figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0], panels, strict=True
     ):
         draw_spread(axes, spread, edges)
-        entitle(axes, f"{name}: {spread.negative:.1%} below 0")
+        entitle(axes, f"{name}: {spread.negative:.1%} below 0, smallest {plain_number(spread.smallest)}")
     name_axes(figure.axes[-1], "margin", "examples")
-    return finished(figure, f"Histograms of margins: {', '.join(name for name, _ in panels)}")
+    return finished(figure, f"Histograms of margins: {', '.join(name.replace(chr(10), ', ') for name, _ in panels)}")
 
 
 def draw_spread(axes: Axes, spread: Spread, edges: NDArray[np.float64]) -> None:
@@ -66,16 +65,6 @@ def draw_spread(axes: Axes, spread: Spread, edges: NDArray[np.float64]) -> None:
     colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
     axes.bar((edges[1:] + edges[:-1]) / 2, counts, BAR * np.diff(edges), color=colours)
     axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
-    axes.annotate(
-        f"smallest {plain_number(spread.smallest)}",
-        (spread.smallest, 1),
-        xycoords=("data", "axes fraction"),
-        xytext=(4, -2),
-        textcoords="offset points",
-        va="top",
-        fontsize=SMALL,
-        color=INK,
-    )
     count_in_whole_numbers(axes.yaxis)
 
 
@@ -85,4 +74,4 @@ def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:
         if not isinstance(one, Margins):
             raise DataError(f"this plot needs the result of markone.margins, not a {type(one).__name__}")
         for name, spread in one.spreads().items():
-            yield f"{name_text(what)}, {name} weights" if what else f"{name} weights", spread
+            yield f"{name_text(what)}\n{name} weights" if what else f"{name} weights", spread

@@ -64,7 +64,7 @@ def check_file(path: str | os.PathLike[str], endings: Sequence[str], name: str =
         known = f"{', '.join(endings[:-1])} or {endings[-1]}"
         if ending in ANIMATED:
             raise SettingsError(name, f"must end in {known} here, not in {ending}: there is no animation of this")
-        found = f"{text!r} does not" if not ending else f"not in {ending}"
+        found = f"and {text!r} does not" if not ending else f"not in {ending}"
         raise SettingsError(name, f"must end in {known}, {found}.{did_you_mean(ending, endings)}".removesuffix("."))
     folder = os.path.dirname(text) or "."
     if not os.path.isdir(folder):

@@ -8,7 +8,7 @@ import io
 import re
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import count
 
@@ -108,10 +108,14 @@ def in_colours_of_page(found: re.Match[str]) -> str:
 
 def renamed(text: str) -> str:
     """Return the SVG with short ids, without unused ids. Only identical plots have the same ids."""
-    own = hashlib.sha256(text.encode()).hexdigest()[:8]
     used = dict.fromkeys(name for tag in TAG.findall(text) for name in USED.findall(tag))
-    names = {name: f"{own}-{number}" for name, number in zip(used, count(1))}
+    numbers = {name: str(number) for name, number in zip(used, count(1))}
+    # Matplotlib's ids depend on what was drawn before. The text with numbers instead of them does not.
+    own = hashlib.sha256(with_ids(text, numbers).encode()).hexdigest()[:8]
+    return with_ids(text, {name: f"{own}-{number}" for name, number in numbers.items()})
 
+
+def with_ids(text: str, names: Mapping[str, str]) -> str:
     def in_tag(found: re.Match[str]) -> str:
         tag = DEFINED.sub(lambda one: f' id="{names[one[1]]}"' if one[1] in names else "", found[0])
         return USED.sub(lambda one: one[0].replace(one[1], names[one[1]]), tag)
