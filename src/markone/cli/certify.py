@@ -48,7 +48,7 @@ def certify(
 
     `markone certify reviews.csv --target label --seconds 10 --json`
 
-    `markone certify points.csv --target label --plot plane.svg`
+    `markone certify reviews.csv --target label --plot distances.svg`
 
     Parameters
     ----------

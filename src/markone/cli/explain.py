@@ -58,7 +58,7 @@ def explain(
 
     `markone explain reviews.model --row 3 new.csv --html row3.html`
 
-    `markone explain digits.model --plot weights.png`
+    `markone explain reviews.model --plot weights.png`
 
     `markone explain treebank.tagger "The dog barks."`
 

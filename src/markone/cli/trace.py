@@ -33,7 +33,7 @@ def trace(
 
     `markone trace reviews.csv --target label --rule mira --epochs 1 --json`
 
-    `markone trace points.csv --target label --steps 50 --plot steps.gif`
+    `markone trace reviews.csv --target label --plot steps.gif`
 
     Parameters
     ----------

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from markone.data.source import Label
 from markone.errors import DataError
 from markone.model.margins import functional_margins
 from markone.plots.drawing import (
@@ -19,7 +18,6 @@ from markone.plots.drawing import (
     SMALL,
     entitle,
     finished,
-    label_text,
     mark_of,
     name_axes,
     name_text,
@@ -27,7 +25,7 @@ from markone.plots.drawing import (
     tidy,
 )
 from markone.plots.margin_histogram import BINS, draw_spread
-from markone.plots.plane import MOST_DRAWN_AS_SHAPES, SIDE, Points, crossing, frame
+from markone.plots.plane import SIDE, Points, crossing, draw_points, frame
 from markone.theory.margins import Spread, even_edges
 from markone.theory.points import Points as Examples
 from markone.theory.points import open_points
@@ -138,23 +136,6 @@ def in_the_plane(certificate: Certificate, examples: Examples) -> Figure:
     name_axes(axes, *map(name_text, names))
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     return finished(figure, title)
-
-
-def draw_points(axes: Axes, points: Points, numbers: NDArray[np.int64], classes: list[Label]) -> list[Line2D]:
-    handles = []
-    for number, label in enumerate(classes):
-        mark = mark_of(number)
-        handles += axes.plot(
-            *points[numbers == number].T,
-            mark.marker,
-            color=mark.colour,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            markersize=6 if len(numbers) <= 500 else 4,
-            label=label_text(label),
-            rasterized=len(numbers) > MOST_DRAWN_AS_SHAPES,
-        )
-    return handles
 
 
 def draw_plane(axes: Axes, certificate: Certificate, low: Points, high: Points) -> list[Line2D]:

@@ -23,17 +23,16 @@ from markone.plots.drawing import (
     SMALL,
     entitle,
     finished,
-    label_text,
     mark_of,
     name_axes,
     name_text,
     new_figure,
     tidy,
 )
-from markone.plots.plane import TINT, Points, crossing, frame, tint
+from markone.plots.plane import TINT, Points, crossing, draw_points, frame, tint
 from markone.plots.saving import as_image, check_file
 from markone.plots.svg_text import svg
-from markone.reporting.html import page
+from markone.reporting.html import fragment, page
 from markone.storage.atomic import writing
 from markone.theory.trace import Step, Trace
 
@@ -71,7 +70,10 @@ def step(trace: Trace, number: int) -> Figure:
     figure, axes = view.empty()
     before, after = view.lines(trace, which - 1), view.lines(trace, which)
     view.draw_regions(axes, after)
-    handles = [*view.draw_points(axes), *view.draw_line(axes, before, "before", QUIET, (0, (4, 3)))]
+    handles = [
+        *draw_points(axes, view.points, trace.block.labels, trace.classes),
+        *view.draw_line(axes, before, "before", QUIET, (0, (4, 3))),
+    ]
     handles += view.draw_line(axes, after, "after", INK, "-")
     view.draw_rings(axes, trace.steps[which])
     entitle(axes, in_words(trace.steps[which]))
@@ -205,22 +207,6 @@ class View:
         name_axes(axes, *map(name_text, self.names))
         return figure, axes
 
-    def draw_points(self, axes: Axes) -> list[Line2D]:
-        handles = []
-        for number, label in enumerate(self.trace.classes):
-            mark, of_class = mark_of(number), self.points[self.trace.block.labels == number]
-            handles += axes.plot(
-                of_class[:, 0],
-                of_class[:, 1],
-                mark.marker,
-                color=mark.colour,
-                markeredgecolor="white",
-                markeredgewidth=0.5,
-                markersize=6 if len(self.points) <= 500 else 4,
-                label=label_text(label),
-            )
-        return handles
-
     def draw_regions(self, axes: Axes, lines: Points) -> None:
         for number, corners in enumerate(self.regions(lines)):
             if len(corners):
@@ -272,7 +258,7 @@ def as_frame(view: View, trace: Trace, which: int) -> Any:
     figure, axes = view.empty()
     lines = view.lines(trace, which)
     view.draw_regions(axes, lines)
-    handles = view.draw_points(axes)
+    handles = draw_points(axes, view.points, trace.block.labels, trace.classes)
     view.draw_line(axes, lines, "boundary", INK, "-")
     if which >= 0:
         view.draw_rings(axes, trace.steps[which])
@@ -286,7 +272,7 @@ def as_frame(view: View, trace: Trace, which: int) -> Any:
 def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
     """Yield the lines of a page: one plot, and a script that draws the regions, line and ring of the chosen step."""
     figure, axes = view.empty()
-    handles = view.draw_points(axes)
+    handles = draw_points(axes, view.points, trace.block.labels, trace.classes)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     entitle(axes, " ")
     finished(figure, "The run, step by step")
@@ -312,7 +298,7 @@ def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
         )
     colours = [mark_of(number).colour for number in range(len(trace.classes))]
     facts = json.dumps({"frames": frames, "colours": colours, "tint": TINT, "seconds": seconds}, separators=(",", ":"))
-    return page("A run, step by step", "".join(player(picture, facts.replace("<", "\\u003c"), len(frames))))
+    return page("A run, step by step", fragment(player(picture, facts.replace("<", "\\u003c"), len(frames))))
 
 
 def player(picture: str, facts: str, frames: int) -> Iterator[str]:
