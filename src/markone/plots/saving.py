@@ -39,8 +39,10 @@ def save(figures: Figure | Sequence[Figure], path: str | os.PathLike[str], *, ti
 
     Examples
     --------
+    >>> import tempfile
     >>> from markone import plots
-    >>> plots.save(plots.losses_curve(), "losses.svg")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plots.save(plots.losses_curve(), f"{folder}/losses.svg")
     """
     shown = [figures] if isinstance(figures, Figure) else list(figures)
     if not shown:
