@@ -227,6 +227,18 @@ def test_taggers_have_no_picture(run, folder):
     assert said == "--plot draws the weights of classifiers, and this is a tagger; use --html instead"
 
 
+def test_given_weights_are_drawn_and_running_totals_are_not(run, folder):
+    Path("spam.json").write_text('{"spam": {"BIAS": -3, "free": 4, "money": 2}}')
+    run("train", "--start", "spam.json", "--classes", "ham,spam", "--plot", "given.svg")
+    check_picture("given.svg", "evidence for spam", "free", "money", "BIAS")
+    run("train", "reviews.csv", "--target", "label", "--rule", "naive-bayes", "-o", "nb.model", "--quiet")
+    said = run("explain", "nb.model", "a good film", "--running", "--plot", "p.png", status=2)
+    assert said == "--plot draws products and weights, but not running totals; leave out --running"
+    run("train", "reviews.csv", "--target", "label", "--positive", "happy", "-o", "p.model", "--quiet")
+    run("evaluate", "p.model", "test.csv", "--plot", "p.svg")
+    check_picture("p.svg", "finding happy: AUC")
+
+
 def test_without_matplotlib_a_sentence_names_the_extra(folder):
     os.remove("reviews.model")
     program = "import sys; sys.modules['matplotlib'] = None; from markone.cli import main; sys.exit(main())"

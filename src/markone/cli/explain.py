@@ -35,6 +35,7 @@ def explain(
     row: WholeNumber | None = None,
     word: WholeNumber | None = None,
     top: WholeNumber = 20,
+    running: Flag = False,
     html: FileName | None = None,
     plot: Plot = None,
     json: Flag = False,
@@ -60,6 +61,8 @@ def explain(
 
     `markone explain reviews.model --plot weights.png`
 
+    `markone explain naive-bayes.model "not a good film" --running`
+
     `markone explain treebank.tagger "The dog barks."`
 
     `markone explain text.parser "The dog barks." --word 2`
@@ -80,6 +83,9 @@ def explain(
         The number of a word in the sentence, starting with 1.
     top
         The number of features to show.
+    running
+        For naive Bayes and a text: show the words in their order, with their probabilities in each class and the
+        running totals of the logarithms.
     html
         Write an HTML page to this file instead. It marks the words of texts.
     json
@@ -97,7 +103,11 @@ def explain(
     example = example_in(data, row, text, reading)
     check_not_read(html, model, data)
     check_picture(plot, model, data, written=[html])
+    if plot is not None and running:
+        raise SettingsError("plot", "draws products and weights, but not running totals; leave out --running")
     if (kind := kind_of(model)) in ("tagger", "parser"):
+        if running:
+            raise SettingsError("running", "is only for naive Bayes; leave it out")
         if plot is not None:
             raise SettingsError("plot", f"draws the weights of classifiers, and this is a {kind}; use --html instead")
         from markone.cli.explain_sentences import explain_words
@@ -107,7 +117,7 @@ def explain(
         raise SettingsError("word", "is only for taggers and parsers; leave it out")
     else:
         predictor = load(model)
-        found = explain_example(predictor, text, example, given(reading), top=top)
+        found = explain_example(predictor, text, example, given(reading), top=top, running=running)
         save_picture(plot, lambda: of_explanation(found, predictor), f"Explanation of {model}")
     write_page(html, found.html)
     if json:
@@ -135,15 +145,21 @@ def is_text(data: str) -> bool:
 
 
 def explain_example(
-    predictor: Model, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int
+    predictor: Model,
+    text: str | None,
+    example: tuple[str, int] | None,
+    said: dict[str, Any],
+    *,
+    top: int,
+    running: bool,
 ) -> Shown:
     found: Shown
     if text is not None:
-        found = predictor.explain(check_text(text, predictor), top=top)
+        found = predictor.explain(check_text(text, predictor), top=top, running=running)
     elif example is not None:
-        found = next(predictor.explain(one_row(*example, predictor, said), top=top))
+        found = next(predictor.explain(one_row(*example, predictor, said), top=top, running=running))
     else:
-        found = predictor.explain(top=top)
+        found = predictor.explain(top=top, running=running)
     return found
 
 

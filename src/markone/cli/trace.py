@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given
-from markone.cli.shared_options import HeldFiles, Importance, Memory, Plot, Spec, Target, Threads
+from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given, words_in
+from markone.cli.shared_options import Classes, HeldFiles, Importance, Memory, Plot, Positive, Spec, Target, Threads
 
 
 def trace(
     *data: HeldFiles,
     target: Target = None,
+    positive: Positive = None,
+    classes: Classes = None,
     steps: WholeNumber = 20,
     only_mistakes: Flag = False,
     features: Spec = None,
@@ -35,6 +37,8 @@ def trace(
 
     `markone trace reviews.csv --target label --plot steps.gif`
 
+    `markone trace reviews.csv --target label --start weights.json`
+
     Parameters
     ----------
     steps
@@ -55,6 +59,8 @@ def trace(
     steps_shown = run(
         source,
         features=features,
+        positive=positive,
+        classes=None if classes is None else words_in(classes),
         steps=steps,
         only_mistakes=only_mistakes,
         threads=threads,
