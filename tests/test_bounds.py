@@ -507,7 +507,8 @@ def test_the_commands(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPat
     Path("points.csv").write_text("x,y,label\n3,2,1\n-2,2,-1\n-2,-3,1\n")
     how = ["train", "points.csv", "--target", "label", "--rule", "perceptron", "--bounds"]
     assert main(how) == 0
-    assert "mistakes; the theory allows at most" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "Made 1 mistake; the theory allows at most" in text and "Numbers are used as they are." in text
     assert main([*how, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["bounds"]
     model = markone.load("points.model")

@@ -59,6 +59,8 @@ def results(folder: Path) -> Iterator[Any]:
     for separable in (y, (X[:, 0] > 0).astype(int)):
         certificate = markone.certify(X, separable)
         yield from (certificate, certificate.verify(X, separable))
+    yield markone.trace(X, y % 2, epochs=2).invariants()
+    yield markone.learning_curve(X, target=y, rule="mira", epochs=1, repeats=20)
     yield from (markone.trace(X, y, epochs=2), markone.trace(X, y % 2, rule="naive-bayes"))
     write_stories(folder / "some.conllu", 60, 1)
     tagger = Tagger.train(folder / "some.conllu", epochs=2)

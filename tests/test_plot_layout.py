@@ -19,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 import markone
 from markone import plots
 from markone.estimators.regressions import JoinTheDots, LinearLeastSquares, QuadraticLeastSquares
+from markone.experiments.curve import LearningCurve, Size
 from markone.model.evaluation import Evaluation
 from markone.model.history import History, Pass
 
@@ -187,6 +188,11 @@ def comparison() -> Any:
     return markone.compare(X, target=y, folds=3)
 
 
+def learning_curve(rows: list[int]) -> Figure:
+    sizes = tuple(Size(one, 0.9 + 0.001 * i, 0.9, (0.8, 0.95), 0.1) for i, one in enumerate(rows))
+    return plots.learning_curve(LearningCurve(LONG, "accuracy", 1000, "", sizes))
+
+
 def regressions() -> Figure:
     x = np.linspace(0, 4, 8)
     every = {f"{LONG} {i}": one for i, one in enumerate([LinearLeastSquares(), QuadraticLeastSquares(), JoinTheDots()])}
@@ -258,6 +264,10 @@ AWKWARD: dict[str, Callable[[], Figure]] = {
     "accuracies": lambda: plots.accuracies(comparison()),
     "roc": lambda: roc(1),
     "roc of a perfect ranking": lambda: roc(100),
+    "learning curve": lambda: learning_curve([20, 22, 25, 100, 110, 250]),
+    "learning curve of many": lambda: learning_curve([4 * 2**i for i in range(20)]),
+    "learning curve of one size": lambda: learning_curve([1_234_567]),
+    "angles": lambda: plots.angles(markone.trace(*points(2), steps=None)),
     "regressions": regressions,
     "losses": plots.losses_curve,
 }

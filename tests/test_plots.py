@@ -104,6 +104,8 @@ def one_of_each() -> dict[str, Figure]:
         "regressions": plots.regressions([1, 2, 3, 4], [2, 4, 5, 9], [LinearRegression()]),
         "losses_curve": plots.losses_curve(),
         "bounds": plots.bounds(watched()),
+        "learning_curve": plots.learning_curve(markone.learning_curve(X, target=y, sizes=[4, 20])),
+        "angles": plots.angles(markone.trace(*LECTURE)),
         "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
         "certificate": plots.certificate(markone.certify(*LECTURE), *LECTURE),
@@ -842,6 +844,18 @@ def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pyt
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
 
 
+def test_a_learning_curve_by_rows() -> None:
+    X, y = blobs()
+    curve = markone.learning_curve(X, target=y, sizes=[4, 10, 40], repeats=3)
+    [axes] = plots.learning_curve(curve).axes
+    assert drawn(axes, "held-out rows") == [(one.rows, one.held_out) for one in curve]
+    assert drawn(axes, "training rows") == [(one.rows, one.training) for one in curve]
+    assert len(axes.collections) == 1  # the band of the repeats
+    assert title(axes) == "mira, tested on 18 held-out rows" and axes.get_xscale() == "log"
+    with pytest.raises(DataError, match="needs the result of markone.learning_curve, not a int"):
+        plots.learning_curve(5)
+
+
 # ---- theory
 
 
@@ -858,6 +872,26 @@ def test_the_length_of_weights_is_drawn_between_its_bounds() -> None:
     assert plots.svg(plots.bounds(found)) == plots.svg(plots.bounds(model.history)) == plots.svg(plots.bounds(model))
     unknown = plots.bounds(replace(found, found=None)).axes[0]
     assert any(name.startswith("k²γ², γ ≤ ") for name in lines(unknown)) and "allows" not in title(unknown)
+
+
+def test_the_angle_is_drawn_below_its_bound() -> None:
+    run = markone.trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1], epochs=50)
+    found = run.invariants()
+    [axes] = plots.angles(run).axes
+    assert drawn(axes, "angle") == [(one.k, one.angle) for one in found]
+    assert drawn(axes, "at most")[-1] == pytest.approx((len(found), found.largest_angle(len(found))))
+    assert title(axes).startswith("18 mistakes; the cosine is at least")
+    assert plots.svg(plots.angles(found)) == plots.svg(plots.angles(run))
+    [axes] = plots.bounds(found).axes
+    assert drawn(axes, "|w|²") == [(0, 0), *((one.k, one.norm2) for one in found)]
+    exclusive = markone.trace([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    for what, problem in (
+        (exclusive, "no plane is known that separates the rows"),
+        (replace(found, mistakes=()), "the run made no mistake"),
+        (5, "needs a trace or its invariants, not a int"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            plots.angles(what)
 
 
 def test_margins_are_drawn_by_each_weights() -> None:

@@ -13,6 +13,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, LeaveOneOut, cross_val_predict, train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import markone
+from markone.demo.dots import dots
 from markone.errors import DataError
 from markone.estimators.regressions import JoinTheDots, LinearLeastSquares, QuadraticLeastSquares
 
@@ -119,10 +121,33 @@ def test_the_parabola_wins_by_every_method(parabola: tuple[np.ndarray, np.ndarra
     by_test = [mean_squared(y_test - clone(one).fit(train, y_train).predict(test)) for one in EVERY]
     by_folds = [mean_squared(y - cross_val_predict(one, X, y, cv=folds)) for one in EVERY]
     by_left_out = [mean_squared(clone(one).leave_one_out_errors(X, y)) for one in EVERY]
-    for line, parabola_, dots in (by_test, by_folds, by_left_out):
-        assert parabola_ < min(line, dots)
+    for line, parabola_, joined in (by_test, by_folds, by_left_out):
+        assert parabola_ < min(line, joined)
     # On what they have learned from, the dots are best: that is why one validates.
     assert mean_squared(y - JoinTheDots().fit(X, y).predict(X)) == 0
+
+
+def test_both_rankings_of_the_lecture() -> None:
+    """By a test set of 30 % the line is worst, by leave-one-out joining the dots is. The parabola is best by all."""
+    X, y = dots()
+    how: dict[str, dict[str, Any]] = {
+        "test set": {"method": "holdout", "share": 0.3},
+        "leave-one-out": {"method": "loo"},
+        "3-fold": {"method": "kfold", "folds": 3},
+    }
+    errors = {
+        name: [markone.validate(X, target=y, estimator=one, **h).mean for one in EVERY] for name, h in how.items()
+    }
+    assert errors["test set"] == pytest.approx([1.1605, 0.316, 0.76], abs=1e-4)
+    assert errors["leave-one-out"] == pytest.approx([1.535, 0.966, 2.5382], abs=1e-4)
+    assert errors["3-fold"] == pytest.approx([1.4516, 0.8742, 2.2696], abs=1e-4)
+    orders = {name: [type(EVERY[i]).__name__ for i in np.argsort(found)] for name, found in errors.items()}
+    assert orders["test set"] == ["QuadraticLeastSquares", "JoinTheDots", "LinearLeastSquares"]
+    assert orders["leave-one-out"] == orders["3-fold"] == ["QuadraticLeastSquares", "LinearLeastSquares", "JoinTheDots"]
+    test = markone.validate(X, target=y, estimator=EVERY[0], method="holdout", share=0.3).folds[0]
+    assert len(test.rows) == round(0.3 * len(y)) == 4
+    slow = [mean_squared(left_out(one, X, y)) for one in EVERY]
+    assert errors["leave-one-out"] == pytest.approx(slow)
 
 
 def test_dots_need_one_feature() -> None:

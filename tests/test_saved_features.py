@@ -210,6 +210,7 @@ def test_a_map_of_every_part_comes_back() -> None:
         text={"lexicons": {"good": ["fine"]}, "characters": [2, 2], "weight": "idf"},
         image={"patches": 2},
         conjunctions=["make*age", "age*height"],
+        email=True,
         functions=FUNCTIONS,
     )
     values: dict[str, Any] = {"age": [1.0, None], "height": [2.0, 3.5], "member": [True, False], "make": ["a", None]}

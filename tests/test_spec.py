@@ -90,7 +90,7 @@ def test_a_column_has_the_settings_of_its_kind_and_its_own() -> None:
         ({"columns": ["a"]}, r"^columns must be a table"),
         ({"functions": {"f": 3}}, r"^functions must map names to functions"),
         ({"functions": ["shout"]}, r"^functions must be given: .*'shout'"),
-        (3, r"^features must be a Features, a dict or the name of a TOML file"),
+        (3, r"^features must be a Features, a dict, the name of a TOML file or 'email'"),
         ("/no/such.toml", r"^cannot read the spec /no/such.toml"),
     ],
 )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
+    from markone.experiments.curve import LearningCurve, learning_curve
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validating import validate
     from markone.experiments.validation import Validation
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from markone.structured.tagger import Tagger
     from markone.theory.certificate import Certificate
     from markone.theory.certifying import certify
+    from markone.theory.invariants import Invariants
     from markone.theory.margins import Margins, margins
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
@@ -41,6 +43,8 @@ __all__ = [
     "DataError",
     "FeatureMap",
     "Features",
+    "Invariants",
+    "LearningCurve",
     "LimitError",
     "LinearSVM",
     "LogisticRegression",
@@ -63,6 +67,7 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "learning_curve",
     "lecture",
     "load",
     "margins",
@@ -83,6 +88,8 @@ HOMES = {
     "Perceptron": "markone.estimators",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",
+    "LearningCurve": "markone.experiments.curve",
+    "learning_curve": "markone.experiments.curve",
     "Tuning": "markone.experiments.tuning",
     "tune": "markone.experiments.tuning",
     "Validation": "markone.experiments.validation",
@@ -104,6 +111,7 @@ HOMES = {
     "train": "markone.learning.training",
     "Certificate": "markone.theory.certificate",
     "certify": "markone.theory.certifying",
+    "Invariants": "markone.theory.invariants",
     "Source": "markone.data.source",
     "read": "markone.data.read",
     "DataError": "markone.errors",

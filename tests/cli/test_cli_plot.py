@@ -73,6 +73,8 @@ COMMANDS = {
         ["compare", "two.csv", "--target", "kind", "--rules", "mira", "--folds", "2"],
         ["95% interval", "mira"],
     ),
+    "validate by rows": (["validate", "two.csv", "--target", "kind", "--curve"], ["training rows", "held-out rows"]),
+    "theory": (["trace", "two.csv", "--target", "kind", "--theory"], ["kR²", "the cosine is at least"]),
     "certify": (["certify", "two.csv", "--target", "kind"], ["A margin of", "support vectors", "height"]),
     "certify four": (["certify", "four.csv", "--target", "kind"], ["A margin of", "distance from the plane"]),
     "explain": (["explain", "reviews.model"], ["evidence for"]),

@@ -162,6 +162,7 @@ def classifiers() -> Iterator[Classifier]:
                 }
             },
         ),
+        "mails": ("texts", {"email": True}),
         "table": ("cars", {}),
         "conjunctions": ("cars", everything),
         "products": ("cars", {"degree": 2, "categorical": {"min_count": 2}}),
@@ -172,7 +173,9 @@ def classifiers() -> Iterator[Classifier]:
     for name, (data, features) in maps.items():
         for rule in ("mira", "svm", "naive-bayes", "mlp"):
             if rule == "naive-bayes":
-                features = {group: told for group, told in features.items() if group in ("categorical", "conjunctions")}
+                features = {
+                    group: told for group, told in features.items() if group in ("categorical", "conjunctions", "email")
+                }
             settings = {"rule": rule, **({"hidden": (2,)} if rule == "mlp" else {})}
             yield Classifier(f"{rule}-of-{name}", data, features=features, settings=settings)
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import FileName, Flag, Number, Reading
-from markone.cli.shared_options import HeldFiles, Memory, NoProgress, Plot, Spec, Target, Threads
+from markone.cli.shared_options import HeldFiles, Memory, NoProgress, Plot, Scaled, Spec, Target, Threads
 
 if TYPE_CHECKING:
     from markone.theory.certificate import Certificate
@@ -26,6 +26,7 @@ def certify(
     tol: Number = 0.01,
     seconds: Number = 60.0,
     features: Spec = None,
+    scaled: Scaled = False,
     save: FileName | None = None,
     plot: Plot = None,
     threads: Threads = None,
@@ -38,7 +39,7 @@ def certify(
 
     If a plane separates them, the report gives a lower and an upper bound of the best margin, and the largest number of
     mistakes that a perceptron can make. If no plane does, a few examples prove it, and the report says how many rows
-    prevent the separation. The features are the same as in `markone train`.
+    prevent the separation. The features are those of `markone train`, but numbers are used as they are.
 
     For example:
 
@@ -79,6 +80,7 @@ def certify(
         source,
         features=features,
         bias=not no_bias,
+        scaled=scaled,
         tol=tol,
         seconds=seconds,
         threads=threads,
@@ -131,18 +133,21 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
 
 def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
     """Yield advice on what to do next, with a command."""
+    from markone.features.map import SCALES
     from markone.theory.advice import few_are_wrong, what_to_do
 
     yield ""
     bias = {} if certificate.bias else {"bias": False}
+    raw = {"scaled": False} if (certificate.numbers or "").startswith(SCALES["none"]) else {}
     if certificate.separable:
         bound = certificate.mistake_bound
         passes = MOST_PASSES if bound is None else int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
         yield "With enough passes, a perceptron classifies all these rows correctly:"
-        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, **bias)}"
+        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, **bias, **raw)}"
     elif certificate.separable is False:
         what = what_to_do(certificate)
         yield f"{what[0].upper()}{what[1:]}"
-        yield f"  {command(rule='mira', **bias) if few_are_wrong(certificate) else command(rule='mlp')}"
+        linear = command(rule="mira", **bias, **(raw if bias else {}))  # centring would move planes through the origin
+        yield f"  {linear if few_are_wrong(certificate) else command(rule='mlp')}"
     else:
         yield "The classes may or may not be separable. Allow more time with --seconds."

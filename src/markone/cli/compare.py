@@ -34,6 +34,7 @@ def compare(
     repeats: Repeats = 1,
     share: Share = 0.3,
     tune: Flag = False,
+    no_bias: Flag = False,
     seed: WholeNumber = 0,
     features: Spec = None,
     importance: Importance = None,
@@ -69,6 +70,8 @@ def compare(
         Also test the most frequent class, 1-nearest-neighbour and a decision tree. The default is yes.
     tune
         Choose the settings of each rule in each fold, on held-out training rows.
+    no_bias
+        Train linear rules without a bias, so that their planes go through the origin.
     seed
         The seed of all random choices.
     html
@@ -95,6 +98,7 @@ def compare(
         repeats=repeats,
         share=share,
         tune=tune,
+        bias=not no_bias,
         seed=seed,
         features=features,
         threads=threads,

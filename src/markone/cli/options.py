@@ -75,7 +75,10 @@ def pairs_in(texts: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
-def sizes_in(text: str) -> list[int]:
+SIZES = {"hidden": "the sizes of one or two layers, such as 64,32", "sizes": "numbers of rows, such as 100,200"}
+
+
+def sizes_in(text: str, name: str = "hidden") -> list[int]:
     """
     >>> sizes_in("64,32")
     [64, 32]
@@ -83,7 +86,7 @@ def sizes_in(text: str) -> list[int]:
     try:
         return [int(word) for word in words_in(text)]
     except ValueError:
-        raise SettingsError("hidden", f"must be the sizes of one or two layers, such as 64,32, not {text!r}") from None
+        raise SettingsError(name, f"must be {SIZES[name]}, not {text!r}") from None
 
 
 def priors_in(text: str) -> str | dict[str, float]:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
     from markone.data.source import Source
     from markone.experiments.comparing import Comparison
+    from markone.experiments.curve import LearningCurve
     from markone.experiments.statistics import Calibration
     from markone.experiments.validation import Validation
     from markone.model.evaluation import Evaluation
     from markone.model.model import Model
     from markone.theory.certificate import Certificate
+    from markone.theory.invariants import Invariants
     from markone.theory.trace import Trace
 
 TOP_IN_TRAINING = 10
@@ -142,6 +144,21 @@ def of_validation(validation: Validation) -> Iterator[Figure]:
     if len(validation.curve()) > 1:
         yield plots.curves(validation)
     yield plots.confusion(validation)
+
+
+def of_learning_curve(curve: LearningCurve) -> Iterator[Figure]:
+    from markone import plots
+
+    yield plots.learning_curve(curve)
+
+
+def of_invariants(found: Invariants) -> Iterator[Figure]:
+    """Yield the length of the weights between its bounds and, if a plane is known that separates, the angle to it."""
+    from markone import plots
+
+    yield plots.bounds(found)
+    if found.margin is not None:
+        yield plots.angles(found)
 
 
 def save_trace(path: str | None, trace: Trace, title: str) -> None:

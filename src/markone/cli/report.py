@@ -141,6 +141,7 @@ class Report:
             "classes": model.classes,
             "positive": model.positive,
             "features": model.features.width,
+            "numbers": model.features.numbers_in_words(),
             "rule": model.settings.rule,
             "passes": [asdict(one) for one in history],
             "stopped": history.stopped,
@@ -241,7 +242,9 @@ class Report:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."
             yield from self.optimum()
             if history.bounds is not None:
-                yield from (f"  {line}" for one in history.bounds.sentences() for line in wrap(one, SCREEN - 2))
+                numbers = self.model.features.numbers_in_words()
+                sentences = [*history.bounds.sentences(), *([] if numbers is None else [f"Numbers are {numbers}."])]
+                yield from (f"  {line}" for one in sentences for line in wrap(one, SCREEN - 2))
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")

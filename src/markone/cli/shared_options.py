@@ -37,7 +37,20 @@ Importance = Annotated[
     str | None,
     Parameter(help="A column with the weight of each example in training. In tests, all examples count the same."),
 ]
-Spec = Annotated[FileName | None, Parameter(help="A TOML file that says which features to make from which columns.")]
+Spec = Annotated[
+    FileName | None,
+    Parameter(
+        help="A TOML file that says which features to make from which columns; or `email`, for mails in columns such "
+        "as sender, to, subject and body."
+    ),
+]
+Scaled = Annotated[
+    Flag,
+    Parameter(
+        help="Scale numeric columns as `markone train` does. By default, numbers are used as they are, unless "
+        "--features says how to scale them."
+    ),
+]
 Test = Annotated[
     FileName | None,
     Parameter(help="A labelled test file in the same format. It is used only once, to evaluate the final model."),

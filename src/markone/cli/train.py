@@ -50,6 +50,7 @@ def train(
     resume: Resume = False,
     final: Flag = False,
     bounds: Flag = False,
+    scaled: Annotated[bool | None, Parameter(show_default=False)] = None,
     importance: Importance = None,
     threads: Threads = None,
     memory: str | None = None,
@@ -92,7 +93,11 @@ def train(
     final
         Save a smaller file, without the data that only --resume needs and without features whose weights are 0.
     bounds
-        Also report the bounds on the number of mistakes. Needs --rule perceptron with its default settings.
+        Also report the bounds on the number of mistakes. Needs --rule perceptron with its default settings. Numeric
+        columns are then used as they are, without scaling.
+    scaled
+        Scale numeric columns, or use numbers as they are, if --features does not say it. The default is to scale them,
+        but not with --bounds.
     memory
         How much memory the rows may use, such as "2 GB"; by default half of the memory. Rows that do not fit are stored
         in a temporary file, and the model is the same.
@@ -123,13 +128,15 @@ def train(
     base = model_to_start_from(from_model, tune=tune, resume=resume, start=start)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
-    tuning = tuned(source, spec, {**chosen, **resources}, quiet=quiet) if tune else None
+    usual = not bounds if scaled is None else scaled
+    tuning = tuned(source, spec, {**chosen, **resources, "scaled": usual}, quiet=quiet) if tune else None
     if tuning is not None:
         chosen, spec = tuning.settings, tuning.features
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
-        return learn(source, features=spec, from_model=base, bounds=bounds, **{**kept, **resources, **order, **chosen})
+        more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, **kept, **resources, **order, **chosen}
+        return learn(source, features=spec, from_model=base, **more)
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from markone.cli.options import Reading, Validating, given
+from typing import Any
+
+from markone.cli.options import Flag, Reading, Validating, given, sizes_in
 from markone.cli.shared_options import (
     Folds,
     HeldFiles,
@@ -18,6 +20,7 @@ from markone.cli.shared_options import (
     Target,
     Threads,
 )
+from markone.errors import SettingsError
 
 
 def validate(
@@ -27,6 +30,8 @@ def validate(
     folds: Folds = 10,
     repeats: Repeats = 1,
     share: Share = 0.3,
+    curve: Flag = False,
+    sizes: str | None = None,
     features: Spec = None,
     importance: Importance = None,
     threads: Threads = None,
@@ -50,26 +55,45 @@ def validate(
     `markone validate reviews.csv --target label --rule logistic --method holdout --share 0.3`
 
     `markone validate reviews.csv --target label --method loo --json`
+
+    `markone validate reviews.csv --target label --curve --sizes 20,40`
+
+    Parameters
+    ----------
+    curve
+        Show instead a learning curve: the accuracy by the number of training rows. The same rows are held out for all
+        of them, which are those of --method holdout with --share and --repeats.
+    sizes
+        The numbers of training rows for --curve, such as 100,200,400. By default, all rows that are not held out, half
+        of them, and so on.
     """
-    from markone.cli.pictures import check_picture, of_validation, save_picture
+    from markone.cli.pictures import check_picture, of_learning_curve, of_validation, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
+    from markone.experiments.curve import learning_curve
     from markone.experiments.validating import validate as test
 
     check_picture(plot, *data, features)
+    if curve and method == "loo":
+        raise SettingsError("curve", "holds out a share of the rows, so --method loo is not possible; leave out one")
+    if sizes is not None and not curve:
+        raise SettingsError("sizes", "are the numbers of rows of a learning curve; set --curve, too")
     source = open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
-    validation = test(
-        source,
-        method=method,
-        folds=folds,
-        repeats=repeats,
-        share=share,
-        features=features,
-        threads=threads,
-        memory=memory,
-        progress=is_watched(quiet=quiet),
+    how: dict[str, Any] = {
+        "repeats": repeats,
+        "share": share,
+        "features": features,
+        "threads": threads,
+        "memory": memory,
+        "progress": is_watched(quiet=quiet),
         **given(learning),
-    )
+    }
+    if curve:
+        by_rows = learning_curve(source, sizes=None if sizes is None else sizes_in(sizes, "sizes"), **how)
+        save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
+        show(by_rows, source, json=json)
+        return
+    validation = test(source, method=method, folds=folds, **how)
     save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

@@ -1,1 +1,1 @@
-"""Generates the data of `markone demo`: hotel reviews, and sentences with their trees."""
+"""The data of `markone demo`: hotel reviews, sentences with their trees, and dots for three regressions."""

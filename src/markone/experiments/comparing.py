@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
+from markone.checks import check_named, switch
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contenders import ByRule, Way, by_rule
@@ -30,9 +31,10 @@ from markone.experiments.verdict import p_in_words, pair_test, verdict_of
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
-from markone.model.rules import COMPARED
+from markone.model.rules import COMPARED, owners_of
 from markone.reporting.grids import Grid
 from markone.theory.advice import advice, certificate_of
+from markone.theory.certificate import Certificate
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,6 +235,7 @@ def compare(
     repeats: int = 1,
     share: float = 0.3,
     tune: bool = False,
+    bias: bool = True,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
     threads: int | None = None,
@@ -259,6 +262,8 @@ def compare(
         How to split the rows, as for `validate`.
     tune
         Choose the settings of each rule in each fold, on held-out training rows. The test rows are not used for this.
+    bias
+        Whether linear rules have a bias. Without it, their planes go through the origin, also in the advice.
     features, functions, threads, memory, progress, seed
         As for `validate`.
 
@@ -272,15 +277,23 @@ def compare(
     """
     begun = time.perf_counter()
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
-    ways: list[Way] = [by_rule(name, COMPARED[name], seed, features, functions) for name in names_of(rules)]
+    compared = {name: settings_of_rule(name, bias) for name in names_of(rules)}
+    ways: list[Way] = [by_rule(name, given, seed, features, functions) for name, given in compared.items()]
     if contrasts:
         ways += all_contrasts(Features.of(features, functions), seed)
     sample = open_sample(source, target, threads, memory)
-    contest = Contest(sample, plan, ways, Tuner(features, functions, seed) if tune else None)
+    contest = Contest(sample, plan, ways, Tuner(features, functions, seed, compared) if tune else None)
     contest.hold(progress)
-    certificate = certificate_of(sample, FeatureMap(Features.of(features, functions), sample.held.columns), bias=True)
-    found = contest.comparison(time.perf_counter() - begun, certificate.separable)
+    certificate = certificate_of(sample, FeatureMap(Features.of(features, functions), sample.held.columns), bias=bias)
+    found = contest.comparison(time.perf_counter() - begun, compared, certificate)
     return replace(found, theory=advice(certificate), tuned=tune)
+
+
+def settings_of_rule(name: str, bias: bool) -> dict[str, Any]:
+    """Return the settings of a compared rule. A rule that is not linear has no bias that could be left out."""
+    check_named("bias", switch, bias)
+    given = COMPARED[name]
+    return given if bias or given["rule"] not in owners_of("bias") else {**given, "bias": False}
 
 
 def names_of(rules: Iterable[str] | None) -> list[str]:
@@ -363,9 +376,11 @@ class Contest:
             except ValueError as error:
                 self.failures[way.name] = str(error)
 
-    def comparison(self, seconds: float, separable: bool | None = None) -> Comparison:
+    def comparison(
+        self, seconds: float, compared: Mapping[str, dict[str, Any]], certificate: Certificate
+    ) -> Comparison:
         contenders = [
-            contender_of(name, self.rule_of(name), self.validations[name])
+            contender_of(name, self.rule_of(name), self.validations[name], compared.get(name, {}))
             for name in self.order
             if name in self.validations
         ]
@@ -379,7 +394,7 @@ class Contest:
             design=self.plan.in_words(),
             contenders=contenders,
             tests=[pair_test(better, worse) for better, worse in pairwise(contenders)],
-            verdict=verdict_of(contenders, separable),
+            verdict=verdict_of(contenders, certificate.separable, certificate.plane_in_words),
             failures=[Failure(name, self.failures[name]) for name in self.order if name in self.failures],
             seconds=seconds,
             feature_seconds=self.feature_seconds,
@@ -390,7 +405,9 @@ class Contest:
         return next(way.rule for way in self.ways if way.name == name)
 
 
-def contender_of(name: str, rule: str | None, validation: Validation) -> Contender:
+def contender_of(
+    name: str, rule: str | None, validation: Validation, settings: Mapping[str, Any] | None = None
+) -> Contender:
     truth, probabilities = validation.truth, validation.probabilities
     return Contender(
         name=name,
@@ -402,7 +419,7 @@ def contender_of(name: str, rule: str | None, validation: Validation) -> Contend
         has_probabilities=probabilities is not None,
         calibration=validation.calibration,
         log_loss=None if probabilities is None else log_loss(truth, probabilities),
-        settings=dict(COMPARED[name]) if rule is not None else {},
+        settings=dict(settings or {}),
     )
 
 
@@ -413,6 +430,7 @@ def key_of(spec: Features, sample: Sample) -> str:
         [(column.name, spec.for_column(column).as_dict(full=True)) for column in columns],
         spec.conjunctions,
         spec.degree,
+        spec.email,
         FeatureMap(spec, columns).unit,
         [(name, id(function)) for name, function in spec.functions.items()],
     ]
@@ -426,7 +444,9 @@ class Tuner:
     features: Any
     functions: Mapping[str, Function] | None
     seed: int
+    compared: Mapping[str, dict[str, Any]]
+    """The settings of each rule that are not tuned."""
 
     def tuned(self, way: ByRule, sample: Sample, split: Split) -> ByRule:
-        found = tuned(sample.part(split.learned), COMPARED[way.name], self.features, self.functions, self.seed)
+        found = tuned(sample.part(split.learned), self.compared[way.name], self.features, self.functions, self.seed)
         return replace(by_rule(way.name, found.settings, self.seed, found.features, None), chosen=found.settings)

@@ -63,14 +63,19 @@ class FoldRows:
 
 def divided(sample: Sample, split: Split, spec: Features) -> FoldRows:
     """Return the rows of a split, with features that are made from the training rows only."""
+    return rows_of(sample, split.learned, split.tested, spec)
+
+
+def rows_of(sample: Sample, learned: NDArray[np.int64], tested: NDArray[np.int64], spec: Features) -> FoldRows:
+    """Return training rows and test rows, with features that are made from the training rows only."""
     features = FeatureMap(spec, sample.held.columns)
-    learned, importance = sample.fitted(features, split.learned)
+    matrix, importance = sample.fitted(features, learned)
     return FoldRows(
         features=features,
         classes=sample.classes,
-        learned=learned,
-        truth=sample.truth[split.learned],
+        learned=matrix,
+        truth=sample.truth[learned],
         importance=importance,
-        tested=sample.transformed(features, split.tested),
-        tested_truth=sample.truth[split.tested],
+        tested=sample.transformed(features, tested),
+        tested_truth=sample.truth[tested],
     )

@@ -18,6 +18,7 @@ from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.documents import Documents
+from markone.features.emails import Emails
 from markone.features.images import Pixels
 from markone.features.map import FeatureMap
 from markone.features.ngrams import Ngrams
@@ -161,6 +162,8 @@ def what_part_learns(part: Part, unit: bool) -> str | None:
         return (
             None if part.dense or not unit else "the scaling of rows to length 1 depends on the features of other rows"
         )
+    if isinstance(part, Emails):
+        return "whether a sender is known, or a mail was sent before, depends on the rows" if part.known else None
     if isinstance(part, Ngrams):
         if part.settings.hash_bits is None:
             return "the choice of words depends on the rows (unless text.hash_bits is set)"

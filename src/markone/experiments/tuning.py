@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
+from markone.checks import check_named, switch
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
 from markone.experiments.folds import FoldRows, divided
@@ -181,6 +182,7 @@ def tune(
     rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
+    scaled: bool = True,
     threads: int | None = None,
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
@@ -209,6 +211,8 @@ def tune(
         The spec of the features, as for `train`. If it is given, it is not tuned.
     functions, threads, memory, seed
         As for `validate`.
+    scaled
+        Whether numeric columns are scaled, if `features` does not say it.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is called for each trial.
     settings
@@ -224,9 +228,10 @@ def tune(
     """
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
+    check_named("scaled", switch, scaled)
     settings_for(given, seed)  # before anything is read
     sample = open_sample(source, target, threads, memory)
-    return tuned(sample, given, features, functions, seed, progress)
+    return tuned(sample, given, features, functions, seed, progress, scaled=scaled)
 
 
 def check_given(given: Choice) -> None:
@@ -242,9 +247,11 @@ def tuned(
     functions: Mapping[str, Function] | None,
     seed: int,
     progress: StepProgress | bool | None = None,
+    *,
+    scaled: bool = True,
 ) -> Tuning:
     """Return the best settings for the rows of a sample."""
-    return TuningSearch(sample, given, features, functions, seed).run(progress)
+    return TuningSearch(sample, given, features, functions, seed, scaled).run(progress)
 
 
 @dataclass(frozen=True)
@@ -268,14 +275,20 @@ class TuningSearch:
     """Rounds of trials, each with fewer candidates, more rows and more passes."""
 
     def __init__(
-        self, sample: Sample, given: Choice, features: Any, functions: Mapping[str, Function] | None, seed: int
+        self,
+        sample: Sample,
+        given: Choice,
+        features: Any,
+        functions: Mapping[str, Function] | None,
+        seed: int,
+        scaled: bool = True,
     ) -> None:
         self.sample, self.given, self.seed = sample, given, seed
         self.usual = usual = settings_for(given, seed)
         self.rule: Rule = usual.rule
         self.tunes_passes = "epochs" not in given and usual.traits.tunes_passes
         self.passes = usual.spelled_out().epochs * (MORE_PASSES if self.tunes_passes else 1)
-        self.candidates = list(self.all_candidates(features, functions))
+        self.candidates = list(self.all_candidates(features, functions, scaled))
         self.trials: list[Trial] = []
         self._rows: dict[str, FoldRows] = {}
         self._before: tuple[tuple[str, int], Learner] | None = None
@@ -298,9 +311,11 @@ class TuningSearch:
         """The random order in which training rows are added in the rounds."""
         return np.random.default_rng([self.seed, 2]).permutation(len(self.split.learned))
 
-    def all_candidates(self, features: Any, functions: Mapping[str, Function] | None) -> Iterator[Candidate]:
+    def all_candidates(
+        self, features: Any, functions: Mapping[str, Function] | None, scaled: bool
+    ) -> Iterator[Candidate]:
         varied = features is None and any(column.kind == "text" for column in self.sample.held.columns)
-        usual = spec_of(features, functions, None, countable=self.usual.traits.counts)
+        usual = spec_of(features, functions, None, countable=self.usual.traits.counts, scaled=scaled)
         specs: list[tuple[list[int] | None, Features]] = [(None, usual)]
         if varied:
             lengths = sorted(WORDS, key=lambda words: tuple(words) != usual.text.words)

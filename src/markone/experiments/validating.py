@@ -88,14 +88,24 @@ def validate(
     """
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
-    if estimator is not None:
-        check_estimator(estimator, given)
-        way: Way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))
-    else:
-        way = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)
-    regression = estimator is not None and is_regressor(estimator)
-    sample = (open_regression if regression else open_sample)(source, target, threads, memory)
-    return validated(sample, plan, way, progress)
+    way, regression = way_of(estimator, given, seed, features, functions)
+    return validated(open_for(regression, source, target, threads, memory), plan, way, progress)
+
+
+def way_of(
+    estimator: Any, given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None
+) -> tuple[Way, bool]:
+    """Return the way to learn by an estimator or by a rule, and whether it is a regression."""
+    if estimator is None:
+        return by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions), False
+    check_estimator(estimator, given)
+    way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))
+    return way, is_regressor(estimator)
+
+
+def open_for(regression: bool, source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
+    """Read a sample for regression or for classification."""
+    return (open_regression if regression else open_sample)(source, target, threads, memory)
 
 
 def check_estimator(estimator: Any, given: Mapping[str, Any]) -> None:

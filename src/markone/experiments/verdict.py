@@ -19,10 +19,10 @@ LITTLE_WORSE = 0.02
 EQUALS_NAMED = 3
 
 
-def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -> str:
+def verdict_of(contenders: Sequence[Contender], separable: bool | None = None, plane: str = "plane") -> str:
     """Return which rule to use, the advantages of others, and facts about the data. The best contender comes first.
 
-    `separable` says whether a plane separates all rows, if that is known.
+    `separable` says whether a plane separates all rows, if that is known. `plane` is the kind of planes in words.
     """
     rules = [contender for contender in contenders if contender.rule is not None]
     others = [contender for contender in contenders if contender.rule is None]
@@ -35,7 +35,7 @@ def verdict_of(contenders: Sequence[Contender], separable: bool | None = None) -
             *about_speed(rules),
             *about_contrasts(rules, others),
             *about_layers(rules),
-            *about_separability(rules, separable),
+            *about_separability(rules, separable, plane),
             *about_over_training(rules),
         ]
     )
@@ -164,7 +164,7 @@ def about_layers(rules: Sequence[Contender]) -> Iterator[str]:
             )
 
 
-def about_separability(rules: Sequence[Contender], separable: bool | None) -> Iterator[str]:
+def about_separability(rules: Sequence[Contender], separable: bool | None, plane: str) -> Iterator[str]:
     """Yield what the training mistakes of a perceptron show, unless the theory has already shown the opposite."""
     plain = next((contender for contender in rules if traits_of(contender).has_mistake_bound), None)
     if plain is None:
@@ -175,17 +175,20 @@ def about_separability(rules: Sequence[Contender], separable: bool | None) -> It
     separated = sum(history.stopped == "converged" for history in histories)
     if separated:
         folds = "every fold" if separated == len(histories) else f"{separated} of {len(histories)} folds"
-        # The rows of a fold may be separable where all rows together are not.
-        yield f"In {folds} the perceptron learned the training rows without a mistake, so a plane separates these rows."
+        not_all = ", though not all rows together" if separable is False else ""
+        yield (
+            f"In {folds} the perceptron learned the training rows without a mistake, so a {plane} separates these "
+            f"rows{not_all}."
+        )
         return
     shares = [
         (history[len(history) - 1].mistakes or 0) / fold.learned
         for fold, history in zip(plain.validation.folds, histories, strict=True)
     ]
     why = {
-        True: "a plane separates them, but finding one takes more passes.",
-        False: "no plane separates all rows together.",
-        None: "either no plane separates them, or finding one takes more passes.",
+        True: f"a {plane} separates them, but finding one takes more passes.",
+        False: f"no {plane} separates all rows together.",
+        None: f"either no {plane} separates them, or finding one takes more passes.",
     }[separable]
     share = f"{np.mean(shares):.1%}"
     yield f"In its last pass, the perceptron still made mistakes on {share} of the training rows: {why}"

@@ -18,6 +18,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
+from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
 from markone.features.event_kinds import joined as joined_groups
 from markone.features.examples import batches_of, is_one
@@ -33,6 +34,12 @@ from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
 
 BIAS = "BIAS"
+SCALES = {
+    "none": "used as they are",
+    "standard": "scaled to mean 0 and standard deviation 1",
+    "max-abs": "divided by the largest absolute value",
+}
+"""What happens to numbers, in words."""
 
 
 class FeatureMap(Brief, Part):
@@ -240,6 +247,34 @@ class FeatureMap(Brief, Part):
                 found.append({self.name(i): value for i, value in zip(numbers, values, strict=True) if value != 0})
         return found[0] if is_one(examples, self.columns) else found
 
+    def scales(self) -> dict[str, list[str]]:
+        """The names of the numeric columns, by the scaling of their numbers."""
+        found: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.kind == "numeric":
+                found.setdefault(self.spec.for_column(column).scale, []).append(column.name)
+        return found
+
+    def numbers_in_words(self) -> str | None:
+        """What happens to numbers, as the end of a sentence that begins with "Numbers are"; None if there are none."""
+        scales = self.scales()
+        if not scales:
+            return None
+        most = max(scales, key=lambda scale: len(scales[scale]))
+        others = "; ".join(f"{', '.join(names)}: {SCALES[one]}" for one, names in scales.items() if one != most)
+        then = ", before rows are scaled to length 1" if self.unit else ""
+        return f"{SCALES[most]}{f' ({others})' if others else ''}{then}"
+
+    def check_scaled(self, scaled: bool) -> None:
+        """Check that numbers are scaled, or are not, as a user wants."""
+        scales = self.scales()
+        if not scales:
+            raise SettingsError("scaled", "is about numeric columns, but there are none; leave it out")
+        if scaled and [*scales] == ["none"]:
+            raise SettingsError("scaled", "is of no use, because the rule or the features say otherwise; leave it out")
+        if not scaled and "none" not in scales:
+            raise SettingsError("scaled", "is of no use, because the features scale all numbers; leave it out")
+
     def report(self) -> list[str]:
         """Remarks about the features, as sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
@@ -279,6 +314,8 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
             parts += image_parts(column, how, prefix)
         elif column.kind == "rows":
             parts.append(Given(column, how))
+    if spec.email:
+        parts.append(Emails(columns))
     if spec.functions:
         parts.append(Functions(spec.functions, columns))
     return parts
@@ -325,6 +362,8 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
             f"of {spec.degree} makes products of numeric columns, but there are none; name the columns, for instance "
             "{'x1': ..., 'x2': ...}",
         )
+    if spec.email:
+        check_columns(columns)
     names = [column.name for column in columns]
     for text in (column.name for column in columns if column.kind == "text"):
         for name in names:

@@ -211,6 +211,10 @@ COUNTABLE: dict[str, Any] = {
     "image": {"pixels": "on-off", "patches": []},
 }
 """The defaults for rules that count: counts of words, numbers without scaling, binary pixels."""
+UNSCALED: dict[str, Any] = {"numeric": {"scale": "none"}}
+"""The defaults for the theory, whose margins and bounds are about the numbers as they are."""
+BUILT_IN: dict[Any, dict[str, Any]] = {"email": {"email": True}}
+"""Specs that can be used by name."""
 
 
 # ---- the spec
@@ -286,21 +290,29 @@ class Features(Brief):
     """The maximum number of factors in products of numeric columns: 1 for none, 2 or 3."""
     unit: bool | None = checked(None, or_empty(switch))
     """Whether rows are scaled to length 1; None is yes if there are words among the features, else no."""
+    email: bool = checked(False, switch)
+    """More features of e-mails whose parts are in columns with the usual names, such as sender, subject and body."""
     functions: dict[str, Function] = checked(dict, check_functions)
     """Python functions, by name. Each is called with an example, and returns a feature or a dict of features."""
 
-    KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "functions")
+    KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "email", "functions")
 
     def __post_init__(self) -> None:
         check_fields(self)
 
     @classmethod
     def of(
-        cls, spec: Any = None, functions: Mapping[str, Function] | None = None, *, countable: bool = False
+        cls,
+        spec: Any = None,
+        functions: Mapping[str, Function] | None = None,
+        *,
+        countable: bool = False,
+        scaled: bool = True,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
-        Other settings have their defaults or, if `countable` is set, the defaults for rules that count.
+        Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
+        is set, numbers are not scaled by default. A `Features` has no defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -308,9 +320,11 @@ class Features(Brief):
         if spec is None:
             spec = {}
         if isinstance(spec, str | PathLike):
-            spec = read_toml(Path(spec))
+            spec = BUILT_IN[spec] if spec in [*BUILT_IN] else read_toml(Path(spec))
         if not isinstance(spec, Mapping):
-            raise SettingsError("features", f"must be a Features, a dict or the name of a TOML file, not {spec!r}")
+            raise SettingsError(
+                "features", f"must be a Features, a dict, the name of a TOML file or 'email', not {spec!r}"
+            )
         for key in spec:
             if key not in cls.KEYS:
                 raise SettingsError(
@@ -326,8 +340,8 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        if countable:
-            spec = with_counts(spec)
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED)):
+            spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 
     def for_column(self, column: Column) -> Any:
@@ -356,6 +370,8 @@ class Features(Brief):
             spec["degree"] = self.degree
         if self.unit is not None:
             spec["unit"] = self.unit
+        if self.email:
+            spec["email"] = True
         if self.functions:
             spec["functions"] = list(self.functions)
         for name in GROUPS:
@@ -370,14 +386,14 @@ class Features(Brief):
         return as_toml(self.as_dict())
 
 
-def with_counts(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec with the defaults for rules that count, except for settings that it sets."""
+def with_defaults(spec: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec with other defaults, except for settings that it sets."""
     made = dict(spec)
-    for name, usual in COUNTABLE.items():
-        if not isinstance(usual, Mapping):
-            made.setdefault(name, usual)
+    for name, default in usual.items():
+        if not isinstance(default, Mapping):
+            made.setdefault(name, default)
         elif isinstance(made.get(name, {}), Mapping):
-            made[name] = {**usual, **made.get(name, {})}
+            made[name] = {**default, **made.get(name, {})}
     return made
 
 
@@ -399,7 +415,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(f"cannot read the spec {path}: {error.strerror}") from None
+        known = f"; {', '.join(BUILT_IN)} is built in.{did_you_mean(str(path), BUILT_IN)}" if path.suffix == "" else ""
+        raise DataError(f"cannot read the spec {path}: {error.strerror}{known}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"the spec {path} is not TOML: {error}") from None
 

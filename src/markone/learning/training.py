@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from markone.checks import as_kept
+from markone.checks import as_kept, check_named, switch
 from markone.data.blocks import Block
 from markone.data.class_order import ClassOrder
 from markone.data.read import read
@@ -64,6 +64,7 @@ def train(
     callback: Callback | None = None,
     progress: Progress | bool | None = None,
     bounds: bool | float = False,
+    scaled: bool | None = None,
     **settings: Unpack[TrainSettings],
 ) -> Model:
     """Train a model on a source, or on anything that `markone.read` opens.
@@ -79,8 +80,8 @@ def train(
         which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
         default.
     features
-        The specification of the features: a `Features`, a dict or the name of a TOML file. By default every column
-        is used, in a way that depends on its kind.
+        The specification of the features: a `Features`, a dict, the name of a TOML file, or "email" for mails. By
+        default every column is used, in a way that depends on its kind.
     functions
         Python functions that compute more features, by name.
     positive
@@ -117,7 +118,9 @@ def train(
     bounds
         True to compute the mistake bound of the perceptron, as `model.history.bounds`: how many mistakes the theory
         allows, and the largest possible margin. It can also be the margin of a plane that you know. This needs the rule
-        `perceptron` with its default settings.
+        `perceptron` with its default settings. Numeric columns are then used as they are, without scaling.
+    scaled
+        Whether numeric columns are scaled, if `features` does not say it. By default they are, but not with `bounds`.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -145,7 +148,10 @@ def train(
     checked = settings_of(given, earlier)
     watched = wanted(bounds) or (kept is not None and kept.history.bounds is not None)
     check_start(checked, base, weights, watched)
-    spec = spec_of(features, functions, kept or base, countable=checked.traits.counts)
+    usual = not watched if scaled is None else check_named("scaled", switch, scaled)
+    if features is None and scaled is not None:
+        features = {}
+    spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual)
     source = opened(source, target, threads)
     holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
@@ -155,7 +161,7 @@ def train(
         elif base is not None:
             begun = learn_on(base, filling, store, checked)
         else:
-            begun = begin(spec, filling, store, checked, order)
+            begun = begin(spec, filling, store, checked, order, scaled)
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
         training = ClassifierTraining(source, begun, store, digest_of_start(weights, kept))
@@ -273,9 +279,18 @@ class Start:
     learner: Learner
 
 
-def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings, order: ClassOrder) -> Start:
-    """Start a new training with the features of the source."""
+def begin(
+    spec: Features,
+    filling: Filling,
+    store: RowStore,
+    settings: Settings,
+    order: ClassOrder,
+    scaled: bool | None = None,
+) -> Start:
+    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known."""
     features = FeatureMap(spec, filling.source.columns)
+    if scaled is not None:
+        features.check_scaled(scaled)
     drafts = filling.learn_features(features)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
@@ -408,13 +423,18 @@ def check_patience(settings: Settings) -> None:
 
 
 def spec_of(
-    features: Any, functions: Mapping[str, Function] | None, base: Model | None, *, countable: bool
+    features: Any,
+    functions: Mapping[str, Function] | None,
+    base: Model | None,
+    *,
+    countable: bool,
+    scaled: bool = True,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable)
+        return Features.of(features, functions, countable=countable, scaled=scaled)
     if features is None:
         return base.features.spec
-    given = Features.of(features, functions, countable=countable).settled(base.features.columns)
+    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(base.features.columns)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")
     return base.features.spec

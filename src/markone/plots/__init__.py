@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from markone.plots.confusion_matrix import confusion
     from markone.plots.explanations import measurements, odds, products
     from markone.plots.feature_weights import weight_images, weights
-    from markone.plots.invariants import bounds
+    from markone.plots.invariants import angles, bounds
     from markone.plots.lectures import losses_curve, regressions
     from markone.plots.margin_histogram import margins
     from markone.plots.plane import boundary
     from markone.plots.probabilities import calibration, roc
+    from markone.plots.row_curve import learning_curve
     from markone.plots.saving import save
     from markone.plots.separation import certificate
     from markone.plots.steps import animation, step
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accuracies",
+    "angles",
     "animation",
     "boundary",
     "bounds",
@@ -41,6 +43,7 @@ __all__ = [
     "confusion",
     "curves",
     "folds",
+    "learning_curve",
     "losses_curve",
     "margins",
     "measurements",
@@ -59,6 +62,7 @@ __all__ = [
 # A module must not have the name of a function here, because importing it would replace the function.
 HOMES = {
     "accuracies": "markone.plots.comparison",
+    "angles": "markone.plots.invariants",
     "animation": "markone.plots.steps",
     "boundary": "markone.plots.plane",
     "bounds": "markone.plots.invariants",
@@ -68,6 +72,7 @@ HOMES = {
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
     "folds": "markone.plots.comparison",
+    "learning_curve": "markone.plots.row_curve",
     "losses_curve": "markone.plots.lectures",
     "margins": "markone.plots.margin_histogram",
     "measurements": "markone.plots.explanations",

@@ -1,4 +1,4 @@
-"""Plots the invariants of the perceptron: the length of the weights and its bounds after each mistake."""
+"""Plots the invariants of the perceptron after each mistake: the length of the weights, and their angle to a plane."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bounds(result: Any) -> Figure:
     Parameters
     ----------
     result
-        A model that was trained with `bounds=True`, its history, or its `Bounds`.
+        A model that was trained with `bounds=True`, its history, or its `Bounds`; or the invariants of a trace.
     """
     found = bounds_of(result)
     k = np.array([0, *(k for k, _ in found.points)], float)
@@ -61,9 +61,48 @@ def bounds(result: Any) -> Figure:
     return finished(figure, f"The squared length of the weights over {found.mistakes} mistakes, between its bounds")
 
 
+def angles(result: Any) -> Figure:
+    """Draw the angle between the weights w and a plane w* that separates, after each mistake, below its bound.
+
+    The bound falls with each mistake, because the cosine of the angle is at least √k γ/R. The angle itself may rise at
+    some mistakes.
+
+    Parameters
+    ----------
+    result
+        A trace of a perceptron, or its invariants: `run.invariants()`.
+    """
+    found = result.invariants() if hasattr(result, "invariants") else result
+    if not hasattr(found, "largest_angle"):
+        raise DataError(f"this plot needs a trace or its invariants, not a {type(result).__name__}")
+    if not found.mistakes:
+        raise DataError("there are no angles to draw, because the run made no mistake")
+    if found.margin is None:
+        raise DataError("there are no angles to draw, because no plane is known that separates the rows")
+    ks = np.array([one.k for one in found.mistakes], float)
+    steps = np.linspace(1, max(ks[-1], 2), 200)
+    figure = new_figure(6, 3.6)
+    axes = tidy(figure.subplots())
+    drawn = [
+        ("at most", VERMILION, (0, (4, 2)), steps, np.array([found.largest_angle(k) for k in steps])),
+        ("angle", BLUE, "solid", ks, np.array([one.angle for one in found.mistakes])),
+    ]
+    for name, colour, style, xs, ys in drawn:
+        axes.plot(xs, ys, color=colour, linewidth=2, linestyle=style, label=name, clip_on=False, zorder=3)
+    axes.set_xlim(1, steps[-1])
+    axes.set_ylim(0, 90)
+    count_in_whole_numbers(axes.xaxis)
+    name_axes(axes, "mistakes k", "angle between w and w* (degrees)")
+    entitle(
+        axes, f"{len(found.mistakes):,} mistakes; the cosine is at least √k γ/R, with γ = {plain_number(found.margin)}"
+    )
+    label_ends(axes, [End(float(ys[-1]), name, colour) for name, colour, _, _, ys in drawn])
+    return finished(figure, f"The angle between the weights and a separating plane over {len(found.mistakes)} mistakes")
+
+
 def bounds_of(result: Any) -> Bounds:
     history = getattr(result, "history", result)
-    found = history.bounds if isinstance(history, History) else history
+    found = history.bounds if isinstance(history, History) else getattr(history, "bounds", history)
     if isinstance(found, Bounds) and found.points:
         return found
     if isinstance(found, Bounds):

@@ -34,7 +34,7 @@ def advice(certificate: Certificate) -> str:
     >>> advice(certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])).partition(":")[0]
     'No plane separates the classes (4 examples prove it), but one does after removing 1 of the 4 rows'
     """
-    plane = "plane" if certificate.bias else "plane through the origin"
+    plane = certificate.plane_in_words
     if certificate.separable is None:
         return (
             f"It could not be decided within a few seconds whether a {plane} separates the classes; markone certify "
@@ -49,7 +49,10 @@ def advice(certificate: Certificate) -> str:
             f"{plain_number(certificate.radius)}: with enough passes a perceptron learns these rows without a "
             f"mistake{most}. What counts is the accuracy on other rows."
         )
-    proof = f" ({len(certificate.proof.rows):,} examples prove it)" if certificate.proof is not None else ""
+    proof = ""
+    if certificate.proof is not None:
+        size = len(certificate.proof.rows)
+        proof = f" ({size:,} examples prove it)" if size > 1 else " (1 example proves it)"
     removed = ""
     if certificate.removal is not None:
         rows = len(certificate.removal.rows)
@@ -59,11 +62,12 @@ def advice(certificate: Certificate) -> str:
 
 def what_to_do(certificate: Certificate) -> str:
     """Advice if nothing separates. It depends on whether a plane has only few rows on the wrong side."""
+    bias = "" if certificate.bias else "a bias may be enough, because planes may then lie anywhere; "
     if few_are_wrong(certificate):
-        return "the perceptron never converges, so average its weights, or use mira, logistic or svm."
+        return f"{bias}the perceptron never converges, so average its weights, or use mira, logistic or svm."
     return (
-        "other features may help, such as conjunctions of columns or their squares and products (conjunctions and "
-        "degree in the features), or hidden layers (the rule mlp)."
+        f"{bias}other features may help, such as conjunctions of columns or their squares and products (conjunctions "
+        "and degree in the features), or hidden layers (the rule mlp)."
     )
 
 

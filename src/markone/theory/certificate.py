@@ -45,7 +45,7 @@ class Certificate(Claims):
         bias = "with a bias" if self.bias else "without a bias"
         yield f"{answer}: {self.rows:,} rows of {self.features:,} features, {count}, {bias}"
         lower, upper = self.bracket
-        plane = "plane" if self.bias else "plane through the origin"
+        plane = self.plane_in_words
         best = f"no {plane} has more than {number(upper)}" if math.isfinite(upper) else ""
         if self.separable:
             yield f"  margin    {number(lower)}{'; ' if best else ''}{best}"
@@ -58,7 +58,8 @@ class Certificate(Claims):
             yield f"  mistakes  a perceptron makes at most {math.floor(self.mistake_bound):,}"
         if self.proof is not None:
             size = len(self.proof.rows)
-            yield f"  proof     {size} examples that no {plane} separates: rows {listed(self.proof.rows)}"
+            which = f"{size} examples" if size > 1 else "1 example"
+            yield f"  proof     {which} that no {plane} separates: row{'s' * (size > 1)} {listed(self.proof.rows)}"
         if self.removal is not None:
             rows = self.removal.rows.tolist()
             count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might be enough)"
@@ -66,6 +67,8 @@ class Certificate(Claims):
         if self.hinge is not None:
             bound = "" if self.proof is None else f", and none is below {number(self.proof.hinge_bound)}"
             yield f"  hinge     {number(self.hinge.total)} in total is the smallest that was found{bound}"
+        if self.numbers is not None:
+            yield f"  numbers   {self.numbers}"
         yield from self.remarks
 
     def as_dict(self) -> dict[str, Any]:
@@ -81,6 +84,7 @@ class Certificate(Claims):
             "bias": self.bias,
             "rows": self.rows,
             "features": self.features,
+            "numbers": self.numbers,
             **{
                 name: None if one is None else one.as_dict()
                 for name, one in (

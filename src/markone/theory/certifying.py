@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.checks import check_named, switch
 from markone.errors import SettingsError
+from markone.features.spec import Features
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
 from markone.theory.certificate import Certificate
 from markone.theory.claims import Plane, Proof
@@ -46,6 +48,7 @@ def certify(
     *,
     features: Any = None,
     bias: bool = True,
+    scaled: bool = False,
     tol: float = USUAL_TOL,
     seconds: float = 60.0,
     threads: int | None = None,
@@ -71,6 +74,9 @@ def certify(
         The specification of the features, as for `train`.
     bias
         Whether the plane may lie anywhere, or must go through the origin.
+    scaled
+        Scale numeric columns as `train` does. By default, numbers are used as they are, unless `features` says how to
+        scale them.
     tol
         The tolerance of the bracket: the lower bound may be smaller than the upper bound by this share.
     seconds
@@ -97,10 +103,12 @@ def certify(
     """
     check_positive("tol", tol)
     check_positive("seconds", seconds)
+    check_named("scaled", switch, scaled)
     with telling(progress) as tell:
         tell("reading")
-        points = open_points(source, y, features, bias=bias, threads=threads, memory=memory)
-        return Certifying(points, Clock(seconds), tol, tell).certificate(features)
+        points = open_points(source, y, features, bias=bias, scaled=scaled, threads=threads, memory=memory)
+        spec = None if features is None and not scaled else Features.of(features, scaled=scaled)
+        return Certifying(points, Clock(seconds), tol, tell).certificate(spec)
 
 
 def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) -> Certificate:
@@ -151,6 +159,7 @@ class Certifying:
             "rows": len(self.points),
             "features": self.points.features,
             "radius": radius_of(self.points),
+            "numbers": self.points.numbers,
             "spec": spec,
         }
         if proof is not None:

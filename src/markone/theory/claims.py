@@ -138,8 +138,16 @@ class Claims(Brief):
     """The time of the search."""
     remarks: list[str] = field(default_factory=list)
     """Sentences about the limits of the result."""
+    numbers: str | None = None
+    """What happened to numeric columns, in words, if there are any."""
     spec: Any = None
-    """The specification of the features, as for `train`; None for the columns of an array."""
+    """The specification of the features, as for `train`; None for the columns of an array, and for the usual features
+    of other data with numbers as they are."""
+
+    @property
+    def plane_in_words(self) -> str:
+        """The kind of planes that the claims are about."""
+        return "plane" if self.bias else "plane through the origin"
 
 
 def numbers_of(array: NDArray[Any]) -> Any:

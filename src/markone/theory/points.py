@@ -41,6 +41,8 @@ class Points:
     classes: list[Label]
     """The classes in their order."""
     bias: bool
+    numbers: str | None = None
+    """What happened to numeric columns, in words, if there are any."""
     names: Sequence[str] | None = None
     """The names of the features, if they have any."""
 
@@ -99,21 +101,25 @@ def open_points(
     features: Any = None,
     *,
     bias: bool = True,
+    scaled: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
 ) -> Points:
     """Make points from examples in any form.
 
     Arrays and SciPy matrices are used directly, unless `features` is given. Everything else goes through a feature map,
-    as in training, and its rows are 32-bit floats.
+    as in training, and its rows are 32-bit floats. But numbers are only scaled if `features` or `scaled` says so.
     """
-    if features is None and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
+    if features is None and not scaled and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
         if target is None:
             raise DataError("there are no labels; give a label for each row: y=...")
         if not isinstance(target, str) and not texts_in(source):
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)
-    return points_by(sample, FeatureMap(Features.of(features), sample.held.columns), bias=bias)
+    chart = FeatureMap(Features.of(features, scaled=scaled), sample.held.columns)
+    if scaled:
+        chart.check_scaled(scaled)
+    return points_by(sample, chart, bias=bias)
 
 
 def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
@@ -123,8 +129,8 @@ def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
     rows = as_scipy(sample.transformed(features, everything) if known else sample.fitted(features, everything)[0])
     if is_sparse(rows):
         rows.sort_indices()  # otherwise SciPy would sort them again and again
-    names = FeatureNames(features)
-    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias, names=names)
+    numbers, names = features.numbers_in_words(), FeatureNames(features)
+    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias, numbers, names)
 
 
 def texts_in(source: Any) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from markone.brief import Brief, of_fields
 from markone.data.blocks import Block
 from markone.data.source import Label
-from markone.features.map import FeatureMap
+from markone.features.map import BIAS, FeatureMap
 from markone.model.history import REASONS, Stop
 from markone.model.named_numbers import NamedNumbers
 from markone.model.settings import Settings
 from markone.reporting.grids import cells, label_in_words, plain_number, shortened
+from markone.theory.invariants import SECONDS, Invariants, invariants_of
+
+if TYPE_CHECKING:
+    from markone.theory.certificate import Certificate
 
 SHOWN = 8
 """The largest number of features, changes or weights on a line."""
@@ -67,6 +71,9 @@ class Step(Brief):
     """The changes of the steps before this one that are not shown."""
     against: str | None = None
     """In one-versus-rest, the class that is compared with the rest."""
+    margins: tuple[float, float] | None = None
+    """The margin of the example before and after an update; only with two classes and rules that take a step at each
+    example."""
 
     @property
     def pulls(self) -> dict[str, float] | None:
@@ -100,6 +107,7 @@ class Step(Brief):
                 {"feature": one.feature, "of": one.of, "before": one.before, "after": one.after} for one in self.changes
             ],
             **({} if self.against is None else {"against": self.against}),
+            **({} if self.margins is None else {"margins": list(self.margins)}),
         }
 
 
@@ -148,10 +156,36 @@ class Trace(Brief):
         """Return the weights of each class by name, after `steps[after]`; for a network, those of the first layer."""
         return self.tables(after)[0].named()
 
+    def invariants(
+        self, reference: Certificate | Mapping[str, float] | None = None, *, seconds: float = SECONDS
+    ) -> Invariants:
+        """Return the numbers behind the mistake bound after each mistake, compared with a plane that separates.
+
+        Parameters
+        ----------
+        reference
+            The plane w*: its weights by feature, with `BIAS` for the bias, positive for the second class; or a
+            certificate of the same rows. By default, the plane with the best margin is searched for.
+        seconds
+            The time limit of this search.
+
+        Examples
+        --------
+        >>> import markone
+        >>> run = markone.trace([[3, 2], [-2, 2], [-2, -3]], [1, -1, 1], bias=False)
+        >>> print(run.invariants({"x0": 1, "x1": -1}).grid())
+        k  row  margin  after      kγ    w·w*  k²γ²  |w|²  kR²  angle  at most
+        1    1       0     13  0.7071  0.7071   0.5    13   13  78.7°    78.7°
+        2    3     -12      1   1.414   1.414     2     2   26   0.0°    73.9°
+        """
+        return invariants_of(self, reference, seconds)
+
     # ---- for readers
 
     def __str__(self) -> str:
-        return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary()])
+        numbers = self.features.numbers_in_words()
+        about = [] if numbers is None else [f"Numbers are {numbers}."]
+        return "\n".join([*in_words(self.steps, self.settings.family.changes), "", self.summary(), *about])
 
     def summary(self) -> str:
         """The number of steps, and the reason why they ended."""
@@ -171,6 +205,7 @@ class Trace(Brief):
             "mistakes": self.mistakes,
             "updates": self.updates,
             "stopped": self.stopped,
+            "numbers": self.features.numbers_in_words(),
             "start": [table.named() for table in self.start],
             "steps": [step.as_dict() for step in self.steps],
             "weights": [table.named() for table in self.tables()],
@@ -221,6 +256,24 @@ def below(step: Step, what: str) -> Iterator[str]:
         yield f"{head}: {', '.join(some(map(arithmetic, changes[:SHOWN]), len(changes)))}"
     if len(by_class) > SHOWN:
         yield f"and {len(by_class) - SHOWN:,} more"
+    if step.margins is not None:
+        yield f"margin: {rise_in_words(step, None if pulls is None else next(iter(pulls.values())))}"
+
+
+def rise_in_words(step: Step, pull: float | None) -> str:
+    """The change of the margin: an update that adds x, or a multiple of it, raises it by |x|², or that multiple of it.
+
+    With a bias, x has one more feature, which is always 1.
+    """
+    assert step.margins is not None
+    before, after = step.margins
+    begin, change = plain_number(before), f"{signed(after - before)} = {plain_number(after)}"
+    if pull is None:
+        return f"{begin} {change}"
+    length2 = "|x|² + 1" if any(one.feature == BIAS for one in step.changes) else "|x|²"
+    times = plain_number(abs(pull))
+    rise = length2 if times == "1" else f"{times}·({length2})" if "+" in length2 else f"{times}·{length2}"
+    return f"{begin} + {rise} = {begin} {change}"
 
 
 def arithmetic(change: Change) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.checks import check_named, switch
 from markone.data.blocks import Block, Sparse, as_rows
 from markone.data.class_order import ClassOrder
 from markone.data.kinds import written
@@ -26,6 +27,7 @@ from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
 from markone.model.given_weights import WeightsByName
 from markone.model.history import Stop
+from markone.model.margins import functional_margins
 from markone.model.named_numbers import NamedNumbers
 from markone.model.rules import RULES, Rule
 from markone.model.scorer import Scorer
@@ -50,6 +52,7 @@ def trace(
     start: Start | WeightsByName | Path | None = None,
     steps: int | None = USUAL_STEPS,
     only_mistakes: bool = False,
+    scaled: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
     **settings: Unpack[TrainSettings],
@@ -65,7 +68,7 @@ def trace(
     rule
         As for `markone.train`, but the default is `perceptron`.
     features
-        The specification of the features: a `Features`, a dict or the name of a TOML file.
+        The specification of the features: a `Features`, a dict, the name of a TOML file, or "email".
     functions
         Python functions that make more features, by name.
     positive, classes, start
@@ -74,6 +77,9 @@ def trace(
         Stop after this number of steps; None for all steps of the run.
     only_mistakes
         Keep only steps with a mistake. Only these count for `steps`.
+    scaled
+        Scale numeric columns as `markone.train` does. By default, numbers are used as they are, unless `features` says
+        how to scale them.
     threads
         The number of threads that make features. The default is the number of cores.
     memory
@@ -103,7 +109,10 @@ def trace(
     if weights is not None:
         check_given_start(how)
     sample = open_sample(source, target, threads, memory, order)
-    chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
+    spec = spec_of(features, functions, None, countable=how.traits.counts, scaled=check_named("scaled", switch, scaled))
+    chart = FeatureMap(spec, sample.held.columns)
+    if scaled:
+        chart.check_scaled(scaled)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
@@ -223,13 +232,14 @@ class Tracer:
         turn: int | None,
     ) -> Step:
         against = None if turn is None else self.labels[turn]
-        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None}
+        facts: dict[str, Any] = {"label": None, "features": {}, "scores": {}, "predicted": None, "margins": None}
         if len(rows) == 1:
             one = self.block.take(rows)
             facts = {
                 "label": self.classes[int(one.labels[0])],
                 "features": self._named(one),
                 **self._judgement(judge.scores(one.rows), turn),
+                "margins": self._margins(judge, one) if changes else None,
             }
             mistakes = int(facts["predicted"] != facts["label"]) if mistakes is None else mistakes
         return Step(
@@ -252,6 +262,13 @@ class Tracer:
         columns = self.labels if scores.shape[1] > 1 else self.labels[1:]
         named = {label: float(score) for label, score in zip(columns, scores[0], strict=True)}
         return {"scores": named, "predicted": self.classes[said]}
+
+    def _margins(self, judge: Scorer, one: Block) -> tuple[float, float] | None:
+        """The margins of an example before and after a step."""
+        if not self.learner.settings.traits.online or self.learner.columns > 1:
+            return None
+        before, after = (functional_margins(by.scores(one.rows), one.labels) for by in (judge, self._judge))
+        return float(before[0]), float(after[0])
 
     def _named(self, one: Block) -> dict[str, float]:
         matrix = one.matrix
