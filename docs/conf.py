@@ -21,6 +21,8 @@ autodoc_typehints = "none"
 
 html_theme = "furo"
 html_title = f"Markone {release}"
+html_static_path = ["_static"]
+html_css_files = ["scheme.css"]
 html_show_copyright = False
 html_copy_source = False
 

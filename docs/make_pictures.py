@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from markone.plots import svg
+from markone.plots.svg_text import svg_file
 
 PAGE = Path(__file__).with_name("pictures.md")
 PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[[^\n]*\]\(([^\n]*)\)$", re.MULTILINE | re.DOTALL)
@@ -20,7 +20,7 @@ def draw() -> dict[Path, str]:
         if code:
             exec(compile(code, PAGE.name, "exec"), names)
         else:
-            drawn[PAGE.parent / image] = svg(names.pop("figure"))
+            drawn[PAGE.parent / image] = svg_file([names.pop("figure")])
     return drawn
 
 

@@ -27,6 +27,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.path import Path as MatplotlibPath
 from matplotlib.text import Text
+from PIL import Image
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score, roc_curve
@@ -44,6 +45,8 @@ from markone.experiments.validation import Fold, Validation
 from markone.model.evaluation import Evaluation
 from markone.model.history import History, Pass
 from markone.plots import drawing, steps
+from markone.plots.svg_text import svg_file
+from markone.reporting.charts import Bars, Chart
 
 LECTURE = [[3, 2], [-2, 2], [-2, -3]], ["+", "-", "+"]
 
@@ -106,7 +109,17 @@ def one_of_each() -> dict[str, Figure]:
         "margins": plots.margins(markone.margins(watched(), *LECTURE)),
         "step": plots.step(markone.trace(*LECTURE), 0),
         "certificate": plots.certificate(markone.certify(*LECTURE), *LECTURE),
+        "folds": plots.folds(validation()),
+        "paths": plots.paths(markone.trace(*LECTURE)),
+        "products": plots.products(texts_model().explain("free money")),
+        "odds": plots.odds(texts_model("naive-bayes").explain()),
+        "measurements": plots.measurements(markone.train(X, target=y.tolist(), rule="naive-bayes").explain()),
+        "chart": plots.chart(Chart((Bars(["a", "b"], [1.0, -2.0]),), title="numbers")),
     }
+
+
+def texts_model(rule: Any = "perceptron", **settings: Any) -> markone.Model:
+    return markone.train(["free money", "see you", "free", "you"], target=["spam", "ham"] * 2, rule=rule, **settings)
 
 
 def watched() -> markone.Model:
@@ -114,7 +127,7 @@ def watched() -> markone.Model:
 
 
 def test_every_picture_is_a_figure(pictures: dict[str, Figure]) -> None:
-    assert {*pictures} == {*plots.__all__} - {"animation", "svg"}
+    assert {*pictures} == {*plots.__all__} - {"animation", "save", "svg"}
     for name, picture in pictures.items():
         assert type(picture) is Figure, name
         assert picture.get_label(), name
@@ -138,7 +151,8 @@ def test_pictures_are_the_same_bytes_each_time_change_nothing_else_and_fit_into_
     }
     assert used == {*ids}
     for picture in first:
-        assert picture.startswith('<svg role="img" aria-label="') and picture.endswith("</svg>")
+        assert picture.startswith("<svg ") and picture.endswith("</svg>")
+        assert ' role="img" aria-label="' in picture[: picture.index(">")]
         assert "matplotlib.org" not in picture and "dc:date" not in picture
         assert "<style" not in picture  # it would hold for the whole page
     assert max(map(len, first)) < 60_000
@@ -374,7 +388,7 @@ def test_curves_of_a_history() -> None:
     assert drawn(above, "while learning") == [(1, 0.4), (2, 0.2), (3, 0.1), (4, 0.0)]
     assert drawn(below, "last weights") == [(1, 0.5), (2, 0.7), (3, 0.6), (4, 0.65)]
     assert drawn(below, "averaged") == [(1, 0.6), (2, 0.8), (3, 0.9), (4, 0.85)]
-    assert "best: pass 3, 90.0%\noverfitting after it" in texts(below)
+    assert "best: pass 3, 90.0%; overfitting after it" in texts(below)
     assert [line.get_xdata()[0] for line in below.lines if list(line.get_ydata()) == [0.9]] == [3]
     assert (title(above), title(below)) == ("mistakes in training", "held-out accuracy")
     assert {"averaged", "last weights"} <= {*texts(below)}
@@ -385,7 +399,7 @@ def test_what_chance_may_take_is_no_over_training(held_out: int, is_much: bool) 
     found = history([4, 2, 1], last=[0.5, 0.8, 0.75], held_out=held_out)
     figure = plots.curves(found)
     said = "best: pass 2, 80.0%"
-    assert (f"{said}\noverfitting after it" if is_much else said) in texts(figure.axes[1])
+    assert (f"{said}; overfitting after it" if is_much else said) in texts(figure.axes[1])
     assert ("overfitting" in str(figure.get_label())) == is_much
 
 
@@ -822,8 +836,8 @@ def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pyt
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     page = (DOCS / "pictures.md").read_text(encoding="utf-8")
-    assert script.svg is plots.svg
-    monkeypatch.setattr(script, "svg", lambda figure: figure)  # what it makes of any figure, other tests show
+    assert script.svg_file is svg_file
+    monkeypatch.setattr(script, "svg_file", lambda figures: figures[0])  # what it makes of any, other tests show
     pictures = script.draw()
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
     assert all(type(picture) is Figure for picture in pictures.values())
@@ -884,15 +898,14 @@ def test_margins_are_drawn_by_each_weights() -> None:
     model = watched()
     found = markone.margins(model, *LECTURE)
     figure = plots.margins(found)
-    assert [title(axes) for axes in figure.axes] == ["averaged weights: 0.0% below 0", "last weights: 0.0% below 0"]
-    for axes, spread in zip(figure.axes, found.spreads().values(), strict=True):
+    for axes, (name, spread) in zip(figure.axes, found.spreads().items(), strict=True):
+        assert title(axes) == f"{name} weights: 0.0% below 0, smallest {spread.smallest:.4g}"
         bars = [bar for bar in axes.patches if bar.get_height()]  # type: ignore[attr-defined]
         assert sum(bar.get_height() for bar in bars) == 3  # type: ignore[attr-defined]
-        assert f"smallest {spread.smallest:.4g}" in texts(axes)
     one = markone.train(LECTURE[0], target=LECTURE[1], rule="perceptron", average=False, epochs=1)
     wrong = markone.margins(one, LECTURE[0], ["-", "+", "-"])
     figure = plots.margins({"right": found, "wrong": wrong})
-    assert title(figure.axes[2]).startswith("wrong, last weights: ") and len(figure.axes) == 3
+    assert title(figure.axes[2]).startswith("wrong\nlast weights: ") and len(figure.axes) == 3
     colours = {to_hex(bar.get_facecolor()) for bar in figure.axes[2].patches if bar.get_height()}  # type: ignore[attr-defined]
     assert to_hex(drawing.VERMILION) in colours
 
@@ -1039,7 +1052,7 @@ console.log(JSON.stringify(seen));
 @pytest.mark.parametrize(
     ("draw", "problem"),
     [
-        (lambda run: plots.animation(run, "run.mp4"), r"path must end in .gif or .html, not '.mp4'"),
+        (lambda run: plots.animation(run, "run.mp4"), r"path must end in .gif or .html, not in .mp4"),
         (lambda run: plots.animation(run, "run.gif", seconds=0), "seconds must be greater than 0"),
         (lambda _: plots.step(markone.trace([[1.0], [2.0]], ["a", "b"]), 0), "there is only one"),
         (lambda _: plots.step(markone.trace(*LECTURE, rule="mlp"), 0), "those of mlp are not"),
@@ -1059,10 +1072,10 @@ def test_the_band_of_a_certificate_is_as_wide_as_its_margin() -> None:
     figure = plots.certificate(markone.certify(X, y), X, y)
     [axes] = figure.axes
     assert axes.get_title(loc="left") == "A margin of 1.5; no line has more than 1.5"
-    assert legend(figure) == ["a", "b", "boundary", "margins", "examples that the margin rests on"]
+    assert legend(figure) == ["a", "b", "boundary", "margins", "support vectors"]
     heights = {round(x, 6) for line in axes.get_lines() if line.get_label() == "margins" for x in line.get_xdata()}
     assert heights == {0, 3} and {round(x, 6) for x, _ in drawn(axes, "boundary")} == {1.5}
-    assert {x for x, _ in drawn(axes, "examples that the margin rests on")} == {0, 3}
+    assert {x for x, _ in drawn(axes, "support vectors")} == {0, 3}
 
 
 def test_the_two_sides_of_a_proof_meet() -> None:
@@ -1081,11 +1094,224 @@ def test_a_certificate_of_three_classes_has_boundaries() -> None:
 
 
 def test_certificates_that_cannot_be_drawn() -> None:
-    X, y = [[0, 0, 0], [1, 1, 1]], [0, 1]
-    with pytest.raises(DataError, match="in the plane of two features as they are, and this one has 3"):
-        plots.certificate(markone.certify(X, y), X, y)
-    X = [[0, 0], [1, 1]]
-    with pytest.raises(DataError, match="the certificate is of 2 rows; here are 1 points"):
-        plots.certificate(markone.certify(X, y), X[:1], y[:1])
-    with pytest.raises(DataError, match="the label 2 is not a class of the certificate"):
+    X, y = [[0, 0], [1, 1]], [0, 1]
+    with pytest.raises(DataError, match="of 2 rows of 2 features; here are 3 rows of 2"):
+        plots.certificate(markone.certify(X, y), [*X, [2, 2]], [0, 1, 1])
+    with pytest.raises(DataError, match="of 2 rows of 2 features; here are 2 rows of 3"):
+        plots.certificate(markone.certify(X, y), np.eye(3)[:2], y)
+    with pytest.raises(DataError, match="the classes of the certificate are 0, 1, and those of the examples are 0, 2"):
         plots.certificate(markone.certify(X, y), X, [0, 2])
+
+
+def test_a_certificate_of_more_features_is_drawn_by_exact_distances() -> None:
+    X, y = np.array([[0.0, 0, 0], [0, 2, 1], [3, 0, 0], [3, 2, 1], [9, 1, 5]]), ["a", "a", "b", "b", "b"]
+    certificate = markone.certify(X, y)
+    [axes] = plots.certificate(certificate, X, y).axes
+    assert title(axes) == ("A margin of 1.5; no plane has more than 1.5\n0 of 5 examples are not on the right side")
+    assert certificate.plane is not None
+    w, b = certificate.plane.weights[:, 0], certificate.plane.bias[0]
+    distances = (X @ w + b) * np.where(np.array(y) == "b", 1, -1) / np.linalg.norm(w)
+    for bar in axes.patches:
+        left, right = bar.get_x() - 1e-9, bar.get_x() + bar.get_width() + 1e-9  # type: ignore[attr-defined]
+        middle, half = (left + right) / 2, (right - left) / 2 / 0.92
+        inside = (distances >= middle - half) & (distances < middle + half)
+        assert bar.get_height() == inside.sum()  # type: ignore[attr-defined]
+    [line] = axes.lines
+    assert line.get_xdata()[0] == pytest.approx(1.5)
+    twice = np.vstack([X, X[:1]])
+    figure = plots.certificate(markone.certify(twice, [*y, "b"]), twice, [*y, "b"])
+    assert title(figure.axes[0]).startswith("No plane separates these 6 rows; this one comes closest\n1 of 6 ")
+
+
+def test_a_certificate_of_a_frame_is_drawn_with_the_features_that_were_certified() -> None:
+    frame = pd.DataFrame({"height": [1.0, 2, 30, 40], "weight": [5.0, 6, 7, 9]})
+    figure = plots.certificate(markone.certify(frame, list("aabb")), frame, list("aabb"))
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("height", "weight")
+    (x0, y0), (x1, y1) = drawn(axes, "boundary")
+    sides = [(x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) for label in "ab" for x, y in drawn(axes, label)]
+    assert len({side > 0 for side in sides[:2]}) == len({side > 0 for side in sides[2:]}) == 1
+    assert (sides[0] > 0) != (sides[2] > 0)
+
+
+# ---- folds, paths and explanations
+
+
+def test_each_fold_has_a_dot_and_the_mean_its_interval() -> None:
+    found = validation()
+    [axes] = plots.folds(found).axes
+    assert drawn(axes, "folds") == [(1, 2 / 3), (2, 2 / 3)]
+    assert {y for _, y in drawn(axes, "mean")} == {found.mean}
+    assert "mean 66.7%" in texts(axes)
+    [band] = axes.patches
+    low, high = band.get_y(), band.get_y() + band.get_height()  # type: ignore[attr-defined]
+    assert (low, high) == pytest.approx(found.interval)
+    with pytest.raises(DataError, match="only one fold"):
+        plots.folds(contender("mira", 8).validation)
+    with pytest.raises(DataError, match="needs a validation, not a dict"):
+        plots.folds({})
+
+
+def test_paths_are_the_weights_after_each_step() -> None:
+    run = markone.trace(*LECTURE, bias=False, tie="negative")
+    [axes] = plots.paths(run).axes
+    for place, name in enumerate(["x0", "x1"]):
+        weights = [run.tables(number)[0].values[place, 0] for number in range(len(run))]
+        assert drawn(axes, name) == list(zip(range(len(run) + 1), [0.0, *weights], strict=True))
+    assert title(axes) == "weights of +"
+    assert {"x0", "x1"} <= {*texts(axes)}
+
+
+def test_paths_count_steps_that_are_not_shown() -> None:
+    whole, some = markone.trace(*LECTURE), markone.trace(*LECTURE, only_mistakes=True)
+    assert len(some) < len(whole)
+    [axes], [other] = plots.paths(whole).axes, plots.paths(some).axes
+    for name in ("x0", "x1", "BIAS"):
+        course = dict(drawn(axes, name))
+        assert drawn(other, name) == [(0, 0), *((step.number, course[step.number]) for step in some)]
+
+
+def test_of_many_classes_those_with_the_largest_weights_have_paths() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), [f"c{i % 20}" for i in range(40)]
+    run = markone.trace(X, y, steps=40)
+    figure = plots.paths(run)
+    assert len(figure.axes) == 12
+    assert "12 of 20: those with the largest weights" in texts(figure)
+    table = run.tables()[0]
+    assert title(figure.axes[0]) in {f"weights of {label}" for label in table.columns}
+    with pytest.raises(DataError, match="no step of this trace changed"):
+        plots.paths(markone.trace([[0.0, 0], [0, 0]], ["a", "b"], bias=False))
+    with pytest.raises(DataError, match="result of markone.trace, not a list"):
+        plots.paths([])  # type: ignore[arg-type]
+
+
+def test_products_are_those_of_the_explanation() -> None:
+    model = texts_model()
+    found = model.explain("free money you")
+    figure = plots.products(found)
+    [axes] = figure.axes
+    assert [bar.get_width() for bar in axes.patches] == [row.product for row in found.difference.rows]  # type: ignore[attr-defined]
+    assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(found.difference.score)  # type: ignore[attr-defined]
+    assert (title(axes), axes.get_title(loc="right")) == ("← ham", "spam →")
+    assert any(text.startswith("prediction: spam; score ") for text in texts(figure))
+    short = plots.products(model.explain("free money you see", top=1)).axes[0]
+    assert ticks(short.yaxis)[-1].endswith(" more features") and len(short.patches) == 2
+    assert sum(bar.get_width() for bar in short.patches) == pytest.approx(  # type: ignore[attr-defined]
+        model.explain("free money you see").difference.score
+    )
+    with pytest.raises(DataError, match="the explanation of a prediction, not a ModelExplanation"):
+        plots.products(model.explain())
+
+
+def test_products_of_several_classes_are_of_the_difference_and_of_networks_need_not_add_up() -> None:
+    three = markone.train(["a", "b", "c"] * 3, target=["x", "y", "z"] * 3)
+    found = three.explain("a c")
+    [axes] = plots.products(found).axes
+    assert axes.get_title(loc="right") == f"{found.prediction} →" and title(axes) == f"← {found.runner_up}"
+    network = markone.train(["a", "b"] * 4, target=["x", "y"] * 4, rule="mlp")
+    [axes] = plots.products(network.explain("a b", top=1)).axes
+    assert axes.get_xlabel() == "what the score loses without the feature"
+    assert not any("more features" in name for name in ticks(axes.yaxis))
+
+
+def test_odds_are_drawn_on_a_scale_of_powers_and_infinite_ones_are_hatched() -> None:
+    found = texts_model("naive-bayes").explain()
+    panels = plots.odds(found).axes
+    assert list(map(title, panels)) == ["ham", "spam"]
+    for axes, one in zip(panels, found.classes, strict=True):
+        assert ticks(axes.yaxis) == [ratio.feature for ratio in one.ratios]
+        lengths = [10 ** bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
+        assert lengths == pytest.approx([ratio.odds for ratio in one.ratios])
+    endless = plots.odds(texts_model("naive-bayes", k=0).explain()).axes[0]
+    assert all(name.endswith(": ∞") for name in ticks(endless.yaxis))
+    assert all(bar.get_hatch() for bar in endless.patches)
+    X, y = blobs()
+    numeric = markone.train(X, target=y.tolist(), rule="naive-bayes").explain()
+    with pytest.raises(DataError, match="no odds to draw"):
+        plots.odds(numeric)
+    with pytest.raises(DataError, match="no measurements to draw"):
+        plots.measurements(found)
+    for draw in (plots.odds, plots.measurements):
+        with pytest.raises(DataError, match="not a dict"):
+            draw({})
+
+
+def test_measurements_are_means_with_a_deviation() -> None:
+    X, y = blobs()
+    found = markone.train({"a": X[:, 0], "b": X[:, 1]}, target=y.tolist(), rule="naive-bayes").explain()
+    panels = plots.measurements(found).axes
+    assert list(map(title, panels)) == ["a", "b"]
+    for axes, number in zip(panels, found.numbers, strict=True):
+        assert [line.get_xdata()[0] for line in axes.lines] == pytest.approx(number.mean)
+        ends = [one.get_segments()[0][:, 0] for one in axes.collections]  # type: ignore[attr-defined]
+        assert [(high - low) / 2 for low, high in ends] == pytest.approx(number.deviation)
+
+
+# ---- files
+
+
+def test_figures_suit_light_and_dark_pages(pictures: dict[str, Figure]) -> None:
+    for name, picture in pictures.items():
+        text = plots.svg(picture)
+        assert drawing.INK.lower() not in text.lower() and "currentColor" in text, name
+        for tag in re.findall(r"<(?:path|rect|polygon)[^>]*>", text):
+            box = re.search(r'd="M 0 ([\d.]+) \nL ([\d.]+)', tag)
+            assert box is None or "fill: none" in tag, name  # the ground
+        file = svg_file([picture])
+        assert "@media (prefers-color-scheme: dark)" in file and ET.fromstring(file)[0].text
+
+
+def test_coloured_words_are_mixed_with_the_ink_and_lines_are_not() -> None:
+    text = plots.svg(plots.losses_curve())
+    mixed = "fill: #0072b2; fill: color-mix(in srgb, #0072b2 70%, currentColor)"
+    assert mixed in text and "stroke: color-mix" not in text
+
+
+def test_figures_are_saved_one_below_the_other(tmp_path: Path) -> None:
+    one, other = plots.losses_curve(), plots.weights(texts_model())
+    one.set_label('one "<&>" \x00')
+    plots.save([one, other], tmp_path / "both.svg")
+    plots.save([one, other], tmp_path / "both.png")
+    plots.save([one, other], tmp_path / "both.html", title="<b>")
+    root = ET.parse(tmp_path / "both.svg").getroot()
+    first, second = (part for part in root if part.tag.endswith("svg"))
+    assert float(second.attrib["y"]) == pytest.approx(72 * one.get_figheight() + 12)
+    assert float(root.attrib["height"].removesuffix("pt")) == pytest.approx(
+        72 * (one.get_figheight() + other.get_figheight()) + 12
+    )
+    assert first.attrib["aria-label"] == 'one "<&>" \\x00'
+    with Image.open(tmp_path / "both.png") as image:
+        inches = one.get_figheight() + other.get_figheight() + 12 / 72
+        assert image.height == pytest.approx(160 * inches, abs=3)
+        assert image.info["dpi"] == pytest.approx((160, 160), abs=0.1)
+    page = (tmp_path / "both.html").read_text()
+    assert page.count("<figure>") == 2 and "<title>&lt;b&gt;</title>" in page
+    assert "<figcaption>one &quot;&lt;&amp;&gt;&quot; \\x00</figcaption>" in page
+    assert one.dpi == Figure().dpi
+    for path in ("both.svg", "both.png"):
+        before = (tmp_path / path).read_bytes()
+        plots.save([one, other], tmp_path / path)
+        assert (tmp_path / path).read_bytes() == before
+
+
+def test_what_cannot_be_saved_gets_a_sentence(tmp_path: Path) -> None:
+    figure = plots.losses_curve()
+    for path, problem in [
+        (tmp_path / "a.gif", "path must end in .png, .svg or .html here, not in .gif: there is no animation of this"),
+        (tmp_path / "a.PDF", "path must end in .png, .svg or .html, not in .pdf"),
+        (tmp_path / "png", "path must end in .png, .svg or .html, and '.*png' does not"),
+        (tmp_path / "no" / "a.png", "the folder .* for the picture does not exist"),
+    ]:
+        with pytest.raises((SettingsError, DataError), match=problem):
+            plots.save(figure, path)
+    with pytest.raises(DataError, match="no figure to save"):
+        plots.save([], tmp_path / "a.png")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_very_tall_picture_has_fewer_dots(tmp_path: Path) -> None:
+    tall = Figure(figsize=(1, 400))
+    plots.save(tall, tmp_path / "tall.png")
+    with Image.open(tmp_path / "tall.png") as image:
+        assert image.height <= 2**15 + 1

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import FileName, Flag, Number, Reading
-from markone.cli.shared_options import HeldFiles, Memory, NoProgress, Scaled, Spec, Target, Threads
+from markone.cli.shared_options import HeldFiles, Memory, NoProgress, Plot, Scaled, Spec, Target, Threads
 
 if TYPE_CHECKING:
     from markone.theory.certificate import Certificate
@@ -28,6 +28,7 @@ def certify(
     features: Spec = None,
     scaled: Scaled = False,
     save: FileName | None = None,
+    plot: Plot = None,
     threads: Threads = None,
     memory: Memory = None,
     json: Flag = False,
@@ -48,6 +49,8 @@ def certify(
 
     `markone certify reviews.csv --target label --seconds 10 --json`
 
+    `markone certify reviews.csv --target label --plot distances.svg`
+
     Parameters
     ----------
     no_bias
@@ -63,6 +66,7 @@ def certify(
     """
     from markone.cli.commands import train_command
     from markone.cli.output import check_not_read, write_page
+    from markone.cli.pictures import check_picture, of_certificate, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, in_json, print_json
@@ -70,6 +74,7 @@ def certify(
     from markone.theory.certifying import certify as search
 
     check_not_read(save, *data, features)
+    check_picture(plot, *data, features, written=[save])
     source = open_rows("certify", data, reading, target=target, threads=threads)
     certificate = search(
         source,
@@ -83,6 +88,7 @@ def certify(
         progress=is_watched(quiet=quiet),
     )
     write_page(save, lambda: in_json(certificate.as_dict()))
+    save_picture(plot, lambda: of_certificate(certificate, source), f"The certificate of {source.name}")
     if json:
         print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
         return

@@ -15,6 +15,7 @@ from markone.cli.shared_options import (
     Memory,
     Method,
     NoProgress,
+    Plot,
     Repeats,
     Share,
     Spec,
@@ -40,6 +41,7 @@ def compare(
     threads: Threads = None,
     memory: Memory = None,
     html: FileName | None = None,
+    plot: Plot = None,
     json: Json = False,
     quiet: NoProgress = False,
     reading: Reading | None = None,
@@ -77,6 +79,7 @@ def compare(
     """
     from markone.cli.commands import train_command
     from markone.cli.output import check_not_read, write_page
+    from markone.cli.pictures import check_picture, of_comparison, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
@@ -84,6 +87,7 @@ def compare(
     from markone.experiments.comparing import compare as run_comparison
 
     check_not_read(html, *data, features)
+    check_picture(plot, *data, features, written=[html])
     source = open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
     comparison = run_comparison(
         source,
@@ -102,6 +106,7 @@ def compare(
         progress=is_watched(quiet=quiet),
     )
     write_page(html, comparison.html)
+    save_picture(plot, lambda: of_comparison(comparison), f"Rules compared on {comparison.source}")
     command = None
     if (best := comparison.best) is not None:
         settings = {**best.settings, **({"tune": True} if tune else {}), **({"seed": seed} if seed else {})}

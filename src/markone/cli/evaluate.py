@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import Flag, Reading, given
-from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Threads
+from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Plot, Threads
 
 if TYPE_CHECKING:
     from markone.data.source import Source
@@ -20,6 +20,7 @@ def evaluate(
     *,
     target: str | None = None,
     margins: Flag = False,
+    plot: Plot = None,
     json: Json = False,
     threads: Threads = None,
     quiet: NoProgress = False,
@@ -38,6 +39,8 @@ def evaluate(
 
     `markone evaluate reviews.model test.csv --margins`
 
+    `markone evaluate reviews.model test.csv --plot confusion.png`
+
     Parameters
     ----------
     target
@@ -47,17 +50,21 @@ def evaluate(
         last weights, and say whether any plane separates the classes. All rows must fit in memory.
     """
     from markone.cli.models import check_kind
+    from markone.cli.pictures import check_picture, of_evaluation, save_picture
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
     from markone.model.model import load
 
+    check_picture(plot, model, data)
     check_kind(model, "classifier", "measure", data)
     predictor = load(model)
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)
+    title = f"{model} on {data}"
+    save_picture(plot, lambda: of_evaluation(evaluation, predictor, source, threads), title)
     measured, theory = margins_of(predictor, source, threads) if margins else (None, "")
     if json:
         more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}

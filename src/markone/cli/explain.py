@@ -11,6 +11,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, WholeNumber, given, read_options
+from markone.cli.shared_options import Plot
 from markone.data.source import Batch, GivenRows, Source
 from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
@@ -36,6 +37,7 @@ def explain(
     top: WholeNumber = 20,
     running: Flag = False,
     html: FileName | None = None,
+    plot: Plot = None,
     json: Flag = False,
     reading: Reading | None = None,
 ) -> None:
@@ -56,6 +58,8 @@ def explain(
     `markone explain reviews.model --text "not a good film, and far too long"`
 
     `markone explain reviews.model --row 3 new.csv --html row3.html`
+
+    `markone explain reviews.model --plot weights.png`
 
     `markone explain naive-bayes.model "not a good film" --running`
 
@@ -88,24 +92,33 @@ def explain(
         Print one JSON object instead. It contains all features of an example.
     """
     from markone.cli.output import check_not_read, write_page
+    from markone.cli.pictures import check_picture, of_explanation, save_picture
     from markone.cli.report import print_json
     from markone.cli.terminal import WIDE, Terminal, knows_width
+    from markone.model.model import load
     from markone.storage.container import kind_of
 
     if text is None and row is None and data is not None and is_text(data):
         text, data = data, None
     example = example_in(data, row, text, reading)
     check_not_read(html, model, data)
-    if kind_of(model) in ("tagger", "parser"):
+    check_picture(plot, model, data, written=[html])
+    if plot is not None and running:
+        raise SettingsError("plot", "draws products and weights, but not running totals; leave out --running")
+    if (kind := kind_of(model)) in ("tagger", "parser"):
         if running:
             raise SettingsError("running", "is only for naive Bayes; leave it out")
+        if plot is not None:
+            raise SettingsError("plot", f"draws the weights of classifiers, and this is a {kind}; use --html instead")
         from markone.cli.explain_sentences import explain_words
 
         found = explain_words(model, text, example, given(reading), word=word, top=top)
     elif word is not None:
         raise SettingsError("word", "is only for taggers and parsers; leave it out")
     else:
-        found = explain_example(model, text, example, given(reading), top=top, running=running)
+        predictor = load(model)
+        found = explain_example(predictor, text, example, given(reading), top=top, running=running)
+        save_picture(plot, lambda: of_explanation(found, predictor), f"Explanation of {model}")
     write_page(html, found.html)
     if json:
         print_json(found.as_dict())
@@ -132,11 +145,14 @@ def is_text(data: str) -> bool:
 
 
 def explain_example(
-    model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int, running: bool
+    predictor: Model,
+    text: str | None,
+    example: tuple[str, int] | None,
+    said: dict[str, Any],
+    *,
+    top: int,
+    running: bool,
 ) -> Shown:
-    from markone.model.model import load
-
-    predictor = load(model)
     found: Shown
     if text is not None:
         found = predictor.explain(check_text(text, predictor), top=top, running=running)

@@ -68,6 +68,13 @@ SavedAs = Annotated[
         help="The file to save the model in. The default is the name of the data with .model, .tagger or .parser.",
     ),
 ]
+Plot = Annotated[
+    FileName | None,
+    Parameter(
+        help="Also draw the result in this file: a .png image, an .svg drawing or an .html page; from `trace`, also an "
+        "animated .gif. Needs matplotlib: pip install 'markone[plot]'."
+    ),
+]
 Json = Annotated[Flag, Parameter(help="Print one JSON object instead of the report.")]
 Quiet = Annotated[Flag, Parameter(help="Show neither progress nor a report.")]
 NoProgress = Annotated[Flag, Parameter(help="Do not show progress.")]

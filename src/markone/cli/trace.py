@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given, pairs_in, words_in
-from markone.cli.shared_options import Classes, HeldFiles, Importance, Memory, Positive, Scaled, Spec, Target, Threads
+from markone.cli.shared_options import (
+    Classes,
+    HeldFiles,
+    Importance,
+    Memory,
+    Plot,
+    Positive,
+    Scaled,
+    Spec,
+    Target,
+    Threads,
+)
 
 
 def trace(
@@ -20,6 +31,7 @@ def trace(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    plot: Plot = None,
     json: Flag = False,
     learning: Tracing | None = None,
     reading: Reading | None = None,
@@ -36,6 +48,8 @@ def trace(
     `markone trace reviews.csv --target label --steps 5 --only-mistakes`
 
     `markone trace reviews.csv --target label --rule mira --epochs 1 --json`
+
+    `markone trace reviews.csv --target label --plot steps.gif`
 
     `markone trace reviews.csv --target label --start weights.json`
 
@@ -57,12 +71,14 @@ def trace(
     json
         Print a JSON object for each step, one per line, instead of the report.
     """
+    from markone.cli.pictures import check_picture, of_invariants, save_picture, save_trace
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, print_json
     from markone.cli.terminal import say
     from markone.theory.tracing import trace as run
 
     by_theory = theory or reference is not None
+    check_picture(plot, *data, features, moves=not by_theory)
     source = open_rows("trace", data, reading, target=target, importance=importance, threads=threads)
     steps_shown = run(
         source,
@@ -78,12 +94,14 @@ def trace(
     )
     if by_theory:
         found = steps_shown.invariants(None if reference is None else weights_in(reference))
+        save_picture(plot, lambda: of_invariants(found), f"A run on {source.name}")
         if json:
             print_json({**found.as_dict(), "stopped": steps_shown.stopped})
         else:
             say(f"{found}\n\n{steps_shown.summary()}")
             bad_lines(source.bad)
         return
+    save_trace(plot, steps_shown, f"A run on {source.name}")
     if json:
         for step in steps_shown:
             print_json(step.as_dict())

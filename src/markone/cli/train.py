@@ -14,6 +14,7 @@ from markone.cli.shared_options import (
     Importance,
     Json,
     Minutes,
+    Plot,
     Positive,
     Quiet,
     Resume,
@@ -53,6 +54,7 @@ def train(
     importance: Importance = None,
     threads: Threads = None,
     memory: str | None = None,
+    plot: Plot = None,
     json: Json = False,
     quiet: Quiet = False,
     learning: Learning | None = None,
@@ -76,6 +78,8 @@ def train(
 
     `markone train reviews.csv --target label --tune --test test.csv`
 
+    `markone train reviews.csv --target label --plot training.html`
+
     Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
 
     `markone train --start spam.json --classes ham,spam`
@@ -98,6 +102,7 @@ def train(
         How much memory the rows may use, such as "2 GB"; by default half of the memory. Rows that do not fit are stored
         in a temporary file, and the model is the same.
     """
+    from markone.cli.pictures import check_picture, of_training, save_picture
     from markone.cli.reading import check_given, open_rows
     from markone.cli.report import GivenReport, Report
     from markone.learning.training import train as learn
@@ -109,14 +114,17 @@ def train(
         need_data = {"tune": tune, "from": from_model, "checkpoint": checkpoint, "minutes": minutes, "resume": resume}
         refuse_without_data({**need_data, "bounds": bounds, "importance": importance})
         check_path(path := out or default_name([start]), [start, *filter(None, [features, test])])
+        check_picture(plot, start, features, test, written=[path])
         model = model_from_weights(start, {**chosen, **order}, features, target, given(reading))
         save(model, path, final=final)
         evaluation = None if test is None else evaluated(model, test, {}, target, threads)
         GivenReport(model, path, start, test=test, evaluation=evaluation).tell(json=json, quiet=quiet)
+        save_picture(plot, lambda: of_training(model), f"The weights of {path}")
         return
     check_given("train", data)
     path = out or default_name(data)
     check_path(path, [*data, *filter(None, [features, test, start])])
+    check_picture(plot, *data, features, test, from_model, start, written=[path, f"{path}.checkpoint"])
     base = model_to_start_from(from_model, tune=tune, resume=resume, start=start)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
@@ -134,6 +142,7 @@ def train(
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
     report = Report(model, source, path, list(data), final=final, tuning=tuning, test=test, evaluation=evaluation)
     report.tell(json=json, quiet=quiet)
+    save_picture(plot, lambda: of_training(model), f"The training of {path}")
 
 
 def file_of_weights(learning: dict[str, Any]) -> str | None:

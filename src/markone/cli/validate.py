@@ -13,6 +13,7 @@ from markone.cli.shared_options import (
     Memory,
     Method,
     NoProgress,
+    Plot,
     Repeats,
     Share,
     Spec,
@@ -35,6 +36,7 @@ def validate(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    plot: Plot = None,
     json: Json = False,
     quiet: NoProgress = False,
     learning: Validating | None = None,
@@ -65,12 +67,14 @@ def validate(
         The numbers of training rows for --curve, such as 100,200,400. By default, all rows that are not held out, half
         of them, and so on.
     """
+    from markone.cli.pictures import check_picture, of_learning_curve, of_validation, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
     from markone.experiments.curve import learning_curve
     from markone.experiments.validating import validate as test
 
+    check_picture(plot, *data, features)
     if curve and method == "loo":
         raise SettingsError("curve", "holds out a share of the rows, so --method loo is not possible; leave out one")
     if sizes is not None and not curve:
@@ -86,8 +90,10 @@ def validate(
         **given(learning),
     }
     if curve:
-        show(
-            learning_curve(source, sizes=None if sizes is None else sizes_in(sizes, "sizes"), **how), source, json=json
-        )
+        by_rows = learning_curve(source, sizes=None if sizes is None else sizes_in(sizes, "sizes"), **how)
+        save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
+        show(by_rows, source, json=json)
         return
-    show(test(source, method=method, folds=folds, **how), source, json=json)
+    validation = test(source, method=method, folds=folds, **how)
+    save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
+    show(validation, source, json=json)

@@ -14,8 +14,9 @@ from markone.errors import MarkoneError
 
 if TYPE_CHECKING:
     from markone.plots.charts import chart
-    from markone.plots.comparison import accuracies
+    from markone.plots.comparison import accuracies, folds
     from markone.plots.confusion_matrix import confusion
+    from markone.plots.explanations import measurements, odds, products
     from markone.plots.feature_weights import weight_images, weights
     from markone.plots.invariants import angles, bounds
     from markone.plots.lectures import losses_curve, regressions
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from markone.plots.plane import boundary
     from markone.plots.probabilities import calibration, roc
     from markone.plots.row_curve import learning_curve
+    from markone.plots.saving import save
     from markone.plots.separation import certificate
     from markone.plots.steps import animation, step
     from markone.plots.svg_text import svg
     from markone.plots.training_curve import curves
+    from markone.plots.weight_paths import paths
 
 __all__ = [
     "accuracies",
@@ -39,11 +42,17 @@ __all__ = [
     "chart",
     "confusion",
     "curves",
+    "folds",
     "learning_curve",
     "losses_curve",
     "margins",
+    "measurements",
+    "odds",
+    "paths",
+    "products",
     "regressions",
     "roc",
+    "save",
     "step",
     "svg",
     "weight_images",
@@ -62,11 +71,17 @@ HOMES = {
     "chart": "markone.plots.charts",
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
+    "folds": "markone.plots.comparison",
     "learning_curve": "markone.plots.row_curve",
     "losses_curve": "markone.plots.lectures",
     "margins": "markone.plots.margin_histogram",
+    "measurements": "markone.plots.explanations",
+    "odds": "markone.plots.explanations",
+    "paths": "markone.plots.weight_paths",
+    "products": "markone.plots.explanations",
     "regressions": "markone.plots.lectures",
     "roc": "markone.plots.probabilities",
+    "save": "markone.plots.saving",
     "step": "markone.plots.steps",
     "svg": "markone.plots.svg_text",
     "weight_images": "markone.plots.feature_weights",

@@ -9,17 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from markone.plots.drawing import (
-    BLUE,
     COLOURS,
     INK,
-    QUIET,
     SMALL,
-    VERMILION,
+    draw_bars,
     entitle,
     finished,
     mark_of,
     name_axes,
-    name_text,
     new_figure,
     tidy,
 )
@@ -62,7 +59,7 @@ def draw(axes: Axes, chart: Chart) -> None:
                 part.xs, part.ys, color=COLOURS[part.number % len(COLOURS)], linestyle=style, label=part.name or None
             )
         elif isinstance(part, Bars):
-            draw_bars(axes, part)
+            draw_bars(axes, part.names, part.values)
         elif isinstance(part, Pixels):
             draw_pixels(axes, part)
     if any(isinstance(part, Points | Line) for part in chart.parts):
@@ -73,14 +70,6 @@ def draw(axes: Axes, chart: Chart) -> None:
             axes.set_aspect("equal")
     if len({part.name for part in chart.parts if isinstance(part, Points | Line) and part.name}):
         axes.legend(fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
-
-
-def draw_bars(axes: Axes, bars: Bars) -> None:
-    places = np.arange(len(bars.names))[::-1]
-    axes.barh(places, bars.values, color=[BLUE if value >= 0 else VERMILION for value in bars.values], height=0.7)
-    axes.set_yticks(places, [name_text(name) for name in bars.names])
-    axes.axvline(0, color=QUIET, linewidth=0.8)
-    axes.grid(False, axis="y")
 
 
 def draw_pixels(axes: Axes, pixels: Pixels) -> None:

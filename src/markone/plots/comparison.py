@@ -1,4 +1,4 @@
-"""Plots the accuracies of contenders with their intervals."""
+"""Plots accuracies: those of contenders with their intervals, and those of the folds of a validation."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from markone.plots.drawing import (
     QUIET,
     SMALL,
     End,
+    count_in_whole_numbers,
     entitle,
     finished,
     in_percent,
     label_ends,
+    name_axes,
     name_text,
     new_figure,
     tidy,
 )
 
 LINE = 0.34
+FAINT_BAND = 0.12
+FEW_FOLDS = 50
 
 
 def accuracies(comparison: Any) -> Figure:
@@ -59,3 +63,35 @@ def accuracies(comparison: Any) -> Figure:
     axes.tick_params(axis="x", labelcolor=QUIET)
     best = contenders[0]
     return finished(figure, f"Accuracy of {len(contenders)} contenders; best: {best.name}, {best.validation.mean:.1%}")
+
+
+def folds(validation: Any) -> Figure:
+    """Draw a dot for the accuracy of each fold of a validation, with their mean and its 95% interval.
+
+    Parameters
+    ----------
+    validation
+        A `Validation` with several folds, as `markone.validate` gives it.
+    """
+    scores = getattr(validation, "scores", None)
+    if scores is None:
+        raise DataError(f"this plot needs a validation, not a {type(validation).__name__}")
+    if len(scores) < 2:
+        raise DataError("this validation has only one fold, so there is nothing to compare")
+    accuracy = validation.metric == "accuracy"
+    low, high = validation.interval
+    figure = new_figure(6, 3)
+    axes = tidy(figure.add_subplot())
+    axes.axhspan(low, high, color=BLUE, alpha=FAINT_BAND, linewidth=0)
+    axes.axhline(validation.mean, color=BLUE, linewidth=1.5, label="mean")
+    size = 6 if len(scores) <= FEW_FOLDS else 3
+    axes.plot(range(1, len(scores) + 1), scores, "o", color=INK, markersize=size, label="folds")
+    axes.margins(x=0.05)
+    count_in_whole_numbers(axes.xaxis)
+    name_axes(axes, "fold")
+    if accuracy:
+        in_percent(axes.yaxis)
+    shown = "{:.1%}" if accuracy else "{:.4g}"
+    label_ends(axes, [End(validation.mean, f"mean {shown.format(validation.mean)}", BLUE)])
+    entitle(axes, f"{validation.metric} of each fold, with the 95% interval of the mean")
+    return finished(figure, f"The {validation.metric} of {len(scores)} folds; mean: {shown.format(validation.mean)}")

@@ -18,6 +18,7 @@ from markone.plots.drawing import (
     BLUE,
     INK,
     SMALL,
+    TEXT,
     TINY,
     VERMILION,
     entitle,
@@ -26,6 +27,7 @@ from markone.plots.drawing import (
     name_axes,
     new_figure,
     tidy,
+    width_of,
 )
 
 MOST_WITH_SHARES, MOST_WITH_COUNTS, MOST_CLASSES = 12, 24, 40
@@ -35,8 +37,10 @@ DARK = 0.55
 """From this share on, the text of a cell is white."""
 FAINTEST_TOP = 0.05
 """The darkest colour stands for at least this share, so that rare mistakes do not look frequent."""
-RIGHT = LinearSegmentedColormap.from_list("right", ["white", BLUE])
-WRONG = LinearSegmentedColormap.from_list("wrong", ["white", VERMILION])
+RIGHT = LinearSegmentedColormap.from_list("right", [(BLUE, 0.0), (BLUE, 1.0)])
+WRONG = LinearSegmentedColormap.from_list("wrong", [(VERMILION, 0.0), (VERMILION, 1.0)])
+HALF = 0.47
+"""Half the side of a cell, which leaves a gap between cells."""
 
 
 def confusion(result: Any) -> Figure:
@@ -59,21 +63,29 @@ def confusion(result: Any) -> Figure:
     single = len(shares) - table.merged  # what several classes have together is always much
     mistakes = shares[:single, :single][~on_diagonal[:single, :single]]
     most = max(float(mistakes.max(initial=0)), FAINTEST_TOP)
-    cell = 0.62 if columns <= MOST_WITH_SHARES else 0.42 if columns <= MOST_WITH_COUNTS else 0.22
-    figure = new_figure(1.8 + cell * columns, 1.4 + cell * rows)
-    axes = tidy(figure.add_subplot(), grid=None)
+    widest = 0.1 + width_of(f"{count:,}" for count in table.counts.flat)
+    if columns <= MOST_WITH_SHARES:
+        cell = max(0.62, widest)
+    else:
+        cell = max(0.42, widest * TINY / SMALL) if columns <= MOST_WITH_COUNTS else 0.22
+    title = f"accuracy {table.right / table.total:.1%}: {table.right:,} of {table.total:,}"
+    beside = width_of(table.names)
+    upright = columns > 4 or beside > cell
+    width = 0.6 + beside + max(cell * columns, width_of([title]) * TEXT / SMALL)
+    figure = new_figure(width, 1.1 + cell * rows + (beside if upright else 0))
+    axes = tidy(figure.add_subplot(anchor="W"), grid=None)
     draw_cells(axes, shares, on_diagonal, RIGHT, 1)
     draw_cells(axes, shares, ~on_diagonal, WRONG, most)
     if columns <= MOST_WITH_COUNTS:
         depth = np.where(on_diagonal, shares, shares / most)
         write_cells(axes, table, shares, depth, with_shares=columns <= MOST_WITH_SHARES)
     size = SMALL if columns <= MOST_WITH_COUNTS else TINY
-    axes.set_xticks(range(columns), table.names[:columns], rotation=90 if columns > 4 else 0, fontsize=size)
+    axes.set_xticks(range(columns), table.names[:columns], rotation=90 if upright else 0, fontsize=size)
     axes.set_yticks(range(rows), table.names, fontsize=size)
     axes.spines[:].set_visible(False)
     axes.set(aspect="equal", xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     name_axes(axes, "predicted", "is")
-    entitle(axes, f"accuracy {table.right / table.total:.1%}: {table.right:,} of {table.total:,}")
+    entitle(axes, title)
     return finished(figure, f"Confusion matrix: {table.right:,} of {table.total:,} predictions are correct")
 
 
@@ -82,8 +94,8 @@ def draw_cells(
 ) -> None:
     """Colour some cells. They are squares rather than an image, so that they stay sharp and few are stored."""
     at = np.argwhere(some & (shares > 0))
-    corners = at[:, None, ::-1] + np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
-    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, edgecolors="white", linewidths=1.5)
+    corners = at[:, None, ::-1] + HALF * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    cells = PolyCollection(list(corners), array=shares[tuple(at.T)], cmap=colours, linewidths=0)
     cells.set_clim(0, most)
     axes.add_collection(cells)
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from markone.reporting.grids import label_in_words, shortened
+from markone.reporting.grids import cells, label_in_words, shortened
 
 # Okabe & Ito (2008): people with any kind of colour vision can distinguish these. Yellow is left out: it is too pale.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 MARKERS = "os^Dv<>PX"
-INK, QUIET, FAINT = "#222222", "#767676", "#E4E4E4"
+INK, QUIET, FAINT = "#222222", "#767676", 0.12
+"""Ink becomes light on dark pages. Quiet grey is seen on light and on dark ones. Faint is the opacity of a grid."""
 
 TEXT, SMALL, TINY = 10, 9, 7
 LABEL_WIDTH = 20
 NAME_WIDTH = 32
+PAD = 0.08
+"""The free edge around a figure and its panels, in inches."""
+PANELS_BESIDE, PANEL_WIDTH, ALONE = 3, 2.3, 5.7
+"""How many panels stand beside each other, the width of each, and that of one that is alone, in inches."""
+LINE = 0.19
+"""The height of a line of text, such as the name of a bar, in inches."""
+IN_AN_INCH = 11
+"""The number of characters of a title in an inch, or somewhat fewer."""
 
 
 class Mark(NamedTuple):
@@ -36,17 +46,33 @@ def mark_of(number: int) -> Mark:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD), facecolor="white")
+
+
+def panels_for(count: int, lines: int, names: Iterable[str], *, share: bool = True) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, three in a row, which may `share` their horizontal axis.
+
+    Each has room for some lines of text, such as named bars, and for the longest of these names beside it.
+    """
+    across = min(PANELS_BESIDE, count)
+    down = -(-count // across)
+    beside = width_of(names)
+    area = max(PANEL_WIDTH, ALONE - beside) if count == 1 else PANEL_WIDTH
+    figure = new_figure(0.3 + (area + beside) * across, 0.3 + down * (0.6 + LINE * lines))
+    panels = list(figure.subplots(down, across, squeeze=False, sharex=share).ravel())
+    for axes in panels[count:]:
+        axes.remove()
+    return figure, panels[:count]
 
 
 def tidy(axes: Axes, *, grid: str | None = "both") -> Axes:
     """Keep only two sides of the frame, and a light grid behind the data."""
     axes.set_axisbelow(True)
-    axes.tick_params(length=0, labelsize=SMALL, labelcolor=INK)
+    axes.tick_params(length=0, pad=5, labelsize=SMALL, labelcolor=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(QUIET)
     if grid is not None:
-        axes.grid(True, axis=grid, color=FAINT, linewidth=0.8)  # type: ignore[arg-type]
+        axes.grid(True, axis=grid, color=INK, alpha=FAINT, linewidth=0.8)  # type: ignore[arg-type]
     return axes
 
 
@@ -65,6 +91,29 @@ def count_in_whole_numbers(axis: Axis) -> None:
 
 def in_percent(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.10g}%"))
+
+
+def draw_bars(axes: Axes, names: Sequence[str], values: Sequence[float], lines: int | None = None) -> None:
+    """Draw named numbers as bars, with the first at the top. There is room for so many lines; by default, for all."""
+    places = range(len(names))
+    axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
+    axes.set_yticks(places, list(map(name_text, names)))
+    axes.set_ylim((len(names) if lines is None else lines) - 0.4, -0.6)
+    axes.axvline(0, color=QUIET, linewidth=0.8)
+    tidy(axes, grid="x").tick_params(labelbottom=True)
+    axes.locator_params(axis="x", nbins=4)
+    axes.spines["left"].set_visible(False)
+    axes.margins(x=0.05)
+
+
+def entitle_sides(axes: Axes, negative: str, positive: str) -> None:
+    """Say above bars what those to the left and those to the right stand for."""
+    left, right = f"← {negative}", f"{positive} →"
+    longest = max((len(label.get_text()) for label in axes.get_yticklabels()), default=0)
+    if len(left) + len(right) + longest > IN_AN_INCH * axes.figure.bbox.width / axes.figure.dpi:
+        left += "\n"
+    axes.set_title(left, loc="left", fontsize=TEXT, color=VERMILION)
+    axes.set_title(right, loc="right", fontsize=TEXT, color=BLUE)
 
 
 class End(NamedTuple):
@@ -115,6 +164,11 @@ def start(group: list[float], room: float) -> float:
     return max(0.0, min(total / count, 1 - (count - 1) * room))
 
 
+def width_of(names: Iterable[str]) -> float:
+    """Return about how many inches the longest name takes as the label of a tick."""
+    return max((cells(name) for name in names), default=0) * SMALL / TEXT / IN_AN_INCH
+
+
 def finished(figure: Figure, description: str) -> Figure:
     """Return the figure with a description for people who cannot see it. A $ in names does not begin a formula."""
     figure.set_label(description)
@@ -124,9 +178,11 @@ def finished(figure: Figure, description: str) -> Figure:
     return figure
 
 
-def label_text(label: object) -> str:
-    return label_in_words(label, LABEL_WIDTH)
+def label_text(label: object, less: int = 0) -> str:
+    """Return a label, which may be shortened. `less` is the room that is missing."""
+    return label_in_words(label, LABEL_WIDTH - less)
 
 
-def name_text(name: object) -> str:
-    return shortened(name, NAME_WIDTH)
+def name_text(name: object, less: int = 0) -> str:
+    """Return the name of a feature, which may be shortened. `less` is the room that something else needs beside it."""
+    return shortened(name, NAME_WIDTH - less)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -21,24 +22,28 @@ from markone.model.model import Model
 from markone.plots.drawing import (
     BLUE,
     INK,
+    LINE,
     QUIET,
     SMALL,
     TEXT,
     VERMILION,
+    draw_bars,
     entitle,
+    entitle_sides,
     finished,
     label_text,
     name_axes,
     name_text,
     new_figure,
-    tidy,
+    panels_for,
 )
 
 MOST_PANELS = 24
-PANELS_BESIDE = 3
 IMAGES_BESIDE = 5
-LINE = 0.19
-"""The height of a bar with its name, in inches."""
+EVIDENCE = LinearSegmentedColormap.from_list(
+    "evidence", [(0, (VERMILION, 1.0)), (0.5, (VERMILION, 0.0)), (0.5, (BLUE, 0.0)), (1, (BLUE, 1.0))]
+)
+"""The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 
 
 def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -> Figure:
@@ -63,17 +68,17 @@ def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -
         return weights_of_two(linear, top)
     chosen = choose(linear.classes, classes)
     lists = [strongest(linear.column(number), top) for number in chosen]
-    across = min(PANELS_BESIDE, len(chosen))
-    down = -(-len(chosen) // across)
     longest = max(map(len, lists))
-    figure = new_figure(0.3 + 3.2 * across, 0.3 + down * (0.6 + LINE * longest))
-    panels = figure.subplots(down, across, squeeze=False, sharex=True).ravel()
-    for axes, number, features in zip(panels, chosen, lists, strict=False):
-        draw_bars(axes, linear, features, linear.column(number)[features], longest)
+    names = (name_text(linear.name(number)) for features in lists for number in features.tolist())
+    figure, panels = panels_for(len(chosen), longest, names)
+    for axes, number, features in zip(panels, chosen, lists, strict=True):
+        draw_weights(axes, linear, features, linear.column(number)[features], longest)
         entitle(axes, label_text(linear.classes[number]))
-    for axes in panels[len(chosen) :]:
-        axes.remove()
-    return finished(figure, f"The strongest weights of {len(chosen)} classes")
+    count = f"{len(chosen)} classes"
+    if len(chosen) < len(linear.classes):
+        count = f"{len(chosen)} of {len(linear.classes)} classes"
+        figure.suptitle(f"The strongest weights of {count}", fontsize=TEXT, color=INK)
+    return finished(figure, f"The strongest weights of {count}")
 
 
 def weights_of_two(linear: LinearScores, top: int) -> Figure:
@@ -83,24 +88,17 @@ def weights_of_two(linear: LinearScores, top: int) -> Figure:
     features = np.concatenate([forth, back])
     figure = new_figure(6, 1 + LINE * len(features))
     axes = figure.add_subplot()
-    draw_bars(axes, linear, features, column[features], len(features))
+    draw_weights(axes, linear, features, column[features])
     first, second = map(label_text, linear.classes)
-    axes.set_title(f"← evidence for {first}", loc="left", fontsize=TEXT, color=VERMILION)
-    axes.set_title(f"evidence for {second} →", loc="right", fontsize=TEXT, color=BLUE)
+    entitle_sides(axes, f"evidence for {first}", f"evidence for {second}")
     name_axes(axes, "weight")
     return finished(figure, f"The strongest weights for {second} and for {first}")
 
 
-def draw_bars(axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int) -> None:
-    """Draw bars, with the first feature at the top."""
-    places = np.arange(len(features))
-    axes.barh(places, values, height=0.7, color=[BLUE if value > 0 else VERMILION for value in values])
-    axes.set_yticks(places, [name_text(linear.name(int(number))) for number in features])
-    axes.set_ylim(lines - 0.4, -0.6)
-    axes.axvline(0, color=QUIET, linewidth=0.8)
-    tidy(axes, grid="x").tick_params(labelbottom=True)
-    axes.spines["left"].set_visible(False)
-    axes.margins(x=0.05)
+def draw_weights(
+    axes: Axes, linear: LinearScores, features: NDArray[np.int64], values: Any, lines: int | None = None
+) -> None:
+    draw_bars(axes, [linear.name(int(number)) for number in features], values, lines)
 
 
 def strongest(column: NDArray[np.float64], top: int) -> NDArray[np.int64]:
@@ -133,7 +131,8 @@ def choose(known: list[Label], chosen: Sequence[Label] | None) -> list[int]:
 def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     """Draw the weights of pixels as an image for each class. Blue pixels are evidence for it, red ones against it.
 
-    All images have the same scale, which is symmetric: white is 0. Of two classes there is one image, for the second.
+    All images have the same scale, which is symmetric: a pixel without colour is 0. Of two classes there is one image,
+    for the second.
 
     Parameters
     ----------
@@ -151,11 +150,11 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     figure = new_figure(max(3.2, 0.8 + 1.5 * across), 0.4 + 1.7 * down)
     panels = figure.subplots(down, across, squeeze=False).ravel()
     for axes, label, image in zip(panels, labels, images, strict=False):
-        drawn = axes.imshow(image, cmap="RdBu", vmin=-scale, vmax=scale, interpolation="nearest")
+        drawn = axes.imshow(image, cmap=EVIDENCE, vmin=-scale, vmax=scale, interpolation="nearest")
         axes.set_xticks([])
         axes.set_yticks([])
         axes.spines[:].set_color(QUIET)
-        entitle(axes, label_text(label))
+        axes.set_title(label_text(label, less=4), fontsize=SMALL, color=INK, loc="left")
     for axes in panels[len(images) :]:
         axes.remove()
     bar = figure.colorbar(drawn, ax=list(panels[: len(images)]), shrink=0.8, aspect=30)
@@ -163,6 +162,11 @@ def weight_images(model: Any, shape: tuple[int, int] | None = None) -> Figure:
     bar.ax.tick_params(length=0, labelsize=SMALL)
     bar.outline.set_visible(False)
     return finished(figure, f"The weights of {images[0].shape[0]} × {images[0].shape[1]} pixels, of each class")
+
+
+def has_images(model: Model) -> bool:
+    """Whether the features of a model are known to be pixels."""
+    return any(isinstance(part, Pixels) for part in model.features.parts)
 
 
 def images_of(model: Any, linear: LinearScores, shape: tuple[int, int] | None) -> Iterator[NDArray[np.float64]]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from markone.errors import DataError
 from markone.plots.drawing import (
     BLUE,
     INK,
-    SMALL,
     VERMILION,
     count_in_whole_numbers,
     entitle,
@@ -26,6 +27,8 @@ from markone.reporting.grids import plain_number
 from markone.theory.margins import Margins, Spread, even_edges
 
 BINS = 40
+BAR = 0.92
+"""The width of a bar, as a share of its bin."""
 
 
 def margins(found: Any) -> Figure:
@@ -49,25 +52,20 @@ def margins(found: Any) -> Figure:
     for axes, (name, spread) in zip(
         figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0], panels, strict=True
     ):
-        tidy(axes, grid="y")
-        counts, _ = np.histogram(spread.geometric, edges)
-        colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
-        axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=colours, edgecolor="white", linewidth=0.5)
-        axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
-        axes.annotate(
-            f"smallest {plain_number(spread.smallest)}",
-            (spread.smallest, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, -2),
-            textcoords="offset points",
-            va="top",
-            fontsize=SMALL,
-            color=INK,
-        )
-        count_in_whole_numbers(axes.yaxis)
-        entitle(axes, f"{name}: {spread.negative:.1%} below 0")
+        draw_spread(axes, spread, edges)
+        entitle(axes, f"{name}: {spread.negative:.1%} below 0, smallest {plain_number(spread.smallest)}")
     name_axes(figure.axes[-1], "margin", "examples")
-    return finished(figure, f"Histograms of margins: {', '.join(name for name, _ in panels)}")
+    return finished(figure, f"Histograms of margins: {', '.join(name.replace(chr(10), ', ') for name, _ in panels)}")
+
+
+def draw_spread(axes: Axes, spread: Spread, edges: NDArray[np.float64]) -> None:
+    """Draw the histogram of some margins, and mark the smallest."""
+    tidy(axes, grid="y")
+    counts, _ = np.histogram(spread.geometric, edges)
+    colours = [VERMILION if edge < 0 else BLUE for edge in edges[:-1]]
+    axes.bar((edges[1:] + edges[:-1]) / 2, counts, BAR * np.diff(edges), color=colours)
+    axes.axvline(spread.smallest, color=INK, linewidth=1, linestyle=(0, (2, 2)))
+    count_in_whole_numbers(axes.yaxis)
 
 
 def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:
@@ -76,4 +74,4 @@ def panels_of(found: Any) -> Iterator[tuple[str, Spread]]:
         if not isinstance(one, Margins):
             raise DataError(f"this plot needs the result of markone.margins, not a {type(one).__name__}")
         for name, spread in one.spreads().items():
-            yield f"{name_text(what)}, {name} weights" if what else f"{name} weights", spread
+            yield f"{name_text(what)}\n{name} weights" if what else f"{name} weights", spread

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -89,20 +90,7 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
         aspect="auto",
         interpolation="nearest",
     )
-    handles = []
-    for number, (label, mark) in enumerate(zip(plane.classes, marks, strict=True)):
-        of_class = plane.points[numbers == number]
-        handles += axes.plot(
-            of_class[:, 0],
-            of_class[:, 1],
-            mark.marker,
-            color=mark.colour,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            markersize=6 if len(numbers) <= 500 else 4,
-            label=label_text(label),
-            rasterized=len(numbers) > MOST_DRAWN_AS_SHAPES,
-        )
+    handles = draw_points(axes, plane.points, numbers, plane.classes)
     if len(plane.classes) == 2:
         handles += draw_lines(axes, plane, said, across, up)
     axes.set_xlim(low[0], high[0])
@@ -112,6 +100,24 @@ def boundary(model: Any, X: Any, y: Any) -> Figure:
     entitle(axes, f"{right:,} of {len(numbers):,} points are classified correctly")
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     return finished(figure, f"Decision boundary: {right:,} of {len(numbers):,} points are classified correctly")
+
+
+def draw_points(axes: Axes, points: Points, numbers: NDArray[Any], classes: Sequence[Label]) -> list[Line2D]:
+    """Draw points with the marks of their classes, and return the entries of the legend. Many points are one image."""
+    handles = []
+    for number, label in enumerate(classes):
+        mark = mark_of(number)
+        handles += axes.plot(
+            *points[numbers == number].T,
+            mark.marker,
+            color=mark.colour,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            markersize=6 if len(numbers) <= 500 else 4,
+            label=label_text(label),
+            rasterized=len(numbers) > MOST_DRAWN_AS_SHAPES,
+        )
+    return handles
 
 
 def draw_lines(
@@ -173,8 +179,8 @@ def frame(points: Points) -> tuple[Points, Points]:
 
 
 def tint(mark: Mark) -> tuple[float, ...]:
-    """Return a light tint of a colour."""
-    return tuple(1 - TINT * (1 - part) for part in to_rgb(mark.colour))
+    """Return the colour of a class as its region has it: transparent, so that it suits light and dark pages."""
+    return (*to_rgb(mark.colour), TINT)
 
 
 # ---- the model and the points

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -19,7 +21,11 @@ from markone.plots.drawing import (
     name_text,
     new_figure,
     tidy,
+    width_of,
 )
+
+INCHES = 3.6
+"""The least length of the axis."""
 
 
 def learning_curve(result: Any) -> Figure:
@@ -48,7 +54,7 @@ def learning_curve(result: Any) -> Figure:
         lows, highs = ([pick(one.scores) for one in result.sizes] for pick in (min, max))
         axes.fill_between(rows, lows, highs, color=BLUE, alpha=0.15, linewidth=0)
     axes.set_xscale("log")
-    axes.set_xticks(rows, [f"{size:,}" for size in rows])
+    axes.set_xticks(shown := apart_on_log_scale(rows), [f"{size:,}" for size in shown])
     axes.minorticks_off()
     if result.metric == "accuracy":
         in_percent(axes.yaxis)
@@ -56,3 +62,17 @@ def learning_curve(result: Any) -> Figure:
     entitle(axes, f"{name_text(result.name)}, tested on {result.held_out:,} held-out rows")
     label_ends(axes, [End(values[-1], name, colour) for name, colour, values in drawn])
     return finished(figure, f"The {result.metric} of {result.name} by the number of training rows")
+
+
+def apart_on_log_scale(sizes: Sequence[int]) -> list[int]:
+    """Return those of ascending sizes that can be written below the axis without touching. The largest is one of them.
+
+    >>> apart_on_log_scale([20, 21, 40, 80, 158, 160])
+    [20, 40, 80, 160]
+    """
+    kept: list[int] = []
+    least = 1.1 * width_of([f"{sizes[-1]:,}"]) / INCHES * math.log(sizes[-1] / sizes[0])
+    for size in (sizes[-1], *sizes[:-1]):
+        if all(abs(math.log(size / other)) >= least for other in kept) and size not in kept:
+            kept.append(size)
+    return sorted(kept)

@@ -1,4 +1,4 @@
-"""Plots a certificate of two features in the plane."""
+"""Plots a certificate: two features in the plane, more by the distances of the examples from the best plane."""
 
 from __future__ import annotations
 
@@ -10,11 +10,25 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from markone.data.source import Label
 from markone.errors import DataError
-from markone.features.examples import names_in
-from markone.plots.drawing import INK, QUIET, SMALL, entitle, finished, label_text, mark_of, name_axes, new_figure, tidy
-from markone.plots.plane import MOST_DRAWN_AS_SHAPES, SIDE, Points, crossing, frame, in_plane
+from markone.model.margins import functional_margins
+from markone.plots.drawing import (
+    INK,
+    QUIET,
+    SMALL,
+    entitle,
+    finished,
+    mark_of,
+    name_axes,
+    name_text,
+    new_figure,
+    tidy,
+)
+from markone.plots.margin_histogram import BINS, draw_spread
+from markone.plots.plane import SIDE, Points, crossing, draw_points, frame
+from markone.theory.margins import Spread, even_edges
+from markone.theory.points import Points as Examples
+from markone.theory.points import open_points
 
 if TYPE_CHECKING:
     from markone.theory.certificate import Certificate
@@ -25,22 +39,26 @@ MOST_JOINED = 40
 """The largest number of examples of a proof that are joined. More lines would hide the points."""
 
 
-def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
-    """Draw points by class, and the line that separates them or the proof that no line does.
+def certificate(certificate: Certificate, X: Any, y: Any = None) -> Figure:
+    """Draw what a certificate says about its examples.
 
-    Where the classes can be separated: the boundary and, of two classes, the band that its margin leaves free; the
-    examples that the margin rests on are ringed. Where they cannot: the examples of the proof are ringed, and those of
-    a class joined. With a bias, the joined ones of both classes meet in a point, the star; without, they are joined
-    with the origin, too.
+    Two features are drawn as points in the plane. Where the classes can be separated: the boundary and, of two classes,
+    the band that its margin leaves free; the examples that the margin rests on are ringed. Where they cannot: the
+    examples of the proof are ringed, and those of a class joined. With a bias, the joined ones of both classes meet in
+    a point, the star; without, they are joined with the origin, too.
+
+    More features cannot be drawn without loss. The picture is then a histogram of the exact distances of all examples
+    from the plane that separates them or, if there is none, from the best plane that was found. Distances are negative
+    on the wrong side. Of more than two classes, they are differences of scores, divided by the length of the weights.
 
     Parameters
     ----------
     certificate
-        The result of `markone.certify` for two features.
+        The result of `markone.certify`.
     X
-        The points: an array or a frame with two columns.
+        The examples that were certified.
     y
-        Their labels.
+        Their labels, if they are not in `X`.
 
     Examples
     --------
@@ -51,17 +69,50 @@ def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
     >>> figure.axes[0].get_title(loc="left")
     'No line separates these 4 points'
     """
-    if certificate.features != 2 or certificate.spec is not None:
+    examples = open_points(X, y, certificate.spec, bias=certificate.bias)
+    if len(examples) != certificate.rows or examples.features != certificate.features:
         raise DataError(
-            f"a certificate is drawn in the plane of two features as they are, and this one has "
-            f"{certificate.features:,}; certify two columns of numbers"
+            f"the certificate is of {certificate.rows:,} rows of {certificate.features:,} features; here are "
+            f"{len(examples):,} rows of {examples.features:,}"
         )
-    names = names_in(X)
-    points, numbers = in_plane(X, names), numbers_of(certificate.classes, y)
-    if len(points) != len(numbers) or len(points) != certificate.rows:
-        raise DataError(
-            f"the certificate is of {certificate.rows:,} rows; here are {len(points):,} points, {len(numbers):,} labels"
-        )
+    if examples.classes != certificate.classes:
+        known, found = (", ".join(map(repr, some[:5])) for some in (certificate.classes, examples.classes))
+        raise DataError(f"the classes of the certificate are {known}, and those of the examples are {found}")
+    return in_the_plane(certificate, examples) if examples.features == 2 else distances(certificate, examples)
+
+
+# ---- more features
+
+
+def distances(certificate: Certificate, examples: Examples) -> Figure:
+    """Draw the distances of all examples from a plane."""
+    kind = "plane" if certificate.bias else "plane through the origin"
+    if certificate.plane is not None:
+        plane = certificate.plane
+        title = f"A margin of {certificate.bracket[0]:.4g}; no {kind} has more than {certificate.bracket[1]:.4g}"
+    else:
+        least = certificate.removal or certificate.hinge
+        if least is None:
+            raise DataError("this certificate has no plane to draw, because time ran out; allow more seconds")
+        plane, title = least.plane, f"No {kind} separates these {len(examples):,} rows; this one comes closest"
+    weights, bias = (np.asarray(part, np.float64) for part in (plane.weights, plane.bias))
+    functional = functional_margins(examples.matrix @ weights + bias, examples.truth)
+    spread = Spread(functional, float(np.linalg.norm(weights)))
+    figure = new_figure(6, 3.2)
+    axes = figure.add_subplot()
+    draw_spread(axes, spread, even_edges(spread.smallest, float(spread.geometric.max()), BINS))
+    wrong = int((spread.functional <= 0).sum())
+    entitle(axes, f"{title}\n{wrong:,} of {len(examples):,} examples are not on the right side")
+    name_axes(axes, "distance from the plane" if len(certificate.classes) == 2 else "margin", "examples")
+    return finished(figure, title)
+
+
+# ---- two features
+
+
+def in_the_plane(certificate: Certificate, examples: Examples) -> Figure:
+    matrix = examples.matrix.toarray() if examples.is_sparse else examples.matrix
+    points, numbers = np.asarray(matrix, np.float64), examples.truth
     figure = new_figure(6, 4.5)
     axes = tidy(figure.add_subplot(), grid=None)
     handles = draw_points(axes, points, numbers, certificate.classes)
@@ -72,7 +123,7 @@ def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
         handles += draw_plane(axes, certificate, low, high)
         title = f"A margin of {certificate.bracket[0]:.4g}; no line has more than {certificate.bracket[1]:.4g}"
         ringed = [] if certificate.support is None else certificate.support.rows.tolist()
-        what = "examples that the margin rests on"
+        what = "support vectors"
     elif certificate.proof is not None:
         handles += draw_proof(axes, certificate, points, numbers)
         title, ringed, what = f"No line separates these {len(points):,} points", [*certificate.proof.rows], "proof"
@@ -81,36 +132,10 @@ def certificate(certificate: Certificate, X: Any, y: Any) -> Figure:
     if ringed:
         handles += axes.plot(*points[ringed].T, "o", markersize=RING, markerfacecolor="none", color=INK, label=what)
     entitle(axes, title)
-    name_axes(axes, *(map(str, names) if names is not None else ("feature 0", "feature 1")))
+    names = ("feature 0", "feature 1") if examples.names is None else (examples.names[0], examples.names[1])
+    name_axes(axes, *map(name_text, names))
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     return finished(figure, title)
-
-
-def numbers_of(classes: list[Label], y: Any) -> NDArray[np.int64]:
-    place = {label: number for number, label in enumerate(classes)}
-    labels = np.asarray(y).tolist()
-    strange = [label for label in labels if label not in place]
-    if strange:
-        known = ", ".join(map(repr, classes[:5]))
-        raise DataError(f"the label {strange[0]!r} is not a class of the certificate ({known})")
-    return np.array([place[label] for label in labels], np.int64)
-
-
-def draw_points(axes: Axes, points: Points, numbers: NDArray[np.int64], classes: list[Label]) -> list[Line2D]:
-    handles = []
-    for number, label in enumerate(classes):
-        mark = mark_of(number)
-        handles += axes.plot(
-            *points[numbers == number].T,
-            mark.marker,
-            color=mark.colour,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            markersize=6 if len(numbers) <= 500 else 4,
-            label=label_text(label),
-            rasterized=len(numbers) > MOST_DRAWN_AS_SHAPES,
-        )
-    return handles
 
 
 def draw_plane(axes: Axes, certificate: Certificate, low: Points, high: Points) -> list[Line2D]:

@@ -23,16 +23,16 @@ from markone.plots.drawing import (
     SMALL,
     entitle,
     finished,
-    label_text,
     mark_of,
     name_axes,
     name_text,
     new_figure,
     tidy,
 )
-from markone.plots.plane import Points, crossing, frame, tint
+from markone.plots.plane import TINT, Points, crossing, draw_points, frame, tint
+from markone.plots.saving import as_image, check_file
 from markone.plots.svg_text import svg
-from markone.reporting.html import page
+from markone.reporting.html import fragment, page
 from markone.storage.atomic import writing
 from markone.theory.trace import Step, Trace
 
@@ -70,7 +70,10 @@ def step(trace: Trace, number: int) -> Figure:
     figure, axes = view.empty()
     before, after = view.lines(trace, which - 1), view.lines(trace, which)
     view.draw_regions(axes, after)
-    handles = [*view.draw_points(axes), *view.draw_line(axes, before, "before", QUIET, (0, (4, 3)))]
+    handles = [
+        *draw_points(axes, view.points, trace.block.labels, trace.classes),
+        *view.draw_line(axes, before, "before", QUIET, (0, (4, 3))),
+    ]
     handles += view.draw_line(axes, after, "after", INK, "-")
     view.draw_rings(axes, trace.steps[which])
     entitle(axes, in_words(trace.steps[which]))
@@ -90,9 +93,7 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
     seconds
         The duration of a frame.
     """
-    ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in (".gif", ".html"):
-        raise SettingsError("path", f"must end in .gif or .html, not {ending!r}")
+    ending = check_file(path, (".gif", ".html"))
     if not seconds > 0:
         raise SettingsError("seconds", f"must be greater than 0, not {seconds!r}")
     view = View.of(trace)
@@ -108,7 +109,7 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
         with writing(os.fspath(path)) as file:
             file.write(as_page(view, trace, shown, seconds).encode())
         return
-    frames = [as_image(view, trace, which) for which in (-1, *shown)]
+    frames = [as_frame(view, trace, which) for which in (-1, *shown)]
     with writing(os.fspath(path)) as file:
         frames[0].save(
             file,
@@ -206,22 +207,6 @@ class View:
         name_axes(axes, *map(name_text, self.names))
         return figure, axes
 
-    def draw_points(self, axes: Axes) -> list[Line2D]:
-        handles = []
-        for number, label in enumerate(self.trace.classes):
-            mark, of_class = mark_of(number), self.points[self.trace.block.labels == number]
-            handles += axes.plot(
-                of_class[:, 0],
-                of_class[:, 1],
-                mark.marker,
-                color=mark.colour,
-                markeredgecolor="white",
-                markeredgewidth=0.5,
-                markersize=6 if len(self.points) <= 500 else 4,
-                label=label_text(label),
-            )
-        return handles
-
     def draw_regions(self, axes: Axes, lines: Points) -> None:
         for number, corners in enumerate(self.regions(lines)):
             if len(corners):
@@ -268,15 +253,12 @@ def dense(matrix: Any) -> Any:
 # ---- frames
 
 
-def as_image(view: View, trace: Trace, which: int) -> Any:
+def as_frame(view: View, trace: Trace, which: int) -> Any:
     """Return a frame as a Pillow image; -1 is the frame before the first step."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
     figure, axes = view.empty()
     lines = view.lines(trace, which)
     view.draw_regions(axes, lines)
-    handles = view.draw_points(axes)
+    handles = draw_points(axes, view.points, trace.block.labels, trace.classes)
     view.draw_line(axes, lines, "boundary", INK, "-")
     if which >= 0:
         view.draw_rings(axes, trace.steps[which])
@@ -284,20 +266,15 @@ def as_image(view: View, trace: Trace, which: int) -> Any:
     entitle(axes, title)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     finished(figure, title)
-    figure.set_dpi(RESOLUTION)
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(64)
+    return as_image(figure, RESOLUTION).quantize(64)
 
 
 def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
     """Yield the lines of a page: one plot, and a script that draws the regions, line and ring of the chosen step."""
     figure, axes = view.empty()
-    handles = view.draw_points(axes)
+    handles = draw_points(axes, view.points, trace.block.labels, trace.classes)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
     entitle(axes, " ")
-    for patch in (figure.patch, axes.patch):
-        patch.set_visible(False)  # what is laid behind is to be seen
     finished(figure, "The run, step by step")
     picture = svg(figure)
     height = SIZE[1] * 72
@@ -319,15 +296,13 @@ def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:
                 "rings": place(view.points[visited]) if 0 < len(visited) < len(view.points) else [],
             }
         )
-    colours = [
-        "#" + "".join(f"{round(255 * part):02x}" for part in tint(mark_of(k))) for k in range(len(trace.classes))
-    ]
-    facts = json.dumps({"frames": frames, "colours": colours, "seconds": seconds}, separators=(",", ":"))
-    return page("A run, step by step", "".join(player(picture, facts.replace("<", "\\u003c"), len(frames))))
+    colours = [mark_of(number).colour for number in range(len(trace.classes))]
+    facts = json.dumps({"frames": frames, "colours": colours, "tint": TINT, "seconds": seconds}, separators=(",", ":"))
+    return page("A run, step by step", fragment(player(picture, facts.replace("<", "\\u003c"), len(frames))))
 
 
 def player(picture: str, facts: str, frames: int) -> Iterator[str]:
-    yield f'<figure id="run" style="background:white">{picture}</figure>'
+    yield f'<figure id="run">{picture}</figure>'
     yield '<p><button id="play" type="button">Play</button> '
     yield f'<input id="at" type="range" min="0" max="{frames - 1}" value="0" aria-label="step"> '
     yield '<output id="title"></output></p>'
@@ -348,11 +323,12 @@ function show() {
   const frame = facts.frames[at.value];
   behind.replaceChildren(); above.replaceChildren();
   frame.regions.forEach((corners, k) => { if (corners.length) make("polygon", e => { behind.append(e);
-    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k]}); }); });
+    set(e, {points: corners.map(c => c.join(",")).join(" "), fill: facts.colours[k], "fill-opacity": facts.tint});
+  }); });
   if (frame.line.length) make("line", e => { above.append(e); const [[a, b], [c, d]] = frame.line;
-    set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "#222222", "stroke-width": 1.5}); });
+    set(e, {x1: a, y1: b, x2: c, y2: d, stroke: "currentColor", "stroke-width": 1.5}); });
   for (const [x, y] of frame.rings) make("circle", e => { above.append(e);
-    set(e, {cx: x, cy: y, r: 7, fill: "none", stroke: "#222222"}); });
+    set(e, {cx: x, cy: y, r: 7, fill: "none", stroke: "currentColor"}); });
   title.textContent = frame.title + " (" + at.value + " of " + at.max + ")";
 }
 let timer = null;

@@ -97,19 +97,8 @@ def draw_accuracy(axes: Axes, course: CurveData) -> None:
         assert value is not None  # the best is one of those that were measured
         axes.axvline(course.best, color=QUIET, linewidth=1, linestyle=(0, (2, 2)))
         axes.plot([course.best], [value], "o", markersize=9, markerfacecolor="none", markeredgecolor=INK)
-        late = at > len(course.epochs) / 2
-        axes.annotate(
-            f"best: pass {course.best}, {value:.1%}" + ("\noverfitting after it" if course.over_trained else ""),
-            (course.best, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(-5 if late else 5, 4),
-            textcoords="offset points",
-            ha="right" if late else "left",
-            fontsize=SMALL,
-            color=INK,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
-            zorder=4,
-        )
+        said = f"best: pass {course.best}, {value:.1%}" + ("; overfitting after it" if course.over_trained else "")
+        axes.set_title(said, loc="right", fontsize=SMALL, color=INK)
 
 
 def draw(axes: Axes, epochs: Sequence[int], values: Sequence[float | None], name: str, colour: str) -> None:

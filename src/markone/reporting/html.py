@@ -16,8 +16,9 @@ STYLE = """\
 .markone thead, .markone tfoot { font-weight: bold; }
 .markone tfoot tr:first-child td { border-top: 1px solid; }
 .markone .text { white-space: pre-wrap; overflow-wrap: anywhere; }
-.markone mark { color: inherit; border-radius: 0.2em; }"""
-PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: 2em; }"
+.markone mark { color: inherit; border-radius: 0.2em; }
+.markone figure { margin: 1em 0 2em; }"""
+PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: min(2em, 4vw); }"
 # The colours are partly transparent, so that text is readable on light and on dark pages.
 FOR, AGAINST = "31,111,235", "218,54,40"
 STRONGEST_SHADE = 0.6
@@ -73,6 +74,7 @@ def fragment(parts: Iterable[str]) -> str:
 def page(name: str, body: str) -> str:
     """Return a complete page, which loads nothing from the network."""
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escaped(name)}</title>\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escaped(name)}</title>\n'
         f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )

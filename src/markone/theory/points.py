@@ -17,6 +17,7 @@ from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
 from markone.learning.samples import Sample, open_sample
+from markone.model.named_numbers import FeatureNames
 
 Corner = tuple[int, int]
 """A row and a wrong class for it, which together name a z (see `Points`)."""
@@ -42,6 +43,8 @@ class Points:
     bias: bool
     numbers: str | None = None
     """What happened to numeric columns, in words, if there are any."""
+    names: Sequence[str] | None = None
+    """The names of the features, if they have any."""
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -126,7 +129,8 @@ def points_by(sample: Sample, features: FeatureMap, *, bias: bool) -> Points:
     rows = as_scipy(sample.transformed(features, everything) if known else sample.fitted(features, everything)[0])
     if is_sparse(rows):
         rows.sort_indices()  # otherwise SciPy would sort them again and again
-    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias, features.numbers_in_words())
+    numbers, names = features.numbers_in_words(), FeatureNames(features)
+    return Points(rows, sample.truth.astype(np.int64), sample.classes, bias, numbers, names)
 
 
 def texts_in(source: Any) -> bool:
