@@ -65,3 +65,12 @@ def test_data_that_cannot_be_saved_get_a_sentence(run, folder):
     assert not (folder / "points.csv").exists()
     (folder / "taken").mkdir()
     assert "taken" in run("lecture", "000", "trace", "--data", "taken", status=2)
+
+
+def test_a_topic_is_drawn_in_a_file(run, folder):
+    run("lecture", "000", "trace", "--plot", "trace.svg", "--no-picture")
+    assert "<svg" in (folder / "trace.svg").read_text()
+    run("lecture", "004", "next-point", "--plot", "points.png")
+    assert (folder / "points.png").read_bytes().startswith(b"\x89PNG")
+    assert "plot" in run("lecture", "000", "trace", "--plot", "trace.txt", status=2)
+    assert "another file" in run("lecture", "000", "trace", "--data", "a.svg", "--plot", "a.svg", status=2)

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from markone.cli.messages import typed
 from markone.cli.options import FileName, Flag
+from markone.cli.shared_options import Plot
 from markone.cli.terminal import say
 from markone.errors import DataError
 from markone.reporting.grids import SCREEN
@@ -32,6 +33,7 @@ def lecture(
     brief: Flag = False,
     no_picture: Flag = False,
     data: FileName | None = None,
+    plot: Plot = None,
 ) -> None:
     """Show a claim of one of the five lectures, computed on the lecture's own numbers and drawn.
 
@@ -44,6 +46,8 @@ def lecture(
 
     `markone lecture 000 trace --data points.csv`
 
+    `markone lecture 000 trace --plot trace.svg`
+
     Parameters
     ----------
     answer
@@ -55,6 +59,7 @@ def lecture(
     data
         Save the data of the topic in this CSV file, to change them and to use them with other commands.
     """
+    from markone.cli.pictures import check_picture, save_picture
     from markone.lectures.decks import deck_of, decks, topic_of
     from markone.lectures.topic import Demonstration, filled
 
@@ -66,13 +71,12 @@ def lecture(
         say(listing(deck_of(deck)))
     else:
         one = topic_of(deck, topic)
+        check_picture(plot, written=[data])
         if data is not None:
             save_data(one, data)
-        shown = one.show()
-        if brief:
-            say(filled(shown.text))
-        else:
-            say(report(Demonstration(deck_of(deck), one, shown), data, picture=not no_picture, answer=answer))
+        shown = Demonstration(deck_of(deck), one, one.show())
+        save_picture(plot, lambda: [shown.figure()], one.title)
+        say(filled(shown.shown.text) if brief else report(shown, data, picture=not no_picture, answer=answer))
 
 
 def listing(deck: Deck) -> str:
