@@ -123,8 +123,20 @@ def play_command(page: str, command: str, shown: str) -> str:
         assert status == 0 or MISTAKE.search(shown), f"{page}: {command} ended with {status}\n{printed}"
         printed = re.sub(r" +$", "", printed, flags=re.MULTILINE)
         if not doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS):
-            shown = printed
+            shown = with_ellipses(printed, shown)
     return f"$ {command}\n{shown}"
+
+
+def with_ellipses(printed: str, shown: str) -> str:
+    """What is printed, with `...` in place of the words that the page leaves out of a line with the same first word."""
+    left_out = {line.split()[0]: line.split() for line in shown.splitlines() if "..." in line and line != "..."}
+    lines = printed.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        words, before = line.split(), left_out.get((line.split() or [""])[0], [])
+        for word, old in zip(words, before, strict=False):
+            if len(words) == len(before) and "..." in old:
+                lines[number] = lines[number].replace(word, f"{old:{len(word)}}", 1)
+    return "".join(lines)
 
 
 def is_plain(command: str) -> bool:
