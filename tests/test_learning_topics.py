@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from markone import lecture, reference
+from markone import Model, lecture, reference
 from markone.lectures import bayes, digits, mail, mira, neurons, odds, overfitting, smoothing, updates
 
 
@@ -46,6 +46,15 @@ def test_the_totals_of_the_spam_example() -> None:
     gaps = [a - b for a, b in zip(totals["spam"], totals["ham"], strict=True)]
     words = ["(prior)", *(word for word, *_ in bayes.WORDS)]
     assert words[next(i for i, value in enumerate(gaps) if value > 0)] == "weight"
+
+
+def test_the_totals_are_those_of_a_model_from_the_tables() -> None:
+    tables = {label: {w.lower(): row[i] for w, *row in bayes.WORDS} for i, label in enumerate(("spam", "ham"))}
+    found = Model.from_tables(tables, priors=bayes.PRIORS).explain(" ".join(w for w, *_ in bayes.WORDS), running=True)
+    totals = bayes.running_totals()
+    for row, spam, ham in zip(found.rows, totals["spam"], totals["ham"], strict=True):
+        named = dict(zip(found.classes, row.totals, strict=True))
+        assert [named["spam"], named["ham"]] == pytest.approx([spam, ham], abs=1e-4)
 
 
 # ---- overfitting

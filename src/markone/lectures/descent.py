@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -189,12 +188,6 @@ def noisy_rows(count: int, chance: np.random.Generator) -> tuple[NDArray[np.floa
     return (chance.random((count, WIDE)) < on).astype(np.float64), y
 
 
-def seconds_of(model: NaiveBayes | LogisticRegression, X: NDArray[np.float64], y: NDArray[np.int64]) -> float:
-    begin = time.perf_counter()
-    model.fit(X, y)
-    return time.perf_counter() - begin
-
-
 def show_pros_and_cons() -> Shown:
     from markone import LogisticRegression, NaiveBayes
 
@@ -220,12 +213,13 @@ def show_pros_and_cons() -> Shown:
             cells += [f"{np.mean(on_training):.3f}", f"{curves[name][-1]:.3f}"]
         rows.append(cells)
     X, y = noisy_rows(20_000, np.random.default_rng(7))
-    seconds = {name: min(seconds_of(make(), X, y) for _ in range(3)) for name, make in makers.items()}
     head = [["", "naive Bayes", "", "logistic", ""], ["rows", "training", "test", "training", "test"]]
-    times = ", ".join(f"{name} {took * 1000:.0f} ms" for name, took in seconds.items())
+    steps = LogisticRegression(C=1e4).fit(X, y).n_iter_
     sizes = [math.log2(size) for size in SIZES]
     return Shown(
-        f"Accuracy, mean of {REPEATS} samples\n{Grid(head, rows)}\nTraining on {len(y)} rows: {times}.",
+        f"Accuracy, mean of {REPEATS} samples\n{Grid(head, rows)}\n"
+        f"From {len(y)} rows, naive Bayes learns in one pass. Logistic regression takes {steps}\n"
+        "Newton steps, each of which reads the rows several times.",
         (
             Chart(
                 tuple(Line(sizes, curve, name, i, dashed=bool(i)) for i, (name, curve) in enumerate(curves.items())),

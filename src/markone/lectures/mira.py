@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 
 def headline_learner(C: float) -> reference.Learner:
     """Return MIRA with the first weights of the headlines, in exact arithmetic."""
-    return reference.Learner(
-        3, rule="mira", C=C, tie="negative", bias=False, w={0: {"BIAS": Fraction(1)}, 1: {}, 2: {}}
-    )
+    start: dict[int, dict[Hashable, Fraction]] = {0: {"BIAS": Fraction(1)}, 1: {}, 2: {}}
+    return reference.Learner(3, rule="mira", C=C, update="mistake", tie="negative", bias=False, w=start)
 
 
 def mistake_steps(C: float = math.inf) -> list[tuple[str, list[Fraction], list[Fraction], Fraction]]:
@@ -40,12 +40,9 @@ def mistake_steps(C: float = math.inf) -> list[tuple[str, list[Fraction], list[F
     for text, label in HEADLINES:
         x: reference.Vector = dict.fromkeys(["BIAS", *text.split()], 1)
         right = CLASSES.index(label)
-        scores, said = learner.scores(x), learner.predict(x)
-        if said == right:
-            continue
-        before = learner.w[right].get("BIAS", Fraction(0))
-        learner.learn([(x, right, 1)])
-        found.append((text, scores, learner.scores(x), learner.w[right]["BIAS"] - before))
+        scores, before = learner.scores(x), learner.w[right].get("BIAS", Fraction(0))
+        if learner.learn([(x, right, 1)]).mistakes:
+            found.append((text, scores, learner.scores(x), learner.w[right]["BIAS"] - before))
     return found
 
 
@@ -278,7 +275,9 @@ TOPICS = (
         "sides are equal.",
         terms=("MIRA", "Margin Infused Relaxed Algorithm", "minimum correcting update", "update size", "τ"),
         data=headline_table,
-        commands=("markone trace {data} --target label --kinds text=text --rule mira --C inf --no-average",),
+        commands=(
+            "markone trace {data} --target label --kinds text=text --rule mira --update mistake --C inf --no-average",
+        ),
     ),
     Topic(
         name="maximum-step",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import reference
+from markone.lectures.activations import SPAM
 from markone.lectures.mail import bag
 from markone.lectures.topic import Shown, Table, Topic
 from markone.reporting.charts import Bars, Chart, Line, Points
@@ -96,16 +97,14 @@ def and_table() -> Table:
 
 # ---- classes
 
-SPAM_WEIGHTS: reference.Vector = {"BIAS": -3, "free": 4, "money": 2}
-
 
 def show_binary() -> Shown:
     texts = ("free money", "money", "free", "hello", "money money money")
-    zero: reference.Vector = dict.fromkeys(SPAM_WEIGHTS, 0)
+    zero: reference.Vector = dict.fromkeys(SPAM, 0)
     rows, scores = [], []
     for text in texts:
         x: reference.Vector = {"BIAS": 1, **bag(text)}
-        spam, ham = (reference.dot(w, x) for w in (SPAM_WEIGHTS, zero))
+        spam, ham = (reference.dot(w, x) for w in (SPAM, zero))
         binary = "spam" if spam > 0 else "ham"
         multi = max((("spam", spam), ("ham", ham)), key=lambda pair: (pair[1], pair[0] == "ham"))[0]
         scores.append(float(spam))

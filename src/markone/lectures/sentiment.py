@@ -220,16 +220,11 @@ def show_sigmoid() -> Shown:
 # ---- the objective function
 
 
-def squared(p: float, y: int) -> float:
-    """½(ŷ − y)²."""
-    return (p - y) ** 2 / 2
-
-
 def show_losses() -> Shown:
     rows = []
     for p in (0.99, 0.69, 0.5, 0.31, 0.01):
         z = math.log(p / (1 - p))
-        rows.append([f"{p:.2f}", f"{squared(p, 1):.4f}", f"{reference.cross_entropy(z, 1):.4f}"])
+        rows.append([f"{p:.2f}", f"{reference.squared_error([z], 1):.4f}", f"{reference.cross_entropy(z, 1):.4f}"])
     table = Grid([["ŷ if y = 1", "½(ŷ - y)²", "cross-entropy"]], rows)
     grid = [i / 20 for i in range(-100, 101)]
     wrong = -5.0
@@ -242,7 +237,7 @@ def show_losses() -> Shown:
             Chart(
                 (
                     Line(grid, [reference.cross_entropy(z, 1) for z in grid], "cross-entropy", 0),
-                    Line(grid, [squared(reference.sigmoid(z), 1) for z in grid], "½(ŷ - y)²", 1, dashed=True),
+                    Line(grid, [reference.squared_error([z], 1) for z in grid], "½(ŷ - y)²", 1, dashed=True),
                 ),
                 title="Two losses of ŷ = σ(z) if y = 1",
                 x="z",

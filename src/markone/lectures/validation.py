@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from markone.demo.dots import DOTS, dots
 from markone.lectures.topic import Shown, Table, Topic
 from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import Grid
@@ -15,40 +15,12 @@ from markone.reporting.grids import Grid
 if TYPE_CHECKING:
     from markone.experiments.splits import Method
 
-POINTS = [
-    (0.9, 2.46),
-    (1.01, 4.51),
-    (1.37, 2.26),
-    (2.0, 5.0),
-    (2.31, 4.25),
-    (2.75, 5.81),
-    (2.85, 4.57),
-    (3.22, 4.01),
-    (3.23, 5.44),
-    (4.95, 6.41),
-    (5.11, 6.7),
-    (5.52, 5.16),
-    (5.8, 6.78),
-    (5.93, 4.73),
-    (6.32, 7.78),
-    (8.43, 5.0),
-    (8.8, 4.27),
-    (8.81, 4.24),
-    (9.01, 4.72),
-    (9.27, 4.39),
-]
-"""Points around a parabola, with noise."""
 NAMES = ("linear", "quadratic", "join-the-dots")
 SHARE = 0.3
 
 
 def points() -> Table:
-    return Table(["x", "y"], POINTS)
-
-
-def rows() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    table = np.array(POINTS)
-    return table[:, :1], table[:, 1]
+    return Table(["x", "y"], DOTS)
 
 
 def regressions() -> dict[str, Any]:
@@ -66,7 +38,7 @@ def errors(method: Method, *, folds: int = 10, seed: int = 0, names: Sequence[st
     """
     from markone import validate
 
-    X, y = rows()
+    X, y = dots()
     return {
         name: validate(X, target=y, method=method, folds=folds, share=SHARE, seed=seed, estimator=one).mean
         for name, one in regressions().items()
@@ -91,7 +63,7 @@ def curves(fitted: Sequence[tuple[str, Any]]) -> list[Line]:
 
 
 def show_regressions() -> Shown:
-    X, y = rows()
+    X, y = dots()
     fitted = [(name, model.fit(X, y)) for name, model in regressions().items()]
     found = {name: float(((model.predict(X) - y) ** 2).mean()) for name, model in fitted}
     return Shown(
@@ -116,7 +88,7 @@ SPLITS = 200
 def show_test_set() -> Shown:
     from markone.experiments.splits import Plan
 
-    X, y = rows()
+    X, y = dots()
     found = errors("holdout")
     (split,), _ = Plan(method="holdout", folds=10, repeats=1, share=SHARE, seed=0).divide(len(y), None)
     others = [
@@ -158,7 +130,7 @@ def show_test_set() -> Shown:
 
 
 def show_leave_one_out() -> Shown:
-    X, y = rows()
+    X, y = dots()
     found = errors("loo")
     left = {name: model.leave_one_out_errors(X, y) for name, model in regressions().items()}
     quickly = {name: float((each**2).mean()) for name, each in left.items()}
@@ -180,7 +152,7 @@ def show_leave_one_out() -> Shown:
 def show_k_fold() -> Shown:
     from markone.experiments.splits import Plan
 
-    X, y = rows()
+    X, y = dots()
     found = {folds: errors("kfold", folds=folds) for folds in (3, 10)}
     loo = errors("loo")
     table = [[name, *(f"{found[folds][name]:.2f}" for folds in found), f"{loo[name]:.2f}"] for name in NAMES]
@@ -206,7 +178,7 @@ def show_k_fold() -> Shown:
 
 
 def show_which() -> Shown:
-    _, y = rows()
+    _, y = dots()
     size = len(y)
     repeats, best = 20, NAMES[1]
     methods: list[tuple[str, Method, int, float, int]] = [
@@ -280,8 +252,9 @@ TOPICS = (
         "points inside; then report the mean error. With k = 3, each training uses two thirds of the data.",
         show=show_k_fold,
         question="How many trainings does each method need, and how many points does each training have?",
-        answer="3-fold: three trainings with 13 or 14 of the 20 points. 10-fold: ten trainings with 18. Leave-one-out: "
-        "20 trainings with 19. The more points, the nearer is the estimate to that of the final training on all 20.",
+        answer="3-fold: three trainings with 8 or 9 of the 13 points. 10-fold: ten trainings with 11 or 12. "
+        "Leave-one-out: 13 trainings with 12. The more points, the nearer is the estimate to that of the final "
+        "training on all 13.",
         terms=("k-fold", "cross-validation", "partitions", "3-fold", "10-fold"),
         data=points,
     ),
