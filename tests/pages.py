@@ -135,7 +135,7 @@ def with_ellipses(printed: str, shown: str) -> str:
         words, before = line.split(), left_out.get((line.split() or [""])[0], [])
         for word, old in zip(words, before, strict=False):
             if len(words) == len(before) and "..." in old:
-                lines[number] = lines[number].replace(word, f"{old:{len(word)}}", 1)
+                lines[number] = lines[number].replace(word, old, 1)
     return "".join(lines)
 
 

@@ -62,6 +62,8 @@ def results(folder: Path) -> Iterator[Any]:
     yield markone.trace(X, y % 2, epochs=2).invariants()
     yield markone.learning_curve(X, target=y, rule="mira", epochs=1, repeats=20)
     yield from (markone.trace(X, y, epochs=2), markone.trace(X, y % 2, rule="naive-bayes"))
+    shown = markone.lecture("000", "trace")
+    yield from (shown, shown.shown, *shown.shown.charts)
     write_stories(folder / "some.conllu", 60, 1)
     tagger = Tagger.train(folder / "some.conllu", epochs=2)
     yield from (tagger, tagger.evaluate(folder / "some.conllu"), explain_tagger(tagger))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markone.brief import Brief
@@ -25,8 +25,8 @@ class Table:
     rows: Sequence[Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+@dataclass(frozen=True, slots=True, repr=False)
+class Shown(Brief):
     """What a demonstration computed: some text, and pictures."""
 
     text: str
@@ -35,12 +35,13 @@ class Shown:
     """Shown in the terminal, and drawn in a file if there is no `figure`."""
     figure: Callable[[], Figure] | None = None
     """Draws a better picture for a file."""
-    frames: Callable[[], Any] | None = None
-    """Draws an animation for a GIF file."""
+
+    def in_brief(self) -> str:
+        return f"{len(self.text.splitlines())} lines, {len(self.charts)} charts"
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+@dataclass(frozen=True, slots=True, repr=False)
+class Topic(Brief):
     """A claim of a lecture that is shown by computing it."""
 
     name: str
@@ -59,16 +60,22 @@ class Topic:
     commands: tuple[str, ...] = ()
     """Commands that do the same with any data. `{data}` is the file with the topic's data."""
 
+    def in_brief(self) -> str:
+        return f"{self.name}: {self.title}"
 
-@dataclass(frozen=True, slots=True)
-class Deck:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Deck(Brief):
     """A lecture: a list of topics in its order."""
 
     number: str
     title: str
     source: str
     """The course that the lecture belongs to."""
-    topics: tuple[Topic, ...] = field(repr=False)
+    topics: tuple[Topic, ...]
+
+    def in_brief(self) -> str:
+        return f"lecture {self.number}, {self.title}: {len(self.topics)} topics"
 
     def topic(self, name: str) -> Topic | None:
         return next((topic for topic in self.topics if topic.name == name), None)

@@ -118,12 +118,12 @@ def losses(scores: NDArray[Any], labels: NDArray[Any], classes: int) -> Losses:
 
     >>> print(losses(np.array([[2.0], [0.5], [-1.0]]), np.array([1, 1, 1]), classes=2))
     3 examples; m is the margin, p the probability of the right class, y = 1 its target.
-    loss           of one             sum      mean
-    0/1            [m ≤ 0]              1  0.333333
-    perceptron     max(-m, 0)           1  0.333333
-    hinge          max(1 - m, 0)      2.5  0.833333
-    cross entropy  -ln p          1.91427  0.638089
-    squared error  (p - y)² / 2  0.345612  0.115204
+    loss           of one              sum      mean
+    0/1            [m ≤ 0]               1  0.333333
+    perceptron     max(-m, 0)            1  0.333333
+    hinge          max(1 - m, 0)       2.5  0.833333
+    cross entropy  -ln p           1.91427  0.638089
+    squared error  (p - y)² / 2   0.345596  0.115199
     """
     tally = LossTally(classes)
     tally.add(scores, labels)

@@ -18,7 +18,7 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of the eight dots of a braille character, by column and row."""
 ACROSS, DOWN = len(DOTS), len(DOTS[0])
 SHADES = " ░▒▓█"
-NARROWEST, WIDEST, TALLEST = 24, 64, 16
+NARROWEST, WIDEST, TALLEST = 12, 64, 16
 LONGEST_NAME = 24
 BETWEEN = "   "
 """The space between two names of a legend."""
@@ -181,7 +181,7 @@ def plane_lines(chart: Chart, width: int) -> Iterator[str]:
         if wanted <= TALLEST:
             down = max(4, round(wanted))
         else:
-            across = max(NARROWEST // 2, round(across * TALLEST / wanted))
+            across = max(NARROWEST, round(across * TALLEST / wanted))
     canvas = Canvas((low_x, high_x, low_y, high_y), across, down)
     for part in chart.parts:
         if isinstance(part, Line):
