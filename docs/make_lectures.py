@@ -131,14 +131,14 @@ def with_outputs(text: str, before: str) -> str:
 
 def pictures() -> Iterator[tuple[Path, str]]:
     """Draw each topic once, even if several lectures have it."""
-    from markone.plots import svg
+    from markone.plots.svg_text import svg_file
 
     drawn = set()
     for deck in decks().values():
         for topic in deck.topics:
             if topic.name not in drawn:
                 drawn.add(topic.name)
-                yield picture(topic), svg(lecture(deck.number, topic.name).figure())
+                yield picture(topic), svg_file([lecture(deck.number, topic.name).figure()])
 
 
 # ---- notebooks

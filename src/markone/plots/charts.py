@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from markone.plots.drawing import (
     COLOURS,
-    INK,
     SMALL,
     draw_bars,
     entitle,
@@ -73,9 +73,14 @@ def draw(axes: Axes, chart: Chart) -> None:
 
 
 def draw_pixels(axes: Axes, pixels: Pixels) -> None:
-    axes.imshow(np.array(pixels.rows, float), cmap="Greys", interpolation="nearest")
+    values = np.array(pixels.rows, float)
+    low, high = values.min(), values.max()
+    ink = np.empty((*values.shape, 4))
+    ink[..., :3] = to_rgb(BLUE)
+    ink[..., 3] = (values - low) / ((high - low) or 1.0)  # transparent, for light and dark pages
+    axes.imshow(ink, interpolation="nearest")
     axes.set_xticks([])
     axes.set_yticks([])
     axes.grid(False)
     axes.spines[:].set_visible(True)
-    axes.spines[:].set_color(INK)
+    axes.spines[:].set_color(QUIET)
