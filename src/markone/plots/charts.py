@@ -10,7 +10,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from markone.plots.drawing import (
+    BLUE,
     COLOURS,
+    QUIET,
     SMALL,
     draw_bars,
     entitle,
