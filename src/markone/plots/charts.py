@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,6 +27,7 @@ from markone.reporting.charts import Bars, Chart, Line, Pixels, Points, limits_o
 
 PANEL_WIDTH, PANEL_HEIGHT, ROW_HEIGHT = 4.6, 3.6, 0.26
 MOST_ACROSS = 3
+LONGEST_TITLE = 46
 
 
 def chart(charts: Chart | Sequence[Chart]) -> Figure:
@@ -50,7 +52,7 @@ def height_of(chart: Chart) -> float:
 def draw(axes: Axes, chart: Chart) -> None:
     tidy(axes)
     name_axes(axes, chart.x, chart.y)
-    entitle(axes, chart.title)
+    entitle(axes, textwrap.fill(chart.title, LONGEST_TITLE))
     for part in chart.parts:
         if isinstance(part, Points):
             colour, marker = mark_of(part.number)
