@@ -16,6 +16,7 @@ function lineOf(run, i) {
 
 export function mountLog(store) {
   const root = document.getElementById("log");
+  const list = root.firstElementChild;
   let run = null;
   let current = -1;
   const draw = () => {
@@ -24,12 +25,12 @@ export function mountLog(store) {
     const count = Math.ceil((root.clientHeight || 176) / HEIGHT) + 2 * MORE;
     const end = Math.min(run.length, first + count);
     const from = Math.min(first, Math.max(0, end - count));
-    root.style.paddingTop = `${from * HEIGHT}px`;
-    root.style.paddingBottom = `${(run.length - end) * HEIGHT}px`;
-    while (root.children.length > end - from) root.lastChild.remove();
-    while (root.children.length < end - from) root.append(element("li", {}, element("button", { type: "button", tabIndex: -1 })));
+    list.style.paddingTop = `${from * HEIGHT}px`;
+    list.style.paddingBottom = `${(run.length - end) * HEIGHT}px`;
+    while (list.children.length > end - from) list.lastChild.remove();
+    while (list.children.length < end - from) list.append(element("li", {}, element("button", { type: "button", tabIndex: -1 })));
     for (let i = from; i < end; i++) {
-      const button = root.children[i - from].firstChild;
+      const button = list.children[i - from].firstChild;
       button.textContent = lineOf(run, i);
       button.dataset.step = i + 1;
       button.className = run.steps[i].wrong ? "wrong" : "";

@@ -32,10 +32,11 @@ export function mountText() {
     const head = element("tr", {}, element("th", { textContent: "word", scope: "col" }), ...moving.map((k) => element("th", { scope: "col", textContent: words.label(classes[k]) })));
     const rows = shown.map((i) => {
       const cells = moving.map(() => {
-        const bar = svgElement("rect", { y: 3, height: 12, x: WIDTH / 2, width: 0 });
-        const text = svgElement("text", { y: 13 });
-        const zero = svgElement("path", { class: "bar-zero", d: `M${WIDTH / 2} 0V18` });
-        return { bar, text, cell: element("td", {}, svgElement("svg", { viewBox: `0 0 ${WIDTH} 18` }, zero, bar, text)) };
+        const bar = svgElement("rect", { y: 2, height: 12, x: WIDTH / 2, width: 0 });
+        const text = element("span");
+        const zero = svgElement("path", { class: "bar-zero", d: `M${WIDTH / 2} 0V16` });
+        const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none", "aria-hidden": "true" }, zero, bar);
+        return { bar, text, cell: element("td", {}, element("div", {}, svg, text)) };
       });
       return { i, cells, row: element("tr", {}, element("th", { textContent: words.label(names[i]), scope: "row" }), ...cells.map((one) => one.cell)) };
     });
@@ -73,14 +74,12 @@ export function mountText() {
       one.cells.forEach(({ bar, text }, c) => {
         const place = learner.moving[c] * examples.names.length + one.i;
         const value = numbers[place];
-        const length = (Math.abs(value) / most) * (WIDTH / 2 - 34);
+        const length = (Math.abs(value) / most) * (WIDTH / 2);
         bar.setAttribute("x", value < 0 ? WIDTH / 2 - length : WIDTH / 2);
         bar.setAttribute("width", Number.isFinite(length) ? length : 0);
         const k = learner.moving.length === 1 ? (value < 0 ? 0 : 1) : learner.moving[c];
         bar.setAttribute("fill", `var(--class${k % 8})`);
         bar.setAttribute("opacity", before[place] !== value ? 1 : 0.55);
-        text.setAttribute("x", value < 0 ? WIDTH / 2 - length - 4 : WIDTH / 2 + length + 4);
-        text.setAttribute("text-anchor", value < 0 ? "end" : "start");
         text.textContent = words.number(value);
       });
     }
