@@ -10,6 +10,7 @@ import { mountControls, nextMistake } from "./panels/controls.js";
 import { mountDialogs } from "./panels/dialogs.js";
 import { mountGuide } from "./panels/guide.js";
 import { mountLog } from "./panels/log.js";
+import { mountMachine } from "./panels/machine.js";
 import { mountTabs } from "./panels/tabs.js";
 import { mountText } from "./panels/text.js";
 import { createStore, derive, startState, turnOf } from "./state.js";
@@ -48,7 +49,9 @@ function say(sentence, shown = false) {
 const plane = new Plane(byId("plane"), { onEdit: edit });
 const secondPlane = new Plane(byId("plane-second"));
 const guide = mountGuide(store);
-const updates = [mountTabs(store), mountControls(store, say), mountArithmetic(), mountCertificate(store), guide.update, mountCharts(byId("charts")), mountText(), mountLog(store)];
+const machine = mountMachine(store, say);
+const showTab = mountTabs(store);
+const updates = [mountControls(store, say), mountArithmetic(), mountCertificate(store), guide.update, mountCharts(byId("charts")), mountText(), mountLog(store)];
 mountDialogs(store, say, () => view);
 
 function edit(action) {
@@ -77,6 +80,11 @@ function edit(action) {
 let said = { number: 0, run: null, time: 0 };
 function render() {
   const state = store.get();
+  showTab({ state });
+  if (state.tab === "machine") {
+    machine.update(state);
+    return;
+  }
   view = derive(state);
   if (state.step > view.last) {
     store.dispatch({ type: "go", step: view.last, last: view.last, playing: state.playing });
@@ -131,6 +139,7 @@ requestAnimationFrame(tick);
 // ---- keys
 
 const CLICKS = { p: "preset", r: "rule", a: "average", x: "proof", v: "paste", c: "code", u: "share", g: "mode-guided", f: "mode-free", d: "theme", m: "mistake", "?": "keys", ArrowRight: "step", ArrowLeft: "back", Home: "first", End: "last", " ": "play" };
+const controlOf = (id, tab) => (id === "preset" && tab === "text" ? byId("texts") : id ? byId(id) : null);
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
@@ -138,7 +147,13 @@ document.addEventListener("keydown", (event) => {
   const typing = name === "TEXTAREA" || name === "SELECT" || (name === "INPUT" && target.type !== "checkbox");
   if (typing) return;
   const state = store.get();
-  if (key === "Enter" && state.guided && name !== "BUTTON" && name !== "SUMMARY") guide.forward();
+  const control = controlOf(CLICKS[key] ?? CLICKS[key.toLowerCase()], state.tab);
+  if (state.tab === "machine") {
+    if (!machine.press(key)) {
+      if (!["share", "theme", "keys"].includes(control?.id)) return;
+      control.click();
+    }
+  } else if (key === "Enter" && state.guided && name !== "BUTTON" && name !== "SUMMARY") guide.forward();
   else if (key === " " && (name === "BUTTON" || name === "SUMMARY" || name === "INPUT")) return;
   else if ((key === "Home" || key === "End") && target.id === "log") return;
   else if (/^[1-8]$/.test(key)) {
@@ -149,8 +164,6 @@ document.addEventListener("keydown", (event) => {
     edit({ type: "add", at: { x1: middle(x), x2: middle(y) } });
     requestAnimationFrame(() => requestAnimationFrame(() => plane.focusSpot(store.get().points.length - 1)));
   } else {
-    const id = CLICKS[key] ?? CLICKS[key.toLowerCase()];
-    const control = id === "preset" && state.tab === "text" ? byId("texts") : id && byId(id);
     if (!control || control.disabled || control.hidden) return;
     if (control.tagName === "SELECT") control.focus();
     else control.click();
@@ -163,9 +176,14 @@ document.addEventListener("keydown", (event) => {
 const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
 function themeChanged() {
   byId("theme").textContent = words.DARK[isDark() ? "dark" : "light"];
-  for (const one of [plane, secondPlane]) one.forgetColours();
+  for (const one of [plane, secondPlane, machine]) one.forgetColours();
   draw();
 }
+// The address after the # is the state, so this link must not change it.
+document.querySelector(".skip").onclick = (event) => {
+  event.preventDefault();
+  byId(store.get().tab === "machine" ? "tab-machine" : "stage").focus();
+};
 byId("theme").onclick = () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   themeChanged();

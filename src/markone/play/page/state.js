@@ -3,6 +3,7 @@
 import { certify } from "./learn/certificate.js";
 import { MOST_ROWS } from "./learn/csv.js";
 import { examplesOfPoints, examplesOfTexts } from "./learn/features.js";
+import { changeMachine, newMachine } from "./learn/machine.js";
 import { presetOf, textsOf } from "./learn/presets.js";
 import { RandomBits, mixedSeed, shuffled } from "./learn/random.js";
 import { makeRun, runOfTrace } from "./learn/run.js";
@@ -84,9 +85,16 @@ export function startState() {
     file: null,
     traces: null,
     whole: null,
+    machine: null, // made when its tab is first opened
     revision: 0,
   };
   return ofTexts(ofPreset(empty, "three-points"), "headlines");
+}
+
+/** The state with another tab. Making a machine takes a moment, so it is made when it is first wanted. */
+export function withTab(state, tab) {
+  if (state.tab === tab) return state;
+  return { ...state, tab, card: 0, machine: state.machine ?? (tab === "machine" ? newMachine() : null) };
 }
 
 /** Actions after which the run begins again, because something else is learned. */
@@ -127,9 +135,12 @@ function change(state, action) {
       return { ...state, second: action.second };
     case "file":
       return { ...withPoints(state, { ...action.file, preset: "file" }), file: action.file, card: 0 };
+    case "machine":
+      return { ...state, machine: changeMachine(state.machine, action) };
     case "traced":
       return { ...state, traces: action.traces };
     case "tab":
+      return withTab(state, action.value);
     case "noise":
     case "holdout":
     case "average":
@@ -138,7 +149,7 @@ function change(state, action) {
     case "brush":
     case "tool":
     case "speed":
-      return state[action.type] === action.value ? state : { ...state, [action.type]: action.value, ...(action.type === "tab" ? { card: 0 } : {}) };
+      return state[action.type] === action.value ? state : { ...state, [action.type]: action.value };
     case "guided":
       return { ...state, guided: action.value, playing: false, ...(action.value ? { card: 0, step: 0, answer: null } : {}) };
     case "card":

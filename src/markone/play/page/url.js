@@ -1,8 +1,9 @@
 // The state in the address of the page, after the #, so that it can be shared without a server.
 
 import { FEATURES } from "./learn/features.js";
+import { LIMITS, MACHINE, newMachine } from "./learn/machine.js";
 import { PRESETS, TEXTS } from "./learn/presets.js";
-import { LEARNER, domainOf, reduce } from "./state.js";
+import { LEARNER, domainOf, reduce, withTab } from "./state.js";
 
 const LONGEST = 8000;
 const CHOICES = {
@@ -28,6 +29,10 @@ export function inRange(name, text) {
 export function toAddress(state) {
   const parts = new URLSearchParams();
   if (state.tab !== "points") parts.set("tab", state.tab);
+  if (state.tab === "machine") {
+    parts.set("machine", Object.keys(MACHINE).map((name) => state.machine.settings[name]).join(","));
+    return parts.toString();
+  }
   if (state.tab === "text") {
     if (state.texts.preset !== "own") parts.set("data", state.texts.preset);
     else parts.set("lines", JSON.stringify([state.texts.classes, state.texts.lines.map((line) => [line.text, line.y])]));
@@ -75,8 +80,18 @@ export function fromAddress(text, start) {
     if (!fits) throw new Error("address");
   };
   attempt("tab", (value) => {
-    insist(["points", "text"].includes(value));
-    state = { ...state, tab: value };
+    insist(["points", "text", "machine"].includes(value));
+    state = withTab(state, value);
+  });
+  attempt("machine", (value) => {
+    const given = value.split(",");
+    insist(given.length === Object.keys(MACHINE).length);
+    const settings = Object.keys(MACHINE).map((name, i) => {
+      const [least, most] = LIMITS[name] ?? [];
+      insist(name === "wiring" ? ["random", "straight"].includes(given[i]) : /^\d+$/.test(given[i]) && least <= given[i] && given[i] <= most);
+      return [name, name === "wiring" ? given[i] : Number(given[i])];
+    });
+    state = { ...state, machine: newMachine(Object.fromEntries(settings)) };
   });
   attempt("data", (value) => {
     const ofText = TEXTS.some((one) => one.id === value);

@@ -195,6 +195,75 @@ export const ENGINE = { core: "Computed by Markone’s core (C++, 32-bit weights
 export const WHOLE = ({ rows, accuracy }) => `Trained on all ${whole(rows)} rows, the rule classifies ${share(accuracy)} of them correctly. Its boundary is dotted.`;
 export const NO_CORE = (reason) => `The core did not answer (${reason}), so the page computes.`;
 
+// ---- the Mark I
+
+export const CELL = (i) => `Row ${Math.floor(i / 20) + 1}, column ${(i % 20) + 1}`;
+const FIGURES = { left: "a bar on the left", right: "a bar on the right", lying: "a lying bar", standing: "a standing bar", square: "a square", circle: "a circle" };
+const lit = (cells) => cells.reduce((sum, one) => sum + one, 0);
+const wiredTo = (cells, all) => `${counted(cells.length, "cell")} (${cells.filter((i) => all[i]).length} lit)`;
+export const MARK1 = {
+  lesson: ([a, b]) => (FIGURES[a] ? (a === "square" ? "a square or a circle" : `a bar: ${a} or ${b}`) : `the letters ${a} and ${b}`),
+  seen: ({ shown, y, cells }, names) => {
+    if (y !== null) return `Figure ${whole(shown)} is ${FIGURES[names[y]] ?? `the letter ${names[y]}`}.`;
+    return lit(cells) ? `Your drawing: ${counted(lit(cells), "cell")} lit.` : "The retina is dark. Draw on it, or show a figure.";
+  },
+  painted: (cell, value, answer) => `${CELL(cell)}: ${value ? "lit" : "dark"}. ${answer}`,
+  answer: ({ score, said, activity }, names) => {
+    if (activity.at.length === 0) return "No unit is active, so neither lamp lights.";
+    return said === null ? "The sum of the active weights is 0, so neither lamp lights." : `The sum of the active weights is ${number(score)}, so the machine says “${names[said]}”.`;
+  },
+  taught: ({ last: { y, said, wrong, turned } }, names) => {
+    const told = said === null ? "The machine said nothing" : `The machine said “${names[said]}”`;
+    if (!wrong) return `${told}, which is correct. Nothing turns.`;
+    const turns = turned ? `${counted(turned, "potentiometer")} ${turned === 1 ? "turns" : "turn"} one step ${y ? "up" : "down"}, towards “${names[y]}”.` : "No unit is active, so nothing can turn.";
+    return `${told}, but it is “${names[y]}”. ${turns}`;
+  },
+  counts: ({ taught, mistakes }) => `${counted(taught, "figure")} taught, ${counted(mistakes, "mistake")}.`,
+  run: (count) => `Run a lesson of ${count}`,
+  stop: "Stop the lesson",
+  started: (count) => `A lesson of ${count} figures begins.`,
+  finished: (machine) => `${MARK1.counts(machine)} ${MARK1.result(machine.curve)}`,
+  isReset: "All weights are 0 again.",
+  range: (title, [least, most]) => `${title}: a whole number from ${least} to ${whole(most)}.`,
+  wires: ({ wiring }, { units }, active) => (wiring === "straight" ? `Each cell has its own unit. ${whole(active)} of ${units.length} are active.` : `Each unit has 10 wires that excite it and 10 that inhibit it. ${whole(active)} of ${units.length} are active.`),
+  scale: (most) => `full scale ±${most}`,
+  noUnit: "Point at a potentiometer, or choose one, to see its wires.",
+  unit: (i, { w, cells, settings }, { units, threshold }, active) => {
+    const { plus, minus } = units[i];
+    const state = `Unit ${i + 1}: weight ${number(w[i])}, ${active ? "active" : "not active"}.`;
+    if (settings.wiring === "straight") return `${state} Its cell: ${CELL(plus[0]).toLowerCase()}.`;
+    return `${state} Excited by ${wiredTo(plus, cells)}, inhibited by ${wiredTo(minus, cells)}, threshold ${threshold}.`;
+  },
+  chart: "Correct on 100 figures that it has never seen",
+  kinds: { fresh: ["like the lesson’s", "s-main"], shifted: ["moved up to 2 cells further", "s-held"], noisy: ["20 more cells changed", "s-average"] },
+  result: (curve) => {
+    const [first, now] = [curve[0], curve.at(-1)];
+    if (curve.length === 1) return `Before teaching, it is correct on ${share(first.fresh)} of new figures, as by guessing.`;
+    return `New figures like the lesson’s: ${share(first.fresh)} correct before, ${share(now.fresh)} now. Moved further: ${share(now.shifted)}. With noise: ${share(now.noisy)}.`;
+  },
+  history: [
+    "Frank Rosenblatt, Charles Wightman and their colleagues built the Mark I Perceptron at the Cornell Aeronautical Laboratory in Buffalo, and it was shown to the public in June 1960.",
+    "Its retina had 400 cadmium sulfide photocells in 20 rows of 20, and wires on a patchboard connected them, often at random, to 512 association units.",
+    "The weights between these units and the eight response units were potentiometers, which electric motors turned while the machine learned.",
+    "The machine now belongs to the Smithsonian Institution.",
+  ],
+  keys: [
+    ["N", "show the next figure"],
+    ["1  2", "say that the first or the second lamp is correct"],
+    ["L", "run or stop a lesson"],
+    ["E", "erase the retina"],
+    ["W", "set all weights to 0"],
+    ["P", "choose the lesson"],
+    ["arrows", "on the retina: move; with Shift, draw"],
+    ["Space", "on the retina: light or darken a cell"],
+    ["arrows", "on the potentiometers: choose one and see its wires"],
+    ["Escape", "on the potentiometers: choose none"],
+    ["U", "share by address"],
+    ["D", "dark or light"],
+    ["?", "this list"],
+  ],
+};
+
 // ---- guided
 
 export const GUIDE = {

@@ -3,7 +3,7 @@
 import * as words from "../words.js";
 import { element, svgElement } from "./shapes.js";
 
-class Chart {
+export class Chart {
   constructor(title) {
     this.cursor = svgElement("line", { class: "cursor", y1: 0, y2: 100 });
     this.lines = svgElement("g");

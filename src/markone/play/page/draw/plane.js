@@ -3,7 +3,7 @@
 
 import { BIAS, chosenFeatures, isStraight, rowOf } from "../learn/features.js";
 import * as words from "../words.js";
-import { cornersOf, element, svgElement } from "./shapes.js";
+import { colourOf, cornersOf, element, fitted, svgElement } from "./shapes.js";
 
 const CELLS = 72;
 const MOST_SPOTS = 200;
@@ -41,22 +41,9 @@ export class Plane {
     const { clientWidth, clientHeight } = this.root;
     if (clientWidth === this.width && clientHeight === this.height) return;
     [this.width, this.height] = [clientWidth, clientHeight];
-    const ratio = Math.min(2, window.devicePixelRatio || 1);
-    for (const canvas of [this.field, this.dots]) {
-      canvas.width = Math.round(clientWidth * ratio);
-      canvas.height = Math.round(clientHeight * ratio);
-      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
-    }
+    for (const canvas of [this.field, this.dots]) fitted(canvas, clientWidth, clientHeight);
     this.seen = {};
     if (this.last) this.update(this.last);
-  }
-
-  /** The colour of a class as the style sheet computes it, which depends on light and dark. */
-  colourOf(k) {
-    this.caption.style.color = `var(--class${k})`;
-    const { color } = getComputedStyle(this.caption);
-    this.caption.style.color = "";
-    return color;
   }
 
   forgetColours() {
@@ -93,7 +80,7 @@ export class Plane {
     const { view, moment, show, caption } = what;
     const { state, prepared, certificate } = view;
     this.domain = state.domain;
-    this.colours ??= Array.from({ length: 8 }, (_, k) => this.colourOf(k));
+    this.colours ??= Array.from({ length: 8 }, (_, k) => colourOf(`class${k}`, this.caption));
     this.caption.textContent = caption;
     this.caption.hidden = !caption;
     const numbers = show === "average" ? moment.average : moment.after;

@@ -45,3 +45,22 @@ export function element(name, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+/** A colour of the style sheet for a canvas, as the browser computes it, which depends on light and dark. */
+export function colourOf(name, within) {
+  const before = within.style.color;
+  within.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(within);
+  within.style.color = before;
+  return color;
+}
+
+/** Fits a canvas to its size on the page. Returns its context, with a pixel of the page as its unit. */
+export function fitted(canvas, width, height) {
+  const ratio = Math.min(2, window.devicePixelRatio || 1);
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

@@ -100,8 +100,11 @@ export function mountDialogs(store, say, viewNow) {
   };
   byId("save-code").onclick = () => saved("playground.py", codeNow(), "text/x-python");
 
-  byId("keys-list").append(...KEYS.flatMap(([key, text]) => [element("dt", { textContent: key }), element("dd", { textContent: text })]));
-  byId("keys").onclick = () => byId("keys-dialog").showModal();
+  byId("keys").onclick = () => {
+    const keys = store.get().tab === "machine" ? words.MARK1.keys : KEYS;
+    byId("keys-list").replaceChildren(...keys.flatMap(([key, text]) => [element("dt", { textContent: key }), element("dd", { textContent: text })]));
+    byId("keys-dialog").showModal();
+  };
 
   byId("share").onclick = async () => {
     const address = toAddress(store.get());

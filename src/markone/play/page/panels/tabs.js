@@ -6,6 +6,7 @@ import { element } from "../draw/shapes.js";
 export const TABS = [
   { id: "points", name: "Points" },
   { id: "text", name: "Text" },
+  { id: "machine", name: "Mark I" },
 ];
 
 export function mountTabs(store) {
