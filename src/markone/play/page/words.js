@@ -225,7 +225,7 @@ export const MARK1 = {
   finished: (machine) => `${MARK1.counts(machine)} ${MARK1.result(machine.curve)}`,
   isReset: "All weights are 0 again.",
   range: (title, [least, most]) => `${title}: a whole number from ${least} to ${whole(most)}.`,
-  wires: ({ wiring }, { units }, active) => (wiring === "straight" ? `Each cell has its own unit. ${whole(active)} of ${units.length} are active.` : `Each unit has 10 wires that excite it and 10 that inhibit it. ${whole(active)} of ${units.length} are active.`),
+  wires: ({ wiring }, { units }, active) => (wiring === "straight" ? `${whole(active)} of ${units.length} units are active. Each cell has its own unit.` : `${whole(active)} of ${units.length} units are active. Ten wires excite each unit, ten inhibit it.`),
   scale: (most) => `full scale ±${most}`,
   noUnit: "Point at a potentiometer, or choose one, to see its wires.",
   unit: (i, { w, cells, settings }, { units, threshold }, active) => {
@@ -239,7 +239,7 @@ export const MARK1 = {
   result: (curve) => {
     const [first, now] = [curve[0], curve.at(-1)];
     if (curve.length === 1) return `Before teaching, it is correct on ${share(first.fresh)} of new figures, as by guessing.`;
-    return `New figures like the lesson’s: ${share(first.fresh)} correct before, ${share(now.fresh)} now. Moved further: ${share(now.shifted)}. With noise: ${share(now.noisy)}.`;
+    return `New figures like the lesson’s: ${share(first.fresh)} correct before, ${share(now.fresh)} now.`;
   },
   history: [
     "Frank Rosenblatt, Charles Wightman and their colleagues built the Mark I Perceptron at the Cornell Aeronautical Laboratory in Buffalo, and it was shown to the public in June 1960.",

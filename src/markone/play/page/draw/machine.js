@@ -15,12 +15,16 @@ class Drawing {
     this.names = names;
     this.canvas = element("canvas");
     root.append(this.canvas);
-    new ResizeObserver(() => this.last && root.clientWidth !== this.width && this.update(this.last)).observe(root);
+    new ResizeObserver(() => root.clientWidth !== this.width && this.again()).observe(root);
   }
 
   forgetColours() {
     this.colours = null;
-    if (this.last) this.update(this.last);
+    this.again();
+  }
+
+  again() {
+    if (this.last && this.root.clientWidth > 0) this.update(this.last);
   }
 
   /** The context of the canvas, empty, at the given size. */
@@ -51,7 +55,7 @@ export class Patchboard extends Drawing {
     const { colours, width } = this;
     const field = width * 0.3;
     const count = wires.units.length;
-    const columns = count / 32 === 16 ? 16 : SIDE;
+    const columns = count === CELLS ? SIDE : 16;
     const rows = count / columns;
     const ofCell = (i) => [6 + ((i % SIDE) / (SIDE - 1)) * field, 8 + (Math.floor(i / SIDE) / (SIDE - 1)) * (height - 16)];
     const ofUnit = (i) => [width - 6 - field + ((i % columns) / (columns - 1)) * field, 8 + (Math.floor(i / columns) / (rows - 1)) * (height - 16)];
