@@ -95,9 +95,10 @@ export class Patchboard extends Drawing {
 }
 
 /** A dial for each weight: its pointer stands upright at 0 and turns by 135° to `scale` or −`scale`. Active units have
- * a ring. `onChoose` is called with a unit or null, `onPoint` with the unit under the mouse. */
+ * a ring. `chosen()` is the chosen unit or null; `onChoose` is called with the next one, and `onPoint` with the unit
+ * under the mouse. */
 export class Bank extends Drawing {
-  constructor(root, onChoose, onPoint) {
+  constructor(root, { chosen, onChoose, onPoint }) {
     super(root, ["quiet", "line", "card", "ink", "accent", "class0", "class1"]);
     this.angles = [];
     const unitAt = (event) => {
@@ -110,10 +111,10 @@ export class Bank extends Drawing {
     root.addEventListener("pointerleave", () => onPoint(null));
     root.addEventListener("click", (event) => {
       const unit = unitAt(event);
-      onChoose(unit === this.last.machine.unit ? null : unit);
+      onChoose(unit === chosen() ? null : unit);
     });
     root.addEventListener("keydown", (event) => {
-      const { unit } = this.last.machine;
+      const unit = chosen();
       if (STEPS[event.key]) onChoose(unit === null ? 0 : Math.max(0, Math.min(this.count - 1, unit + STEPS[event.key](this.columns))));
       else if (event.key === "Escape") onChoose(null);
       else return;

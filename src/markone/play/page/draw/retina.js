@@ -7,11 +7,11 @@ import { element } from "./shapes.js";
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-SIDE, 0], End: [SIDE, 0] };
 const inside = (place) => Math.max(0, Math.min(SIDE - 1, place));
 
-/** A table of cells, of which one can have the focus. `onPaint(cells, value)` is called with the cells to change. */
+/** A table of cells, of which one can have the focus. `cellsNow()` are the cells; `onPaint(cells, value)` is called with
+ * those that change. */
 export class Retina {
-  constructor(root, onPaint) {
-    this.root = root;
-    this.onPaint = onPaint;
+  constructor(root, cellsNow, onPaint) {
+    Object.assign(this, { root, cellsNow, onPaint });
     this.at = 0;
     this.cells = [];
     for (let y = 0; y < SIDE; y++) {
@@ -57,7 +57,7 @@ export class Retina {
       if (STEPS[key]) {
         this.focus(inside(y + STEPS[key][1]) * SIDE + inside(x + STEPS[key][0]));
         if (event.shiftKey) this.onPaint([this.at], 1);
-      } else if (key === " " || key === "Enter") this.onPaint([this.at], 1 - this.lit[this.at]);
+      } else if (key === " " || key === "Enter") this.onPaint([this.at], 1 - this.cellsNow()[this.at]);
       else return;
       event.preventDefault();
       event.stopPropagation();
@@ -72,7 +72,7 @@ export class Retina {
       if (event.button !== 0) return;
       root.setPointerCapture(event.pointerId);
       const [x, y] = placeOf(event);
-      brush = { x, y, value: 1 - this.lit[y * SIDE + x] };
+      brush = { x, y, value: 1 - this.cellsNow()[y * SIDE + x] };
       this.onPaint([y * SIDE + x], brush.value);
       this.focus(y * SIDE + x);
       event.preventDefault();

@@ -24,20 +24,24 @@ export function mountMachine(store, say) {
   let shown = null;
   let pointed = null;
 
-  const retina = new Retina(byId("retina"), (cells, value) => {
-    act({ do: "paint", cells, value });
-    say(MARK1.painted(cells.at(-1), value, answer()));
-  });
+  const retina = new Retina(
+    byId("retina"),
+    () => machineNow().cells,
+    (cells, value) => {
+      act({ do: "paint", cells, value });
+      say(MARK1.painted(cells.at(-1), value, answer()));
+    },
+  );
   const board = new Patchboard(byId("wires"));
-  const bank = new Bank(
-    byId("bank"),
-    (unit) => act({ do: "unit", unit }),
-    (unit) => {
+  const bank = new Bank(byId("bank"), {
+    chosen: () => machineNow().unit,
+    onChoose: (unit) => act({ do: "unit", unit }),
+    onPoint(unit) {
       if (pointed === unit) return;
       pointed = unit;
       tellUnit();
     },
-  );
+  });
   const chart = new Chart(MARK1.chart);
   byId("machine-chart").append(chart.root);
   byId("machine-history").textContent = MARK1.history.join(" ");
