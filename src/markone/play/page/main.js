@@ -178,7 +178,7 @@ let asked = null;
 async function followCore(state) {
   if (!hasCore()) return;
   const { examples, run, second } = view;
-  byId("engine").textContent = view.fromCore ? words.ENGINE.core : words.ENGINE.page;
+  byId("engine").textContent = `${view.fromCore ? words.ENGINE.core : words.ENGINE.page}. ${state.whole ? words.WHOLE(state.whole) : ""}`;
   const runs = [run, second].filter((one) => one && !one.isNetwork && one.length > 0 && new Set(examples.rows.map((row) => row.y)).size === examples.classes.length);
   const key = [examples, ...runs.map((one) => one.settings)];
   if (asked && key.length === asked.length && key.every((one, i) => one === asked[i])) return;
