@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+from markone import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron, SettingsError
 from markone.estimators.base import number_classes, seed_of
 from markone.estimators.turns import Turns
 
@@ -425,6 +425,22 @@ def test_c_is_miras_cap_and_the_others_inverse_strength() -> None:
         abs(MIRA(C=1e-4, max_iter=1, tol=None).fit(X, y).coef_).max()
         < abs(MIRA(C=10, max_iter=1, tol=None).fit(X, y).coef_).max()
     )
+
+
+def test_mira_has_both_updates_and_both_forms() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    found = {
+        (update, form): MIRA(C=0.01, update=update, form=form, max_iter=2, tol=None).fit(X, y).coef_.tobytes()
+        for update in ("margin", "mistake")
+        for form in ("label", "difference")
+    }
+    assert len(set(found.values())) == 4
+    assert (
+        MIRA(C=0.02, update="mistake", max_iter=2, tol=None).fit(X, y).coef_.tobytes() == found["mistake", "difference"]
+    )
+    with pytest.raises(SettingsError, match="update must be"):
+        MIRA(update="always").fit(X, y)
 
 
 # ---- what users have

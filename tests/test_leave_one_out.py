@@ -53,9 +53,10 @@ def settings_of(draw: st.DrawFn, rule: str) -> Settings:
     }
     if rule == "mira":
         chosen["C"] = draw(st.sampled_from([0.01, 0.3, 1.0, math.inf]))
+        chosen["update"] = draw(st.sampled_from(["margin", "mistake"]))
     else:
         chosen["eta"] = draw(st.sampled_from([0.1, 1.0, 2.0]))
-    if rule == "perceptron":
+    if rule in ("perceptron", "mira"):
         chosen["form"] = draw(st.sampled_from(["label", "difference"]))
     return Settings(**chosen)
 
@@ -91,18 +92,23 @@ def test_the_shortcut_gives_the_answers_of_a_training_for_each_row(
 
 
 @pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+@pytest.mark.parametrize(
+    "how",
+    [{"rule": "perceptron"}, {"rule": "mira"}, {"rule": "mira", "update": "mistake", "form": "difference"}],
+    ids=lambda how: "-".join(how.values()),
+)
 @few_examples
 @given(st.data())
-def test_it_is_the_references(rule: str, average: bool, source: st.DataObject) -> None:
+def test_it_is_the_references(how: dict[str, Any], average: bool, source: st.DataObject) -> None:
     classes = source.draw(st.sampled_from([2, 3]))
     random = np.random.default_rng(source.draw(st.integers(0, 2**32 - 1)))
     X, y = random.integers(-2, 3, (12, 3)), random.integers(0, classes, 12)
-    settings = online(rule, average=average, epochs=4, **({"C": 0.25} if rule == "mira" else {})).spelled_out()
+    rule = how["rule"]
+    settings = online(average=average, epochs=4, **({"C": 0.25} if rule == "mira" else {}), **how).spelled_out()
     rows = [({j: Fraction(int(v)) for j, v in enumerate(x)}, int(label), 1) for x, label in zip(X, y, strict=True)]
     orders = orders_of(len(X), settings).tolist()
     chosen = {"C": Fraction(1, 4)} if rule == "mira" else {}
-    exact = reference.leave_one_out(rows, orders, classes, average=average, rests=True, rule=rule, **chosen)
+    exact = reference.leave_one_out(rows, orders, classes, average=average, rests=True, **how, **chosen)
     found = leave_one_out(Block.of(X.astype(float), y), settings, classes)
     if rule == "perceptron" and not average:  # whole numbers, which floats have
         assert found.predicted.tolist() == exact

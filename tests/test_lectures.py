@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from markone import reference
 from markone.data.blocks import Block
@@ -70,9 +73,9 @@ def test_the_review_by_the_estimator() -> None:
 
     x = np.array([[3, 2, 1, 3, 0, 4.15], [0, 0, 0, 0, 0, 0]])
     model = LogisticRegression(penalty=None, solver="ascent", eta0=1e-12, max_iter=1, tol=10.0)
-    model.fit(x, ["+", "-"], coef_init=[2.5, -5.0, -1.2, 0.5, 2.0, 0.7], intercept_init=0.1)
-    assert model.classes_.tolist() == ["+", "-"]
-    np.testing.assert_allclose(model.predict_proba(x[:1])[0].round(2), [0.31, 0.69])
+    model.fit(x, [1, 0], coef_init=[2.5, -5.0, -1.2, 0.5, 2.0, 0.7], intercept_init=0.1)
+    assert model.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(model.predict_proba(x[:1])[0].round(2), [0.31, 0.69])  # P(1), the second, is 0.69
 
 
 AND = [([0, 0], 0), ([0, 1], 0), ([1, 0], 0), ([1, 1], 1)]
@@ -289,6 +292,63 @@ def test_mira_caps_its_step() -> None:
     linear = Linear(Settings(rule="mira", C=0.01, bias=False), features=2, classes=2)
     linear.learn(Block.of(x, np.array([1])))
     np.testing.assert_allclose(linear.weights(False).matrix()[:, 0], [0.01, 0.02])
+
+
+def learned_by_mira(x: list[float], y: int, **how: Any) -> list[float]:
+    """The shared weights of two classes after one visit of a row without a bias, from (1, 0)."""
+    linear = Linear(Settings(rule="mira", bias=False, average=False, **how), features=2, classes=2)
+    linear.start_at(np.array([[1.0], [0.0]]), np.zeros(1))
+    linear.learn(Block.of(np.array([x]), np.array([y])))
+    found: list[float] = linear.weights(False).matrix()[:, 0].tolist()
+    return found
+
+
+def test_mira_moves_on_mistakes_only_or_below_a_margin_of_one() -> None:
+    # The score is 0.25 and right: tau = (1 - 0.25) / |x|² = 12, if it moves at all.
+    assert learned_by_mira([0.25, 0.0], 1, C=math.inf, update="mistake") == [1.0, 0.0]
+    assert learned_by_mira([0.25, 0.0], 1, C=math.inf, update="margin") == [4.0, 0.0]
+    # A score of -1 is a mistake: tau = (1 + 1) / 1 = 2, by either.
+    for update in ("margin", "mistake"):
+        assert learned_by_mira([-1.0, 0.0], 1, C=math.inf, update=update) == [-1.0, 0.0]
+    # A score of 0 is a mistake as the ties are set: tau = 1 / 4.
+    for tie, y, moves in (("error", 1, True), ("error", 0, True), ("negative", 1, True), ("negative", 0, False),
+                          ("positive", 1, False), ("positive", 0, True)):  # fmt: skip
+        after = learned_by_mira([0.0, 2.0], y, C=math.inf, update="mistake", tie=tie)
+        assert after == [1.0, (0.5 if y == 1 else -0.5) if moves else 0.0]
+
+
+def test_with_two_vectors_each_moves_by_the_cap() -> None:
+    # By the lecture's formula each of two vectors moves by tau = min(C, 2 / 2) = 0.125, their difference by twice that.
+    assert learned_by_mira([-1.0, 0.0], 1, C=0.125) == [0.875, 0.0]
+    assert learned_by_mira([-1.0, 0.0], 1, C=0.125, form="difference") == [0.75, 0.0]
+    # Where C does not matter, both are the same.
+    assert learned_by_mira([-1.0, 0.0], 1, C=10.0) == learned_by_mira([-1.0, 0.0], 1, C=10.0, form="difference")
+
+
+@given(st.sampled_from([2, 2, 3, 4]), st.integers(0, 2**32 - 1), st.sampled_from([Fraction(1, 20), 1, math.inf]))
+def test_mira_is_the_lectures_to_the_letter(classes: int, seed: int, C: Any) -> None:
+    random = np.random.default_rng(seed)
+    examples = [
+        ({j: Fraction(int(v)) for j, v in enumerate(x)}, int(y))
+        for x, y in zip(random.integers(-2, 3, (8, 3)), random.integers(0, classes, 8), strict=True)
+    ]
+    w, mistakes = reference.mira(examples, classes, passes=3, C=C)
+    how: dict[str, Any] = {"rule": "mira", "update": "mistake", "tie": "negative", "bias": False}
+
+    def learned(**more: Any) -> dict[int, Any]:
+        learner = reference.Learner(classes, **how, **more)
+        tallies = [learner.learn([(x, y, 1) for x, y in examples]) for _ in range(3)]
+        assert tallies[-1].mistakes == mistakes
+        return learner.w
+
+    found = learned(C=C, form="difference")
+    for feature in range(3):
+        each = [vector.get(feature, 0) for vector in w]
+        if classes == 2:
+            assert each[0] == -each[1] and found[1].get(feature, 0) == each[1] - each[0]
+        else:
+            assert [found[k].get(feature, 0) for k in range(classes)] == each
+    assert found == learned(C=2 * C if classes == 2 else C, form="label")
 
 
 def test_averaging_helps_where_weights_thrash() -> None:

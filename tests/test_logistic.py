@@ -562,22 +562,57 @@ def test_rows_of_zeros_have_only_a_bias() -> None:
 # ---- gradient ascent
 
 
+@pytest.mark.parametrize(("gradient", "eta"), [(None, 0.03), ("sum", 0.03), ("mean", 0.5)])
 @given(data(most_classes=4), st.sampled_from([None, 0.0, 0.2]), st.sampled_from([0.0, 0.1]), st.sampled_from(KINDS))
-def test_ascent_is_the_lectures(sample: Data, balance: float | None, strength: float, kind: str) -> None:
+def test_ascent_is_the_lectures(
+    gradient: Any, eta: float, sample: Data, balance: float | None, strength: float, kind: str
+) -> None:
     sample.order = np.arange(len(sample.y))
     bias, cost = balance is not None, balance or 0.0
-    how = Settings(
-        rule="logistic", solver="ascent", eta=0.5, strength=strength, bias=bias, balance=balance, epochs=4, tol=0
-    )
+    steps: dict[str, Any] = {"solver": "ascent", "gradient": gradient, "eta": eta, "epochs": 4, "tol": 0}
+    how = Settings(rule="logistic", strength=strength, bias=bias, balance=balance, **steps)
     learner = Ascent(how, features=sample.X.shape[1], classes=sample.classes)
     history = teach(learner, sample.block(kind))
-    expected = reference.ascend(sample.examples(), sample.classes, 0.5, len(history), strength, bias, cost)
+    expected = reference.ascend(
+        sample.examples(), sample.classes, eta, len(history), strength, bias, cost, gradient or "sum"
+    )
     w = np.vstack([learner.weights().matrix(), learner.weights().bias()])
     names = [*range(learner.features), reference.BIAS]
     want = [[vector.get(name, 0.0) for vector in expected.values()] for name in names]
     np.testing.assert_allclose(w, want, rtol=1e-9, atol=1e-12)
     least = reference.logistic_objective(expected, sample.examples(), sample.classes, strength, balance=cost)
     assert history[-1].objective == pytest.approx(least, rel=1e-10)
+
+
+@pytest.mark.parametrize(("gradient", "divisor"), [(None, 1), ("sum", 1), ("mean", 3)])
+def test_one_step_of_ascent_by_hand(gradient: str | None, divisor: int) -> None:
+    # w += eta Σ [y − P] x, where P is 1/2 at first: −1/2 of the first row, and 1/2 of the others.
+    X, y = np.array([[2.0, 0.0], [0.0, 4.0], [6.0, 2.0]]), np.array([0, 1, 1])
+    model = LogisticRegression(solver="ascent", gradient=gradient, eta0=0.3, penalty=None, max_iter=1, tol=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    np.testing.assert_allclose(model.coef_[0], np.array([-1 + 3, 2 + 1]) * 0.3 / divisor, rtol=1e-12)
+    np.testing.assert_allclose(model.intercept_[0], 0.5 * 0.3 / divisor, rtol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_sum_is_the_mean_with_a_rate_per_row(classes: int, penalty: str) -> None:
+    random = np.random.default_rng(3)
+    X, y, h = random.normal(size=(64, 4)), random.integers(0, classes, 64), random.choice([0.5, 1.0, 3.0], 64)
+    rows = float(h.sum())
+
+    def fitted(**how: Any) -> np.ndarray:
+        model = LogisticRegression(solver="ascent", penalty=penalty, alpha=0.01, tol=1e-6, max_iter=10_000, **how)
+        found: np.ndarray = model.fit(X, y, sample_weight=h).coef_
+        return found
+
+    usual = fitted()
+    np.testing.assert_array_equal(usual, fitted(gradient="mean"))  # the default rates make the same steps
+    np.testing.assert_allclose(usual, fitted(gradient="sum", eta0=0.5 / rows), atol=1e-4)  # the optimum is the same
+    np.testing.assert_allclose(
+        fitted(gradient="sum", eta0=0.5 / rows), fitted(gradient="mean", eta0=0.5), rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
@@ -751,6 +786,8 @@ def test_the_parameters_mean_what_they_mean_to_scikit_learn() -> None:
         ({"solver": "newton", "eta0": 0.1}, "eta0"),
         ({"solver": "ascent", "average": True}, "average"),
         ({"solver": "newton", "shuffle": False}, "shuffle"),
+        ({"solver": "newton", "gradient": "mean"}, "gradient"),
+        ({"solver": "ascent", "gradient": "median"}, "gradient"),
         ({"solver": "online", "learning_rate": "optimum"}, "learning_rate"),
         ({"C": 0}, "C"),
         ({"C": "1"}, "C"),

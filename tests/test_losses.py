@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import hinge_loss, log_loss
 
+from markone import reference
 from markone.errors import DataError
 from markone.model.losses import FORMULAS, LossTally, losses
 
@@ -20,7 +23,8 @@ def test_two_classes_by_hand() -> None:
     assert found.perceptron == 1
     assert found.hinge == 0.5 + 2 + 1
     assert found.cross_entropy == pytest.approx(sum(math.log1p(math.exp(-m)) for m in (2, 0.5, -1, 0)))
-    assert found.squared_error == (1**2 + 0.5**2 + 2**2 + 1**2) / 2
+    sigmoid = [1 / (1 + math.exp(-m)) for m in (2, 0.5, -1, 0)]
+    assert found.squared_error == pytest.approx(sum((1 - p) ** 2 for p in sigmoid) / 2)
     assert found.mean["hinge"] == 3.5 / 4
 
 
@@ -30,6 +34,21 @@ def test_the_lectures_cross_entropy() -> None:
     assert losses(np.array([[0.805]]), np.array([0]), 2).cross_entropy == pytest.approx(1.17, abs=0.005)
 
 
+def test_the_lectures_squared_error() -> None:
+    # σ(0.805) = 0.69: half the squares of 1 - 0.69 and of 0.69.
+    assert losses(np.array([[0.805]]), np.array([1]), 2).squared_error == pytest.approx(0.31**2 / 2, abs=0.001)
+    assert losses(np.array([[0.805]]), np.array([0]), 2).squared_error == pytest.approx(0.69**2 / 2, abs=0.001)
+
+
+@given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([0.1, 1.0, 20.0]))
+def test_the_squared_error_is_the_references(columns: int, seed: int, size: float) -> None:
+    random = np.random.default_rng(seed)
+    scores, labels = size * random.normal(size=(7, columns)), random.integers(0, max(2, columns), 7)
+    expected = [reference.squared_error(s, y) for s, y in zip(scores.tolist(), labels.tolist(), strict=True)]
+    found = losses(scores, labels, max(2, columns)).squared_error
+    assert found == pytest.approx(sum(expected), rel=1e-9, abs=1e-12)
+
+
 def test_more_classes_by_hand() -> None:
     # "win the vote" scores 2, 7, 2: the margin is 5 for the second class, and -5 for the third.
     scores = np.array([[2.0, 7.0, 2.0], [2.0, 7.0, 2.0]])
@@ -37,7 +56,8 @@ def test_more_classes_by_hand() -> None:
     assert (found.zero_one, found.perceptron, found.hinge) == (1, 5, 6)
     p = np.exp([2, 7, 2]) / np.exp([2, 7, 2]).sum()
     assert found.cross_entropy == pytest.approx(-math.log(p[1]) - math.log(p[2]))
-    assert found.squared_error == (4 + 36 + 4) / 2 + (4 + 49 + 1) / 2
+    squares = p[0] ** 2 + (p[1] - 1) ** 2 + p[2] ** 2 + p[0] ** 2 + p[1] ** 2 + (p[2] - 1) ** 2
+    assert found.squared_error == pytest.approx(squares / 2)
     np.testing.assert_array_equal(scores, [[2, 7, 2], [2, 7, 2]])  # what comes in stays as it is
 
 
@@ -45,7 +65,7 @@ def test_two_classes_with_two_scores_are_two_classes_with_their_difference() -> 
     random = np.random.default_rng(0)
     scores, labels = random.normal(size=(20, 2)), random.integers(0, 2, 20)
     both, one = losses(scores, labels, 2), losses(scores[:, 1:] - scores[:, :1], labels, 2)
-    for name in ("zero_one", "perceptron", "hinge", "cross_entropy"):
+    for name in FORMULAS:
         assert getattr(both, name) == pytest.approx(getattr(one, name))
 
 
@@ -84,6 +104,7 @@ def test_a_tie_is_a_mistake_unless_the_winners_say_otherwise() -> None:
 def test_extreme_scores_cost_much_but_not_infinitely() -> None:
     found = losses(np.array([[1e4]]), np.array([0]), 2)
     assert found.cross_entropy == pytest.approx(1e4)
+    assert found.squared_error == 0.5  # no probability is further off than by 1
 
 
 def test_no_examples_is_a_sentence() -> None:

@@ -566,6 +566,25 @@ def test_golden_files(name: str) -> None:
     np.testing.assert_allclose(final.scores(asked), told["scores"], atol=1e-6)
 
 
+def test_settings_that_older_files_lack_mean_what_was_done_then(tmp_path: Path) -> None:
+    assert markone.load(HERE / f"words.{VERSION}.model").settings.update == "margin"
+    case, path = CASES["ascent"], HERE / f"ascent.{VERSION}.model"
+    old = markone.load(path)
+    assert "gradient" not in Forged(path.read_bytes()).told["facts"]["settings"]
+    assert old.settings.gradient == "mean" and case.train().settings.gradient == "sum"
+    # Such a training is resumed as it was begun.
+    more = {**case.settings, "epochs": 6}
+    resumed = markone.train(case.data, target=case.target, resume=path, **more)
+    settings = {**more, "gradient": "mean"}
+    whole = replace(case, settings=settings).train()
+    assert alike(resumed, whole, case) and len(resumed.history) == 6
+    resumed.save(tmp_path / "resumed")
+    whole.save(tmp_path / "whole")
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+    with pytest.raises(SettingsError, match="gradient is 'sum' now and was 'mean' before"):
+        markone.train(case.data, target=case.target, resume=path, gradient="sum")
+
+
 def test_golden_files_are_small_and_all_are_known() -> None:
     names = {f"{name}{ending}.{VERSION}.model" for name in EXPECTED for ending in ("", "-final")}
     assert {path.name for path in HERE.glob("*.model")} == names

@@ -802,7 +802,8 @@ def test_losses_are_those_of_the_lectures() -> None:
     assert [at("perceptron", m) for m in (-1, 0.5)] == pytest.approx([1, 0])
     assert [at("hinge", m) for m in (-1, 0.5, 2)] == pytest.approx([2, 0.5, 0], abs=0.01)
     assert [at("logistic", m) for m in (-1, 0)] == pytest.approx([np.log1p(np.e), np.log(2)], abs=1e-3)
-    assert [at("squared", m) for m in (-1, 2)] == pytest.approx([2, 0.5], abs=1e-3)
+    sigmoid = [1 / (1 + np.exp(-m)) for m in (-1, 0, 2)]
+    assert [at("squared", m) for m in (-1, 0, 2)] == pytest.approx([(1 - p) ** 2 / 2 for p in sigmoid], abs=1e-3)
     written = texts(axes)
     assert all(name in written for name in lines(axes) if not name.startswith("_"))
 
@@ -884,16 +885,17 @@ def test_what_has_no_bounds_and_no_margins() -> None:
 
 def test_a_step_shows_the_boundary_before_and_after_it() -> None:
     run = markone.trace(*LECTURE, tie="negative", bias=False)
-    figure = plots.step(run, 1)
+    figure = plots.step(run, 0)
     [axes] = figure.axes
-    assert title(axes) == "Pass 1, row 2: wrong"
+    assert title(axes) == "Pass 1, row 1: wrong"
     assert "before" not in legend(figure)  # all weights were 0
     ends = np.array(drawn(axes, "after"))
-    assert ends @ [-2, 2] == pytest.approx([0, 0], abs=1e-6)  # which the weights are after it
-    assert drawn(axes, "_visited") == [(-2, 2)]
-    figure = plots.step(run, 2)
-    assert drawn(figure.axes[0], "before") == drawn(figure.axes[0], "after")  # it was right
-    assert legend(figure) == ["+", "-", "before", "after"]
+    assert ends @ [3, 2] == pytest.approx([0, 0], abs=1e-6)  # which the weights are after it
+    assert drawn(axes, "_visited") == [(3, 2)]
+    figure = plots.step(run, 1)
+    assert title(figure.axes[0]) == "Pass 1, row 2: right"
+    assert drawn(figure.axes[0], "before") == drawn(figure.axes[0], "after")
+    assert legend(figure) == ["-", "+", "before", "after"]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

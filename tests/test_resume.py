@@ -62,6 +62,7 @@ RUNS: list[dict[str, Any]] = [
     {"rule": "perceptron", "form": "difference", "schedule": "sqrt", "order": "once"},
     {"rule": "mira"},
     {"rule": "mira", "C": float("inf"), "bias": False},
+    {"rule": "mira", "update": "mistake", "form": "difference"},
     {"rule": "logistic", "solver": "online", "penalty": "l2", "strength": 0.01},
     {"rule": "logistic", "schedule": "adagrad", "penalty": "l1", "strength": 0.001},
     {"rule": "hinge", "schedule": "inverse", "strength": 0.01, "penalty": "l2"},

@@ -57,7 +57,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rule": "mira", "penalty": "l2"}, "penalty is not used by the rule 'mira'"),
     ({"rule": "mira", "schedule": "sqrt"}, "schedule is not used by the rule 'mira'"),
     ({"rule": "hinge", "C": 1.0}, "C belongs to the rules 'mira' and 'svm', not to 'hinge'"),
-    ({"rule": "hinge", "form": "difference"}, "form belongs to the rule 'perceptron'"),
+    ({"rule": "hinge", "form": "difference"}, "form belongs to the rules 'perceptron' and 'mira', not to 'hinge'"),
+    ({"update": "mistake"}, "update belongs to the rule 'mira', not to 'perceptron'"),
+    ({"rule": "mira", "update": "mistakes"}, "update must be .* Did you mean 'mistake'"),
+    ({"rule": "logistic", "solver": "ascent", "gradient": "total"}, "gradient must be one of None, 'sum', 'mean'"),
+    ({"rule": "logistic", "solver": "newton", "gradient": "mean"}, "gradient belongs to the solver 'ascent'"),
+    ({"rule": "logistic", "solver": "online", "gradient": "sum"}, "gradient belongs to the solver 'ascent'"),
+    ({"rule": "logistic", "gradient": "sum"}, "gradient belongs to the solver 'ascent'; set that solver, too"),
+    ({"rule": "mira", "gradient": "sum"}, "gradient belongs to the rule 'logistic', not to 'mira'"),
     ({"schedule": "inverse", "strength": 0}, "strength must be greater than 0 if the learning rate decreases"),
 ]
 
@@ -98,6 +105,8 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"bias": False}, {"tie": "negative"}),
     ({"bias": False}, {"tie": "positive"}),
     ({}, {"form": "difference"}),
+    ({"rule": "mira", "C": 0.01}, {"form": "difference"}),
+    ({"rule": "mira"}, {"update": "mistake"}),
     ({}, {"bias": False}),
     ({}, {"start": "random"}),
     ({}, {"order": "given"}),
@@ -116,6 +125,7 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"rule": "logistic", "solver": "newton"}, {"bias": False}),
     ({"rule": "logistic", "solver": "newton"}, {"epochs": 1}),
     ({"rule": "logistic", "solver": "ascent"}, {"eta": 0.01}),
+    ({"rule": "logistic", "solver": "ascent", "eta": 0.001}, {"gradient": "mean"}),
 ]
 
 

@@ -20,6 +20,7 @@ EVERY_KIND = [
     {"rule": "perceptron"},
     {"rule": "perceptron", "form": "difference", "average": False},
     {"rule": "mira", "C": 0.1},
+    {"rule": "mira", "C": 0.1, "update": "mistake", "form": "difference"},
     {"rule": "logistic", "schedule": "adagrad"},
     {"rule": "logistic", "schedule": "adagrad", "penalty": "l2", "strength": 0.01},
     {"rule": "logistic", "schedule": "adagrad", "penalty": "l1", "strength": 0.01},

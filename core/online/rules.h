@@ -8,8 +8,9 @@
 // made from the settings. all_of lists the rules that there are.
 //
 // `importance` says how often the example counts, `wrong` whether it is misclassified (ties included, as the learner's
-// convention has it), and `norm2()` is the squared length of the change that a pull of 1 makes: |x|^2 for one weight
-// vector, 2 |x|^2 for two. Where more than two classes all move, the softmax takes the place of the rule.
+// convention has it), and `moved` what a pull of 1 moves: `vectors` is the number of weight vectors, one where two
+// classes share it and else two, and `norm2()` the squared length of their change, |x|^2 or 2 |x|^2. Where more than
+// two classes all move, the softmax takes the place of the rule.
 //
 // A margin is a number of type T, or anything that computes like one: many numbers side by side (replica_simd.h).
 #pragma once
@@ -67,15 +68,18 @@ struct perceptron {
         : far(how.difference ? 2 : 1), at_a_tie(how.ties == tie::error ? 1 : far) {}
 
     MARKONE_INLINE T loss(T margin) const { return larger(-margin, T{0}); }
-    template <class Number, class Answer, class Norm2>
-    MARKONE_INLINE Number pull(const Number& margin, const Answer& wrong, T importance, Norm2) const {
+    template <class Number, class Answer, class Moved>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer& wrong, T importance, const Moved&) const {
         const Number step = choose(margin == 0, Number(importance * at_a_tie), Number(importance * far));
         return choose(wrong, step, Number(0));
     }
 };
 
-// MIRA (Crammer & Singer 2003; PA-I of Crammer et al. 2006): the shortest step that wins by a margin of 1, at most C.
+// MIRA (Crammer & Singer 2003): the shortest step that wins by a margin of 1, at most C.
 //   c = min(C, (1 - margin) / norm2)
+// It steps whenever the margin is below 1 (PA-I of Crammer et al. 2006), or on a mistake only. In the second form two
+// classes that share a weight vector w stand for two vectors, w_1 - w_0. Each of them moves by at most C, so that w
+// moves by at most 2 C.
 template <class T>
 struct mira {
     using scalar = T;
@@ -83,20 +87,26 @@ struct mira {
     static constexpr moves target = moves::pair;
     static constexpr bool repeats = false;
     T C;
+    T C_shared;  // of a vector that two classes share
+    bool only_mistakes;
 
-    explicit mira(const settings& how) : C(static_cast<T>(how.C)) {}
+    explicit mira(const settings& how)
+        : C(static_cast<T>(how.C)),
+          C_shared(how.difference ? 2 * C : C),
+          only_mistakes(how.update == update::mistake) {}
 
     template <class Number>
     MARKONE_INLINE Number loss(const Number& margin) const {
         return larger(1 - margin, Number(0));
     }
-    template <class Number, class Answer, class Norm2>
-    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2 norm2) const {
-        const Number missing = loss(margin);
+    template <class Number, class Answer, class Moved>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer& wrong, T importance, const Moved& moved) const {
+        const Number missing = only_mistakes ? choose(wrong, loss(margin), Number(0)) : loss(margin);
         if (!any(missing != 0)) return 0;
-        const T length2 = norm2();
+        const T length2 = moved.norm2();
         if (!(length2 > 0)) return 0;
-        return choose(missing == 0, Number(0), smaller(Number(importance * C), missing / length2));
+        const T most = importance * (Moved::vectors == 1 ? C_shared : C);
+        return choose(missing == 0, Number(0), smaller(Number(most), missing / length2));
     }
 };
 
@@ -112,8 +122,8 @@ struct hinge {
     explicit hinge(const settings&) {}
 
     MARKONE_INLINE T loss(T margin) const { return larger(1 - margin, T{0}); }
-    template <class Number, class Answer, class Norm2>
-    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2) const {
+    template <class Number, class Answer, class Moved>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, const Moved&) const {
         return choose(margin < 1, Number(importance), Number(0));
     }
 };
@@ -133,8 +143,8 @@ struct logistic {
     MARKONE_INLINE T loss(T margin) const {
         return static_cast<T>(logarithm_of_one_and(exponential(-std::abs(margin)))) + larger(-margin, T{0});
     }
-    template <class Number, class Answer, class Norm2>
-    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, Norm2) const {
+    template <class Number, class Answer, class Moved>
+    MARKONE_INLINE Number pull(const Number& margin, const Answer&, T importance, const Moved&) const {
         return importance / (1 + exponential(margin));
     }
 };

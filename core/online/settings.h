@@ -12,15 +12,19 @@ enum class penalty { none, l1, l2 };
 // whatever the label, and the first class when an answer is needed.
 enum class tie { negative, error, positive };
 
+// When mira steps: whenever the margin is below 1, or on a mistake only.
+enum class update { margin, mistake };
+
 struct settings {
     std::string rule;  // by its name in rules.h
     markone::schedule schedule = schedule::constant;
     markone::penalty penalty = penalty::none;
     tie ties = tie::error;
-    double eta = 1;       // the rate, or its first value
-    double C = 1;         // mira's longest step
-    double strength = 0;  // of the penalty
-    bool difference = false;
+    markone::update update = update::margin;
+    double eta = 1;           // the rate, or its first value
+    double C = 1;             // mira's longest step
+    double strength = 0;      // of the penalty
+    bool difference = false;  // the form of the perceptron's step, and of mira's cap (rules.h)
     bool average = true;
     bool bias = true;
 };

@@ -49,15 +49,22 @@ MARKONE_INLINE typename Run::answer is_mistake(const Run& run, tie ties, const t
     return choose(margin == 0, tie_is_lost, !(margin > 0));
 }
 
+// What a pull of 1 moves.
+template <class T, class Run, int count>
+struct moved_by_one {
+    static constexpr int vectors = count;
+    const Run& run;
+
+    MARKONE_INLINE T norm2() const { return static_cast<T>(vectors) * run.norm2(); }
+};
+
 // How far a rule that looks at the margin pulls; 1 or 2 weight vectors move.
-template <class Rule, class Run>
+template <int vectors, class Rule, class Run>
 MARKONE_INLINE typename Run::number pull_of(const Rule& rule, Run& run, const visit& now,
-                                            const typename Run::number& margin, const typename Run::answer& wrong,
-                                            int vectors) {
+                                            const typename Run::number& margin, const typename Run::answer& wrong) {
     using T = typename Rule::scalar;
     if constexpr (Run::counts_loss) run.add_loss(static_cast<double>(rule.loss(margin)));
-    return rule.pull(margin, wrong, static_cast<T>(now.importance),
-                     [&] { return static_cast<T>(vectors) * run.norm2(); });
+    return rule.pull(margin, wrong, static_cast<T>(now.importance), moved_by_one<T, Run, vectors>{run});
 }
 
 // One weight vector, for the second class when positive and for the first when negative.
@@ -69,7 +76,7 @@ MARKONE_INLINE bool step_binary(const Rule& rule, Run& run, const visit& now, ti
     const typename Run::number margin = sign * run.score();
     const typename Run::answer wrong = is_mistake(run, ties, margin, run.always(positive));
     run.note(wrong, margin);
-    typename Run::number pull = pull_of(rule, run, now, margin, wrong, 1);
+    typename Run::number pull = pull_of<1>(rule, run, now, margin, wrong);
     if (!run.keep(pull)) return false;
     run.move(sign * static_cast<T>(now.rate) * pull);
     return true;
@@ -103,7 +110,7 @@ MARKONE_INLINE bool step_multiclass(const Rule& rule, Run& run, const visit& now
     const typename Run::answer wrong = is_mistake(run, ties, margin, rival.k < Run::place_of(now.y));
     run.note(wrong, margin);
     if constexpr (Rule::target == rules::moves::pair) {
-        number pull = pull_of(rule, run, now, margin, wrong, 2);
+        number pull = pull_of<2>(rule, run, now, margin, wrong);
         if (!run.keep(pull)) return false;
         run.move_pair(now.y, rival.k, static_cast<T>(now.rate) * pull);
     } else {

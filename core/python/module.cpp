@@ -441,15 +441,16 @@ NB_MODULE(_core, m) {
         .value("negative", tie::negative)
         .value("error", tie::error)
         .value("positive", tie::positive);
+    nb::enum_<update>(m, "Update").value("margin", update::margin).value("mistake", update::mistake);
     nb::class_<settings>(m, "Settings")
         .def(
             "__init__",
-            [](settings* self, const std::string& rule, schedule schedule, penalty penalty, tie ties, double eta,
-               double C, double strength, bool difference, bool average, bool bias) {
-                new (self) settings{rule, schedule, penalty, ties, eta, C, strength, difference, average, bias};
+            [](settings* self, const std::string& rule, schedule schedule, penalty penalty, tie ties, update update,
+               double eta, double C, double strength, bool difference, bool average, bool bias) {
+                new (self) settings{rule, schedule, penalty, ties, update, eta, C, strength, difference, average, bias};
             },
-            nb::kw_only(), "rule"_a, "schedule"_a, "penalty"_a, "ties"_a, "eta"_a, "C"_a, "strength"_a, "difference"_a,
-            "average"_a, "bias"_a);
+            nb::kw_only(), "rule"_a, "schedule"_a, "penalty"_a, "ties"_a, "update"_a, "eta"_a, "C"_a, "strength"_a,
+            "difference"_a, "average"_a, "bias"_a);
     nb::class_<tally>(m, "Tally")
         .def_ro("visits", &tally::visits)
         .def_ro("mistakes", &tally::mistakes)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
     from markone.learning.training import train
+    from markone.lectures.decks import lecture
     from markone.model.bounds import Bounds
     from markone.model.model import Model, load
     from markone.model.settings import Settings
@@ -62,6 +63,7 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "lecture",
     "load",
     "margins",
     "read",
@@ -87,6 +89,7 @@ HOMES = {
     "validate": "markone.experiments.validating",
     "FeatureMap": "markone.features.map",
     "Features": "markone.features.spec",
+    "lecture": "markone.lectures.decks",
     "load": "markone.model.model",
     "Model": "markone.model.model",
     "Settings": "markone.model.settings",

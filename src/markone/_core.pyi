@@ -23,6 +23,10 @@ class Tie(Enum):
     error = 1
     positive = 2
 
+class Update(Enum):
+    margin = 0
+    mistake = 1
+
 class NotFinite(ValueError): ...
 
 def log(numbers: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -40,6 +44,7 @@ class Settings:
         schedule: Schedule,
         penalty: Penalty,
         ties: Tie,
+        update: Update,
         eta: float,
         C: float,
         strength: float,

@@ -120,6 +120,7 @@ def classifiers() -> Iterator[Classifier]:
         "perceptron-bounds": {"rule": "perceptron", "bounds": True},
         "perceptron-patience": {"rule": "perceptron", "holdout": 0.4, "patience": 3},
         "mira": {"rule": "mira"},
+        "mira-mistakes": {"rule": "mira", "update": "mistake", "form": "difference"},
         "logistic": {"rule": "logistic", "penalty": "l2", "strength": 0.01},
         "logistic-adagrad": {"rule": "logistic", "schedule": "adagrad", "penalty": "l1", "strength": 0.001},
         "hinge": {"rule": "hinge", "schedule": "inverse", "strength": 0.01, "penalty": "l2"},

@@ -127,6 +127,14 @@ def cases() -> dict[str, Case]:
                 "seed": 7,
             },
         ),
+        # Its file is of a version without the setting `gradient`, where it was always the mean.
+        "ascent": Case(
+            texts,
+            labels,
+            ASKED,
+            {"text": WORDS, "unit": False},
+            {"rule": "logistic", "solver": "ascent", "eta": 0.75, "strength": 0.01, "epochs": 3},
+        ),
         "table": Case(
             CARS,
             VERDICTS,

@@ -34,6 +34,7 @@ COMMANDS = (
     "parse train",
     "parse run",
     "parse evaluate",
+    "lecture",
     "demo",
     "completion",
 )

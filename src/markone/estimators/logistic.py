@@ -34,6 +34,9 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
         the solver "online", as for `Perceptron`.
     eta0
         The learning rate of "ascent", or the initial rate of "online". The default of "ascent" is the largest safe one.
+    gradient
+        Only for "ascent". What `eta0` multiplies: "sum", the default, the sum of the gradients of all rows, as in the
+        lectures, or "mean", their mean. The optimum is the same.
     learning_rate, average, shuffle, n_iter_no_change
         Only for "online". The schedule of the learning rate: "optimal", 1/t from a start that depends on alpha;
         "constant", eta0; "invscaling", eta0/√t; or "adagrad", the default, with a rate for each weight. The others as
@@ -50,6 +53,8 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
     [[0.98, 0.02, 0.0]]
     """
 
+    gradient: str | None
+
     def __init__(
         self,
         *,
@@ -64,6 +69,7 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
         verbose: int = 0,
         learning_rate: str | None = None,
         eta0: float | None = None,
+        gradient: str | None = None,
         average: bool | None = None,
         tie: str = "error",
         random_state: Any = 0,
@@ -84,4 +90,5 @@ class LogisticRegression(ProbabilisticClassifier, GradientClassifier):
         return learner
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        return {"rule": "logistic", "solver": self.solver, **self._step_settings(importance)}
+        own = {"rule": "logistic", "solver": self.solver, "gradient": self.gradient}
+        return {**own, **self._step_settings(importance)}

@@ -10,12 +10,18 @@ from markone.estimators.linear import LinearClassifier
 class MIRA(LinearClassifier):
     """The margin-infused relaxed algorithm: the smallest change that makes the right class win by 1, capped at C.
 
-    It can replace `sklearn.linear_model.PassiveAggressiveClassifier`. For two classes, it is PA-I.
+    It can replace `sklearn.linear_model.PassiveAggressiveClassifier`. For two classes, it is PA-I by default.
 
     Parameters
     ----------
     C
         The largest step; `inf` for no limit. Smaller values suit noisy data.
+    update
+        When to make a step: "margin" whenever the right class does not win by 1, "mistake" only if it does not win.
+    form
+        The meaning of `C` for two classes, which share a weight vector: "label" for the largest step of this vector,
+        "difference" for that of two vectors, one for each class. Their difference moves by at most 2·C. For more
+        classes, both are the same.
     fit_intercept, max_iter, tol, n_iter_no_change, shuffle, random_state, average, tie, early_stopping
         As for `Perceptron`.
     validation_fraction, class_weight, warm_start, verbose
@@ -30,11 +36,15 @@ class MIRA(LinearClassifier):
     """
 
     C: float
+    update: str
+    form: str
 
     def __init__(
         self,
         *,
         C: float = 1.0,
+        update: str = "margin",
+        form: str = "label",
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 1e-3,
@@ -52,4 +62,4 @@ class MIRA(LinearClassifier):
         self._keep(locals())
 
     def _own_settings(self, importance: float | None) -> dict[str, Any]:
-        return {"rule": "mira", "C": self.C}
+        return {"rule": "mira", "C": self.C, "update": self.update, "form": self.form}

@@ -278,9 +278,10 @@ class Newton(BatchLearner):
 
 
 class Ascent(BatchLearner):
-    """Batch gradient ascent: w += eta Σ h [y − P(y|x, w)] x / Σ h, minus the gradient of the penalty.
+    """Batch gradient ascent: w += eta Σ h [y − P(y|x, w)] x, minus eta Σ h times the gradient of the penalties.
 
-    The default `eta` is 1 / L, the inverse of the largest curvature. With it, no step can be too long.
+    With `gradient="mean"`, the step is divided by Σ h. The default `eta` is 1 / L, the inverse of the largest curvature
+    of the sum or of the mean. With it, both make the same steps, and no step can be too long.
     """
 
     def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
@@ -423,11 +424,12 @@ class Point:
 
 
 class GradientDescent(Point):
-    """Gradient descent with a constant step size."""
+    """Gradient descent with a constant step size, `eta`, which is that of the mean of all rows."""
 
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         super().__init__(objective, settings)
-        self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta
+        rows = objective.importance if settings.gradient == "sum" else 1.0
+        self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta * rows
         if start is not None:
             super().__init__(objective, settings, start)
 

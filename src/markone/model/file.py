@@ -180,6 +180,8 @@ def settings_of(found: Any) -> Settings:
     check_keys(found, {field.name for field in fields(Settings)}, "its settings", optional=True)
     if found.get("rule") in tuple(SOLVERS):  # older files have no solver, because there was only 'online'
         found = {**found, "solver": found.get("solver") or "online"}
+    if found.get("solver") == "ascent":  # in older files, which do not say it, the gradient is the mean
+        found = {"gradient": "mean", **found}
     try:
         return Settings(**{name: from_json(value) for name, value in found.items()})
     except SettingsError as error:

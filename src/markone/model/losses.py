@@ -25,10 +25,11 @@ FORMULAS = {
     "perceptron": "max(-m, 0)",
     "hinge": "max(1 - m, 0)",
     "cross_entropy": "-ln p",
-    "squared_error": "(s - t)² / 2",
+    "squared_error": "(p - y)² / 2",
 }
 """m is the margin: the score of the right class minus that of the best wrong class. p is the probability of the right
-class, by the softmax of the scores. s are the scores, and t their targets."""
+class, by the sigmoid or softmax of the scores, and y = 1 is its target. The squared error of more than two classes is
+the sum over all classes, with the target 0 for the wrong ones."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -36,8 +37,9 @@ class Losses(Brief):
     """The losses of a model as sums over examples; `mean` contains the means. It prints as a table.
 
     The margin is the score of the right class minus that of the best wrong class: y·s for two classes, of which the
-    first scores 0. For the squared error, the target of two classes is -1 or +1. With more classes, the target is 1 for
-    the right class and 0 for all others, and the errors of all classes are added.
+    first scores 0. The probabilities are the softmax of the scores, also for rules without probabilities. For two
+    classes, p is the sigmoid of s, and the squared error is that of the second class, whose target is 1 or 0. With
+    more classes, the target is 1 for the right class and 0 for all others, and the errors of all classes are added.
     """
 
     examples: int
@@ -49,9 +51,9 @@ class Losses(Brief):
     hinge: float
     """The sum of max(1 - m, 0)."""
     cross_entropy: float
-    """The sum of -ln p, where p is the softmax of the scores, also for rules without probabilities."""
+    """The sum of -ln p."""
     squared_error: float
-    """The sum of (s - t)² / 2."""
+    """The sum of (p - y)² / 2."""
 
     def in_brief(self) -> str:
         means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean.items())
@@ -73,9 +75,8 @@ class Losses(Brief):
             for name, formula in FORMULAS.items()
         ]
         table = columns([["loss", "of one", "sum", "mean"], *rows], texts=2)
-        return "\n".join(
-            [f"{self.examples:,} examples; m is the margin, p the probability of the right class.", *table]
-        )
+        letters = "m is the margin, p the probability of the right class, y = 1 its target."
+        return "\n".join([f"{self.examples:,} examples; {letters}", *table])
 
 
 class LossTally:
@@ -96,12 +97,13 @@ class LossTally:
         scores, labels = scores[known].astype(np.float64), labels[known]
         self.examples += len(labels)
         rows, margins = np.arange(len(labels)), functional_margins(scores, labels)
+        log_p = log_probabilities(scores)
         for name, losses in {
             "zero_one": margins <= 0 if found is None else found[known] != labels,
             "perceptron": np.maximum(-margins, 0),
             "hinge": np.maximum(1 - margins, 0),
-            "cross_entropy": -log_probabilities(scores)[rows, labels],
-            "squared_error": squared_errors(scores, labels),
+            "cross_entropy": -log_p[rows, labels],
+            "squared_error": squared_errors(np.exp(log_p), labels),
         }.items():
             self.sums[name] += float(losses.sum())
 
@@ -115,24 +117,23 @@ def losses(scores: NDArray[Any], labels: NDArray[Any], classes: int) -> Losses:
     """Return the losses of scores, with one row for each example, for these right classes.
 
     >>> print(losses(np.array([[2.0], [0.5], [-1.0]]), np.array([1, 1, 1]), classes=2))
-    3 examples; m is the margin, p the probability of the right class.
+    3 examples; m is the margin, p the probability of the right class, y = 1 its target.
     loss           of one             sum      mean
     0/1            [m ≤ 0]              1  0.333333
     perceptron     max(-m, 0)           1  0.333333
     hinge          max(1 - m, 0)      2.5  0.833333
     cross entropy  -ln p          1.91427  0.638089
-    squared error  (s - t)² / 2     2.625     0.875
+    squared error  (p - y)² / 2  0.345612  0.115204
     """
     tally = LossTally(classes)
     tally.add(scores, labels)
     return tally.losses()
 
 
-def squared_errors(scores: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
-    targets = np.zeros_like(scores)
-    if scores.shape[1] == 1:
-        targets[:, 0] = np.where(labels == 1, 1, -1)
-    else:
-        targets[np.arange(len(labels)), labels] = 1
-    errors: NDArray[np.float64] = ((scores - targets) ** 2).sum(axis=1) / 2
+def squared_errors(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the squared errors, of the second class if there are two, and of all classes if there are more."""
+    missed = probabilities.copy()
+    missed[np.arange(len(labels)), labels] -= 1
+    squares = missed[:, 1] ** 2 if missed.shape[1] == 2 else (missed**2).sum(axis=1)
+    errors: NDArray[np.float64] = squares / 2
     return errors

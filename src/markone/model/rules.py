@@ -130,7 +130,7 @@ OPTIMUM = {**SHARED, "penalty": "l2", "balance": 0.0, "tol": 1e-4, "average": Fa
 ANY_ONLINE = frozenset({"average", "bias", "start", "order"})
 GRADIENT = ANY_ONLINE | {"eta", "schedule", "penalty"}
 LOGISTIC: dict[str, Any] = {
-    "takes": GRADIENT | {"solver", "balance"},
+    "takes": GRADIENT | {"solver", "gradient", "balance"},
     "by_rows": frozenset({"solver", "eta", "schedule", "strength", "balance", "tol"}),
     "has_probabilities": True,
     "alternative": "svm",
@@ -154,7 +154,7 @@ SOLVERS: dict[str, dict[str, Traits]] = {
             usual={**STEPS, "solver": "online"},
         ),
         "newton": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 100, "solver": "newton"}),
-        "ascent": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 1000, "solver": "ascent"}),
+        "ascent": Traits(**ALL_AT_ONCE, usual={**OPTIMUM, "epochs": 1000, "solver": "ascent", "gradient": "sum"}),
     }
 }
 """Rules with several solvers, and the traits of each solver."""
@@ -175,7 +175,7 @@ RULES: dict[str, Traits] = {
     ),
     "mira": Traits(
         family="online",
-        takes=ANY_ONLINE | {"C"},
+        takes=ANY_ONLINE | {"C", "form", "update"},
         online=True,
         tunes_passes=True,
         finds_its_step=True,

@@ -18,8 +18,10 @@ Schedule = Literal["constant", "sqrt", "inverse", "adagrad"]
 Penalty = Literal["l1", "l2"]
 Tie = Literal["negative", "error", "positive"]
 Form = Literal["label", "difference"]
+Update = Literal["margin", "mistake"]
 Start = Literal["zero", "random"]
 Order = Literal["given", "once", "each"]
+Gradient = Literal["sum", "mean"]
 Loss = Literal["hinge", "squared"]
 Multiclass = Literal["crammer-singer", "one-versus-rest"]
 Likelihood = Literal["multinomial", "bernoulli", "gaussian"]
@@ -91,7 +93,8 @@ class Settings:
     eta: float | None = checked(None, optional(number(above=0, below=math.inf)))
     """The learning rate, or its first value. 1 by default; for `mlp`, the default depends on the optimizer; for online
     `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
-    rate, it is 0.5 / the mean squared length of a row."""
+    rate, it is 0.5 / the mean squared length of a row; for the solver `ascent`, it is 1 / the largest curvature, which
+    is never too large."""
     schedule: Schedule | None = checked(None, one_of(None, *get_args(Schedule)))
     """How the learning rate decreases: eta (`constant`, the default), eta / √t, eta / (1 + eta·strength·t), or
     AdaGrad's rate for each weight, which is the default of online `logistic`."""
@@ -112,7 +115,11 @@ class Settings:
     tie: Tie = checked("error", one_of(*get_args(Tie)))
     """The meaning of a score of 0: the first class, the second class, or a mistake for any label."""
     form: Form = checked("label", one_of(*get_args(Form)))
-    """The perceptron's step: w += eta·y·x, or w += eta·(y - f(x))·x, which is twice as long."""
+    """The step of `perceptron`: w += eta·y·x, or w += eta·(y - f(x))·x, which is twice as long. For `mira` with two
+    classes, the cap: their shared weight vector moves by at most C, or by at most 2·C, as the difference of two vectors
+    that move by at most C each. With more classes, both forms of `mira` are the same."""
+    update: Update = checked("margin", one_of(*get_args(Update)))
+    """When `mira` makes a step: whenever the margin is below 1 (`margin`), or only on a mistake (`mistake`)."""
     bias: bool = checked(True, switch)
     """Learn a weight for a feature that is always 1."""
     start: Start = checked("zero", one_of(*get_args(Start)))
@@ -132,6 +139,9 @@ class Settings:
     solver: Solver | None = checked(None, one_of(None, *get_args(Solver)))
     """The solver of `logistic`: `newton` (the default) or `ascent` use all examples at each step, until they converge;
     `online` takes a step at each example, and is the default if there are very many rows."""
+    gradient: Gradient | None = checked(None, one_of(None, *get_args(Gradient)))
+    """What `eta` of the solver `ascent` multiplies: the sum of the gradients of all rows (`sum`, the default), or their
+    mean (`mean`). The optimum is the same."""
     loss: Loss | None = checked(None, one_of(None, *get_args(Loss)))
     """The loss of `svm` for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
     multiclass: Multiclass | None = checked(None, one_of(None, *get_args(Multiclass)))
@@ -204,7 +214,7 @@ class Settings:
 
     def steps_like(self, other: Settings) -> bool:
         """Return whether an example changes the weights in the same way with both settings. Passes may differ."""
-        names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "bias")
+        names = ("rule", "eta", "schedule", "C", "penalty", "strength", "average", "tie", "form", "update", "bias")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def spelled_out(self) -> SpelledOut:
@@ -297,6 +307,7 @@ class OnlineSettings(SpelledOut):
             schedule=_core.Schedule[self.schedule],
             penalty=_core.Penalty[self.penalty or "none"],
             ties=_core.Tie[self.tie],
+            update=_core.Update[self.update],
             eta=1.0 if self.eta is None else self.eta,
             C=1.0 if self.C is None else self.C,
             strength=self.strength,
@@ -411,12 +422,14 @@ class LearningSettings(TypedDict, total=False):
     average: bool | None
     tie: Tie
     form: Form
+    update: Update
     bias: bool
     order: Order
     holdout: float
     patience: int | None
     tol: float | None
     solver: Solver | None
+    gradient: Gradient | None
     loss: Loss | None
     multiclass: Multiclass | None
     k: float | None
@@ -436,14 +449,8 @@ class TrialSettings(LearningSettings, total=False):
     start: Start
 
 
-class TraceSettings(LearningSettings, total=False):
-    """Keyword arguments of functions that start from given weights."""
-
-    seed: int
-
-
-class TrainSettings(TrialSettings, total=False):
-    """All settings except for the rule."""
+class TrainSettings(LearningSettings, total=False):
+    """Keyword arguments of functions that can start from given weights."""
 
     seed: int
 
@@ -466,6 +473,8 @@ def check_sense(settings: Settings) -> None:
             raise SettingsError(
                 name, f"belongs to the rule{'s' if len(owners) > 1 else ''} {whose}, not to {rule!r}; leave it out"
             )
+    if settings.gradient is not None and settings.solver != "ascent":
+        raise SettingsError("gradient", "belongs to the solver 'ascent'; set that solver, too, or leave it out")
     settings.family.settings.check_given(settings)
     if settings.schedule == "inverse" and settings.strength == 0:
         raise SettingsError("strength", "must be greater than 0 if the learning rate decreases with it")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from markone.errors import MarkoneError
 
 if TYPE_CHECKING:
+    from markone.plots.charts import chart
     from markone.plots.comparison import accuracies
     from markone.plots.confusion_matrix import confusion
     from markone.plots.feature_weights import weight_images, weights
@@ -33,6 +34,7 @@ __all__ = [
     "bounds",
     "calibration",
     "certificate",
+    "chart",
     "confusion",
     "curves",
     "losses_curve",
@@ -53,6 +55,7 @@ HOMES = {
     "bounds": "markone.plots.invariants",
     "calibration": "markone.plots.probabilities",
     "certificate": "markone.plots.separation",
+    "chart": "markone.plots.charts",
     "confusion": "markone.plots.confusion_matrix",
     "curves": "markone.plots.training_curve",
     "losses_curve": "markone.plots.lectures",

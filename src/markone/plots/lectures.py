@@ -111,7 +111,7 @@ def in_words(regressor: Any) -> str:
 
 
 def losses_curve() -> Figure:
-    """Draw the losses as functions of the margin y·w·x.
+    """Draw the losses as functions of the margin y·w·x, where σ(m) is the probability of the right class.
 
     All but the first are what learning can follow downhill: counting mistakes is flat wherever it does not jump.
     """
@@ -121,7 +121,7 @@ def losses_curve() -> Figure:
         ("perceptron: max(−m, 0)", np.maximum(-margins, 0), VERMILION),
         ("hinge: max(1 − m, 0)", np.maximum(1 - margins, 0), BLUE),
         ("logistic: ln(1 + e⁻ᵐ)", np.logaddexp(0, -margins), GREEN),
-        ("squared: ½(1 − m)²", (1 - margins) ** 2 / 2, PURPLE),
+        ("squared: ½(1 − σ(m))²", (1 / (1 + np.exp(margins))) ** 2 / 2, PURPLE),
     ]
     figure = new_figure(6, 3.4)
     axes = tidy(figure.add_subplot())

@@ -45,11 +45,22 @@ from markone.reference.lines import (
 from markone.reference.logistic import ascend, logistic_gradient, logistic_objective, newton, probabilities
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
-from markone.reference.online import Learner, Tally, perceptron, winner
+from markone.reference.online import Learner, Tally, mira, perceptron, winner
 from markone.reference.sequences import TagLearner, known_of_others, known_tags
 from markone.reference.structured import StructuredLearner, structured_perceptron
 from markone.reference.svm import SVM, one_versus_rest
-from markone.reference.vectors import BIAS, Number, Vector, cosine, cross_entropy, dot, length2, sigmoid, softmax
+from markone.reference.vectors import (
+    BIAS,
+    Number,
+    Vector,
+    cosine,
+    cross_entropy,
+    dot,
+    length2,
+    sigmoid,
+    softmax,
+    squared_error,
+)
 
 __all__ = [
     "BIAS",
@@ -87,6 +98,7 @@ __all__ = [
     "logistic_objective",
     "mark_negated",
     "maximum_likelihood",
+    "mira",
     "negated",
     "newton",
     "ngrams",
@@ -109,6 +121,7 @@ __all__ = [
     "sgd",
     "sigmoid",
     "softmax",
+    "squared_error",
     "structured_perceptron",
     "tokenize",
     "winner",

@@ -76,14 +76,19 @@ def ascend(
     strength: float = 0.0,
     bias: bool = True,
     balance: float = 0.0,
+    gradient: str = "sum",
 ) -> Weights:
-    """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x / Σ h, minus the gradient of the penalty l2."""
+    """Batch gradient ascent: w += eta Σ h [y − P(y | x, w)] x, minus eta Σ h times the gradient of the penalties.
+
+    With the gradient "mean", the step is divided by Σ h.
+    """
     w = start_at_zero(examples, classes, bias)
+    rows = sum(h for _, _, h in examples) if gradient == "sum" else 1
     for _ in range(steps):
         slope = logistic_gradient(w, examples, classes, strength, balance)
         for k, vector in w.items():
             for feature in vector:
-                vector[feature] -= eta * slope[k][feature]
+                vector[feature] -= eta * rows * slope[k][feature]
     return w
 
 

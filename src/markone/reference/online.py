@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from markone.reference.vectors import BIAS, Number, Vector, dot, length2, softmax
 
-# ---- the perceptron, as in the lecture
+# ---- the perceptron and MIRA, as in the lecture
 
 
 def perceptron(examples: Sequence[tuple[Vector, int]], passes: int) -> tuple[dict[Hashable, Number], int]:
@@ -23,6 +23,32 @@ def perceptron(examples: Sequence[tuple[Vector, int]], passes: int) -> tuple[dic
                 mistakes += 1
                 for feature, value in x.items():
                     w[feature] = w.get(feature, 0) + y * value
+        if mistakes == 0:
+            break
+    return w, mistakes
+
+
+def mira(
+    examples: Sequence[tuple[Vector, int]], classes: int, passes: int, C: Number = math.inf
+) -> tuple[list[dict[Hashable, Number]], int]:
+    """MIRA with a weight vector for each class: the vectors, and the mistakes of the last pass.
+
+    On a mistake, the right class y* and the winner y move by the smallest tau that lets y* win by 1, but at most by C:
+    tau = min(C, ((w_y − w_y*)·f + 1) / (2 f·f)), w_y −= tau f, w_y* += tau f. The first of several winners counts.
+    """
+    w: list[dict[Hashable, Number]] = [{} for _ in range(classes)]
+    mistakes = 0
+    for _ in range(passes):
+        mistakes = 0
+        for f, right in examples:
+            scores = [dot(vector, f) for vector in w]
+            guess = scores.index(max(scores))
+            if guess != right:
+                mistakes += 1
+                tau = min(C, (scores[guess] - scores[right] + 1) / (2 * length2(f))) if length2(f) else 0
+                for feature, value in f.items():
+                    w[guess][feature] = w[guess].get(feature, 0) - tau * value
+                    w[right][feature] = w[right].get(feature, 0) + tau * value
         if mistakes == 0:
             break
     return w, mistakes
@@ -54,6 +80,7 @@ class Learner:
     strength: Number = 0
     tie: str = "error"
     form: str = "label"
+    update: str = "margin"
     bias: bool = True
 
     w: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
@@ -136,7 +163,9 @@ class Learner:
             pull = h * (2 if twice else 1) if wrong else 0
         elif self.rule == "mira":
             norm2 = len(moved) * length2(x)
-            pull = min(h * self.C, max(0, 1 - margin) / norm2) if norm2 else 0
+            most = 2 * self.C if self.classes == 2 and self.form == "difference" else self.C
+            tau = min(h * most, max(0, 1 - margin) / norm2) if norm2 else 0
+            pull = tau if wrong or self.update == "margin" else 0
         else:
             pull = h if margin < 1 else 0
         return {k: sign * pull for k, sign in moved.items()}

@@ -46,3 +46,14 @@ def softmax(scores: Sequence[float]) -> list[float]:
 def cross_entropy(z: float, y: int) -> float:
     """The loss of the predicted probability σ(z) of class 1, if the right class y is 1 or 0."""
     return -math.log(sigmoid(z) if y == 1 else 1 - sigmoid(z))
+
+
+def squared_error(scores: Sequence[float], y: int) -> float:
+    """Half the squared error of the predicted probabilities, for the right class y.
+
+    Two classes: ½(σ(z) − y)², where z is the only score, or the second score minus the first. More classes:
+    ½ Σ (p_k − t_k)², where p is the softmax of the scores, and t_k is 1 for the right class and 0 for the others.
+    """
+    if len(scores) <= 2:
+        return (sigmoid(scores[-1] - sum(scores[:-1])) - y) ** 2 / 2
+    return sum((p - (k == y)) ** 2 for k, p in enumerate(softmax(scores))) / 2

@@ -1,0 +1,288 @@
+"""Charts as data: points, lines, bars and pixels, which a terminal shows as text and `plots.chart` as a picture."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from markone.brief import Brief
+from markone.reporting.grids import SCREEN, cells, plain_number, shortened, visible
+
+MARKS = "●○▲□◆+×"
+"""The marks of points in a terminal, by the number of their series."""
+BRAILLE = 0x2800
+DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+"""The bits of the eight dots of a braille character, by column and row."""
+ACROSS, DOWN = len(DOTS), len(DOTS[0])
+SHADES = " ░▒▓█"
+NARROWEST, WIDEST, TALLEST = 24, 64, 16
+LONGEST_NAME = 24
+ROOM = 0.04
+"""The part of the range that stays free on each side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points in the plane that belong together, such as the examples of a class."""
+
+    xs: Sequence[float]
+    ys: Sequence[float]
+    name: str = ""
+    number: int = 0
+    """Chooses the mark and the colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line through points in their order."""
+
+    xs: Sequence[float]
+    ys: Sequence[float]
+    name: str = ""
+    number: int = 0
+    """Chooses the colour."""
+    dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Numbers with names, as horizontal bars."""
+
+    names: Sequence[str]
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """An image: rows of numbers. Larger numbers are darker."""
+
+    rows: Sequence[Sequence[float]]
+
+
+Part: TypeAlias = Points | Line | Bars | Pixels
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chart(Brief):
+    """A picture as data. As text, it is drawn with characters. Bars or pixels are alone in their chart."""
+
+    parts: tuple[Part, ...]
+    title: str = ""
+    x: str = ""
+    """The name of the horizontal axis."""
+    y: str = ""
+    """The name of the vertical axis."""
+    limits: tuple[float, float, float, float] | None = None
+    """The shown range: the least and largest x, and the least and largest y. By default, all numbers are shown."""
+    square: bool = False
+    """One unit has the same length on both axes."""
+
+    def in_brief(self) -> str:
+        return f"chart: {self.title or ', '.join(named(self.parts))}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, width: int = SCREEN) -> Iterator[str]:
+        """Draw the chart with characters, at most `width` cells wide."""
+        if self.title:
+            yield shortened(self.title, width)
+        for part in self.parts:
+            if isinstance(part, Bars):
+                yield from bar_lines(part, width)
+            if isinstance(part, Pixels):
+                yield from pixel_lines(part, width)
+        if any(isinstance(part, Points | Line) for part in self.parts):
+            yield from plane_lines(self, width)
+
+
+def named(parts: Iterable[Part]) -> Iterator[str]:
+    return (part.name for part in parts if isinstance(part, Points | Line) and part.name)
+
+
+def limits_of(chart: Chart) -> tuple[float, float, float, float]:
+    """Return the range that a chart of points and lines shows."""
+    if chart.limits is not None:
+        return chart.limits
+    shown = [part for part in chart.parts if isinstance(part, Points | Line)]
+    low_x, high_x = spread([x for part in shown for x in part.xs])
+    low_y, high_y = spread([y for part in shown for y in part.ys])
+    return low_x, high_x, low_y, high_y
+
+
+def spread(numbers: Sequence[float]) -> tuple[float, float]:
+    """Return a range that is a little larger than that of the finite numbers.
+
+    >>> spread([0, 100])
+    (-4.0, 104.0)
+    """
+    finite = [float(number) for number in numbers if math.isfinite(number)] or [0.0]
+    low, high = min(finite), max(finite)
+    room = ROOM * (high - low) or 1.0
+    return low - room, high + room
+
+
+# ---- bars and pixels
+
+
+def bar_lines(bars: Bars, width: int) -> Iterator[str]:
+    """Draw bars to the right for positive numbers and to the left for negative ones.
+
+    >>> print("\\n".join(bar_lines(Bars(["free", "BIAS"], [4, -2]), 30)))
+    free        █████████████    4
+    BIAS ▐██████                -2
+    """
+    names = [shortened(name, LONGEST_NAME) for name in bars.names]
+    digits = [plain_number(value) for value in bars.values]
+    name_width, digit_width = (max(map(cells, texts), default=0) for texts in (names, digits))
+    room = max(width - name_width - digit_width - 3, 8)
+    low, high = min(0.0, *bars.values), max(0.0, *bars.values)
+    scale = (room - 1) / (high - low) if high > low else 0.0
+    left, right = math.ceil(-low * scale), math.ceil(high * scale)
+    for name, value, number in zip(names, bars.values, digits, strict=True):
+        size = abs(value) * scale
+        bar = "█" * int(size) + "▌" * (size % 1 >= 0.5)
+        drawn = " " * left + bar if value >= 0 else " " * (left - len(bar)) + bar[::-1].replace("▌", "▐")
+        padded = drawn + " " * (left + right - len(drawn))
+        yield f"{name}{' ' * (name_width - cells(name))} {padded}  {number:>{digit_width}}"
+
+
+def pixel_lines(pixels: Pixels, width: int) -> Iterator[str]:
+    """Draw an image, with two characters for each pixel if they fit.
+
+    >>> list(pixel_lines(Pixels([[0, 1], [0.5, 0]]), 80))
+    ['  ██', '▒▒  ']
+    """
+    rows = [[float(value) for value in row] for row in pixels.rows]
+    low, high = min(map(min, rows)), max(map(max, rows))
+    step = (high - low) / (len(SHADES) - 1) or 1.0
+    wide = 2 if 2 * len(rows[0]) <= width else 1
+    for row in rows:
+        yield "".join(SHADES[int((value - low) / step + 0.5)] * wide for value in row[: width // wide])
+
+
+# ---- points and lines
+
+
+def plane_lines(chart: Chart, width: int) -> Iterator[str]:
+    """Draw points and lines in a frame with the ranges of the axes at its sides, and the names below."""
+    low_x, high_x, low_y, high_y = limits_of(chart)
+    ends = [f"{high_y:.3g}", f"{low_y:.3g}"]
+    side = max(map(len, ends))
+    across = max(NARROWEST, min(WIDEST, width - side - 2))
+    down = TALLEST
+    if chart.square:
+        wanted = (high_y - low_y) / (high_x - low_x) * across * ACROSS / DOWN
+        if wanted <= TALLEST:
+            down = max(4, round(wanted))
+        else:
+            across = max(NARROWEST // 2, round(across * TALLEST / wanted))
+    canvas = Canvas((low_x, high_x, low_y, high_y), across, down)
+    for part in chart.parts:
+        if isinstance(part, Line):
+            canvas.draw(part)
+    for part in chart.parts:
+        if isinstance(part, Points):
+            canvas.mark(part)
+    if chart.y:
+        yield " " * (side + 2) + visible(chart.y)
+    for number, line in enumerate(canvas.lines()):
+        label = ends[0] if number == 0 else ends[1] if number == down - 1 else ""
+        yield f"{label:>{side}} │{line}".rstrip()
+    yield " " * (side + 1) + "└" + "─" * across
+    least, most = f"{low_x:.3g}", f"{high_x:.3g}"
+    free = across - len(least) - len(most)
+    middle = shortened(chart.x, free - 2) if chart.x and free > 4 else ""
+    yield " " * (side + 2) + least + middle.center(max(free, 1)) + most
+    legend = legend_of(chart)
+    if legend:
+        yield " " * (side + 2) + legend
+
+
+def legend_of(chart: Chart) -> str:
+    signs = {
+        f"{sign_of(part)} {visible(part.name)}": None
+        for part in chart.parts
+        if isinstance(part, Points | Line) and part.name
+    }
+    return "   ".join(signs)
+
+
+def sign_of(part: Points | Line) -> str:
+    if isinstance(part, Points):
+        return MARKS[part.number % len(MARKS)]
+    return "╌╌" if part.dashed else "──"
+
+
+class Canvas:
+    """A grid of characters, each of which has two by four dots or one mark."""
+
+    def __init__(self, limits: tuple[float, float, float, float], across: int, down: int) -> None:
+        self.low_x, self.high_x, self.low_y, self.high_y = limits
+        self.across, self.down = across, down
+        self.dots = [[0] * across for _ in range(down)]
+        self.marks: dict[tuple[int, int], str] = {}
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point is, in dots from the upper left corner."""
+        return (
+            (x - self.low_x) / (self.high_x - self.low_x) * (self.across * ACROSS - 1),
+            (self.high_y - y) / (self.high_y - self.low_y) * (self.down * DOWN - 1),
+        )
+
+    def draw(self, line: Line) -> None:
+        """Draw a line, dot by dot. Only the part of a piece that is inside the frame is visited."""
+        points = [self.place(x, y) for x, y in zip(line.xs, line.ys, strict=True) if math.isfinite(x + y)]
+        far = 0.0
+        for start, end in itertools.pairwise(points):
+            inside = self.clipped(start, end)
+            if inside is None:
+                continue
+            (x0, y0), (x1, y1) = inside
+            steps = max(1, math.ceil(max(abs(x1 - x0), abs(y1 - y0))))
+            for step in range(steps + 1):
+                if not line.dashed or (far + step) % 8 < 4:
+                    self.dot(x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps)
+            far += steps
+
+    def clipped(
+        self, start: tuple[float, float], end: tuple[float, float]
+    ) -> tuple[tuple[float, float], tuple[float, float]] | None:
+        """Return the part of a piece of a line that is inside the frame (Liang and Barsky 1984)."""
+        begin, stop = 0.0, 1.0
+        for near, far, most in zip(start, end, (self.across * ACROSS - 1, self.down * DOWN - 1), strict=True):
+            for step, room in ((near - far, near), (far - near, most - near)):
+                if step == 0 and room < 0:
+                    return None
+                if step < 0:
+                    begin = max(begin, room / step)
+                elif step > 0:
+                    stop = min(stop, room / step)
+        if begin > stop:
+            return None
+        (x0, y0), (x1, y1) = start, end
+        return (x0 + (x1 - x0) * begin, y0 + (y1 - y0) * begin), (x0 + (x1 - x0) * stop, y0 + (y1 - y0) * stop)
+
+    def dot(self, x: float, y: float) -> None:
+        column, row = int(x + 0.5), int(y + 0.5)
+        if 0 <= column < self.across * ACROSS and 0 <= row < self.down * DOWN:
+            self.dots[row // DOWN][column // ACROSS] |= DOTS[column % ACROSS][row % DOWN]
+
+    def mark(self, points: Points) -> None:
+        for x, y in zip(points.xs, points.ys, strict=True):
+            if not math.isfinite(x + y):
+                continue
+            column, row = self.place(x, y)
+            at = int(row + 0.5) // DOWN, int(column + 0.5) // ACROSS
+            if 0 <= at[0] < self.down and 0 <= at[1] < self.across:
+                self.marks[at] = MARKS[points.number % len(MARKS)]
+
+    def lines(self) -> Iterator[str]:
+        for row, dots in enumerate(self.dots):
+            yield "".join(
+                self.marks.get((row, column)) or (chr(BRAILLE + bits) if bits else " ")
+                for column, bits in enumerate(dots)
+            )
