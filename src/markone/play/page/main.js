@@ -6,7 +6,7 @@ import { Plane } from "./draw/plane.js";
 import { element } from "./draw/shapes.js";
 import { isStraight } from "./learn/features.js";
 import { mountArithmetic, mountCertificate } from "./panels/arithmetic.js";
-import { mountControls, nextMistake } from "./panels/controls.js";
+import { mountControls } from "./panels/controls.js";
 import { mountDialogs } from "./panels/dialogs.js";
 import { mountGuide } from "./panels/guide.js";
 import { mountLog } from "./panels/log.js";
@@ -128,6 +128,10 @@ function tick(time) {
 }
 requestAnimationFrame(tick);
 
+// A key or a click must not meet a page that is a frame behind.
+const catchUp = () => wanted && render();
+for (const kind of ["keydown", "pointerdown", "click"]) document.addEventListener(kind, catchUp, true);
+
 // ---- keys
 
 const CLICKS = { p: "preset", r: "rule", a: "average", x: "proof", v: "paste", c: "code", u: "share", g: "mode-guided", f: "mode-free", d: "theme", m: "mistake", "?": "keys", ArrowRight: "step", ArrowLeft: "back", Home: "first", End: "last", " ": "play" };
@@ -238,5 +242,5 @@ window.addEventListener("hashchange", () => {
 });
 if (wrong.length) say(words.BAD_ADDRESS, true);
 if (hasCore()) openFile();
-window.markonePlay = { store, view: () => view, nextMistake };
+window.markonePlay = { store, view: () => view, render };
 draw();
