@@ -49,6 +49,8 @@ def results(folder: Path) -> Iterator[Any]:
         yield from (model, next(model.explain(table[:1])), model.evaluate(source), model.losses(source))
         if rule != "mlp":
             yield model.explain()
+    counting = markone.train(table["text"].tolist(), target=table["label"].tolist(), rule="naive-bayes")
+    yield counting.explain(table["text"][0], running=True)
     model = markone.train(X, target=y % 2, rule="perceptron", bounds=True, epochs=50)
     yield from (model.history.bounds, markone.margins(model, X, y % 2))
     comparison = markone.compare(table, target="label", rules=["mira", "naive-bayes"], folds=3)

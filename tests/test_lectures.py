@@ -73,9 +73,9 @@ def test_the_review_by_the_estimator() -> None:
 
     x = np.array([[3, 2, 1, 3, 0, 4.15], [0, 0, 0, 0, 0, 0]])
     model = LogisticRegression(penalty=None, solver="ascent", eta0=1e-12, max_iter=1, tol=10.0)
-    model.fit(x, ["+", "-"], coef_init=[2.5, -5.0, -1.2, 0.5, 2.0, 0.7], intercept_init=0.1)
-    assert model.classes_.tolist() == ["+", "-"]
-    np.testing.assert_allclose(model.predict_proba(x[:1])[0].round(2), [0.31, 0.69])
+    model.fit(x, [1, 0], coef_init=[2.5, -5.0, -1.2, 0.5, 2.0, 0.7], intercept_init=0.1)
+    assert model.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(model.predict_proba(x[:1])[0].round(2), [0.31, 0.69])  # P(1), the second, is 0.69
 
 
 AND = [([0, 0], 0), ([0, 1], 0), ([1, 0], 0), ([1, 1], 1)]

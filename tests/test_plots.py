@@ -885,16 +885,17 @@ def test_what_has_no_bounds_and_no_margins() -> None:
 
 def test_a_step_shows_the_boundary_before_and_after_it() -> None:
     run = markone.trace(*LECTURE, tie="negative", bias=False)
-    figure = plots.step(run, 1)
+    figure = plots.step(run, 0)
     [axes] = figure.axes
-    assert title(axes) == "Pass 1, row 2: wrong"
+    assert title(axes) == "Pass 1, row 1: wrong"
     assert "before" not in legend(figure)  # all weights were 0
     ends = np.array(drawn(axes, "after"))
-    assert ends @ [-2, 2] == pytest.approx([0, 0], abs=1e-6)  # which the weights are after it
-    assert drawn(axes, "_visited") == [(-2, 2)]
-    figure = plots.step(run, 2)
-    assert drawn(figure.axes[0], "before") == drawn(figure.axes[0], "after")  # it was right
-    assert legend(figure) == ["+", "-", "before", "after"]
+    assert ends @ [3, 2] == pytest.approx([0, 0], abs=1e-6)  # which the weights are after it
+    assert drawn(axes, "_visited") == [(3, 2)]
+    figure = plots.step(run, 1)
+    assert title(figure.axes[0]) == "Pass 1, row 2: right"
+    assert drawn(figure.axes[0], "before") == drawn(figure.axes[0], "after")
+    assert legend(figure) == ["-", "+", "before", "after"]
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

@@ -206,8 +206,8 @@ def test_what_is_too_long_is_cut() -> None:
     [
         ({"steps": 0}, "steps must be a whole number of at least 1, or None for all, not 0"),
         ({"steps": 1.5}, "steps must be"),
-        ({"start": {"c": {}}}, "start has weights for 'c', but only 'b' can have weights"),
-        ({"start": {"b": {"size": 1}}}, "start has a weight for 'size', but there is no such feature"),
+        ({"start": {"c": {}}}, "start has weights for 'c', which is not a class; the classes are 'a', 'b'"),
+        ({"start": {"b": {"size": 1}}}, "start has a number for 'size', but there is no such feature"),
         ({"start": {"b": {}}, "rule": "svm"}, "start is only for rules that take a step at each example, not for svm"),
         ({"holdout": 0.2}, "holdout is not possible in a trace"),
         ({"stepps": 3}, "stepps is unknown"),

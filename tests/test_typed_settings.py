@@ -13,7 +13,7 @@ import pytest
 
 import markone
 from markone import Parser, Settings, StructuredPerceptron, Tagger
-from markone.model.settings import TraceSettings, TrainSettings, TrialSettings
+from markone.model.settings import TrainSettings, TrialSettings
 from markone.structured.parser_settings import ParserSettings
 from markone.structured.tagger_settings import TaggerSettings
 
@@ -21,7 +21,7 @@ TYPED = {
     markone.train: TrainSettings,
     markone.validate: TrialSettings,
     markone.tune: TrialSettings,
-    markone.trace: TraceSettings,
+    markone.trace: TrainSettings,
 }
 
 

@@ -35,6 +35,8 @@ def made(tmp_path_factory) -> Path:
             for i in range(40)
         )
     )
+    (folder / "spam.json").write_text('{"BIAS": -3, "free": 4, "money": 2}')
+    (folder / "weights.json").write_text('{"BIAS": -0.5, "the": 0.1}')
     write_treebanks(folder)
     at = os.getcwd()
     os.chdir(folder)
@@ -43,6 +45,8 @@ def made(tmp_path_factory) -> Path:
         assert (
             main(["train", "reviews.csv", "--target", "label", "--quiet", "--rule", "logistic", "-o", "l.model"]) == 0
         )
+        counts = ["--rule", "naive-bayes", "-o", "naive-bayes.model"]
+        assert main(["train", "reviews.csv", "--target", "label", "--quiet", *counts]) == 0
         assert main(["train", "people.csv", "--target", "income", "--quiet"]) == 0
         assert main(["tag", "train", "treebank.conllu", "--quiet"]) == 0
         assert main(["parse", "train", "treebank.conllu", "--mode", "fast", "--quiet"]) == 0

@@ -43,19 +43,19 @@ def test_predict_keeps_columns_and_writes_scores(run, folder):
         "label",
         "text",
         "prediction",
-        "score:happy",
         "score:unhappy",
-        "probability:happy",
+        "score:happy",
         "probability:unhappy",
+        "probability:happy",
     ]
     assert [(row["label"], row["text"]) for row in found] == [(row["label"], row["text"]) for row in rows]
     assert [row["prediction"] for row in found] == model.predict(texts).tolist()
-    assert [float(row["score:unhappy"]) for row in found] == pytest.approx(scores[:, 1].tolist(), rel=1e-6)
-    assert [float(row["probability:happy"]) for row in found] == pytest.approx(probabilities[:, 0].tolist(), rel=1e-6)
+    assert [float(row["score:happy"]) for row in found] == pytest.approx(scores[:, 1].tolist(), rel=1e-6)
+    assert [float(row["probability:unhappy"]) for row in found] == pytest.approx(probabilities[:, 0].tolist(), rel=1e-6)
     lines = run("predict", "l.model", "test.csv", "--keep", "text", "--scores", "--output", "jsonl").splitlines()
     objects = list(map(json.loads, lines))
     assert [one["text"] for one in objects] == texts
-    assert [one["scores"]["unhappy"] for one in objects] == pytest.approx(scores[:, 1].tolist(), rel=1e-6)
+    assert [one["scores"]["happy"] for one in objects] == pytest.approx(scores[:, 1].tolist(), rel=1e-6)
     assert json.loads(run("predict", "l.model", "new.csv", "--probabilities", "--output", "jsonl").splitlines()[0]) == {
         "prediction": objects[0]["prediction"],
         "probabilities": {
@@ -65,7 +65,7 @@ def test_predict_keeps_columns_and_writes_scores(run, folder):
 
 
 def test_the_ending_of_the_file_or_what_is_written_says_the_format(run, folder):
-    assert run("predict", "reviews.model", "new.csv", "--scores").startswith("prediction,score:happy,score:unhappy\n")
+    assert run("predict", "reviews.model", "new.csv", "--scores").startswith("prediction,score:unhappy,score:happy\n")
     run("predict", "reviews.model", "new.csv", "-o", "out.jsonl")
     assert json.loads((folder / "out.jsonl").read_text().splitlines()[0])["prediction"] in ("happy", "unhappy")
     for name in ("out", "out.data"):

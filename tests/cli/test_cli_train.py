@@ -37,11 +37,12 @@ def test_train_says_what_it_read_and_learned_on_one_screen(run, folder):
     assert lines[2] == "  2 bad lines were skipped:"
     assert lines[3].startswith("    reviews.csv, line ") and "there are 3 fields instead of 2" in lines[3]
     assert re.match(r"Learned 2 classes of label from 950 rows \(mira, [\d,]+ features\)\.", lines[5])
-    assert re.match(r"  10 passes: \d+ mistakes in the first, \d+ in the last\.", lines[6])
-    assert re.match(r"  Accuracy \d\d\.\d% on 50 held-out rows \(\d+\.\d% for the most frequent class\)\.", lines[7])
-    assert {line.split()[0] for line in lines[9:11]} == {"happy", "unhappy"}
-    assert re.match(r"Saved reviews\.model, [\d.]+ kB\.", lines[11])
-    assert lines[12:] == [
+    assert lines[6] == "  Positive class: happy."
+    assert re.match(r"  10 passes: \d+ mistakes in the first, \d+ in the last\.", lines[7])
+    assert re.match(r"  Accuracy \d\d\.\d% on 50 held-out rows \(\d+\.\d% for the most frequent class\)\.", lines[8])
+    assert {line.split()[0] for line in lines[10:12]} == {"happy", "unhappy"}
+    assert re.match(r"Saved reviews\.model, [\d.]+ kB\.", lines[12])
+    assert lines[13:] == [
         "Next:  markone evaluate reviews.model TEST.csv",
         '       markone explain reviews.model --text "..."',
     ]
@@ -51,7 +52,7 @@ def test_train_prints_json_and_nothing_else(run, folder):
     facts = json.loads(run(*TRAIN, "--json", "--epochs", "3"))
     assert facts["model"] == "reviews.model" and facts["bytes"] == os.path.getsize("reviews.model")
     assert (facts["rows"], facts["held_out"], facts["unlabelled"], facts["bad_lines"]) == (950, 50, 0, 0)
-    assert facts["columns"] == {"text": "text"} and facts["classes"] == ["happy", "unhappy"]
+    assert facts["columns"] == {"text": "text"} and facts["classes"] == ["unhappy", "happy"]
     assert len(facts["passes"]) == 3 and facts["stopped"] == "epochs"
     assert facts["holdout"] == facts["passes"][-1]["holdout_averaged"] > facts["majority"] - 0.2
     assert set(facts["strongest"]) == {"happy", "unhappy"}

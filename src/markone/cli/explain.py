@@ -34,6 +34,7 @@ def explain(
     row: WholeNumber | None = None,
     word: WholeNumber | None = None,
     top: WholeNumber = 20,
+    running: Flag = False,
     html: FileName | None = None,
     json: Flag = False,
     reading: Reading | None = None,
@@ -56,6 +57,8 @@ def explain(
 
     `markone explain reviews.model --row 3 new.csv --html row3.html`
 
+    `markone explain naive-bayes.model "not a good film" --running`
+
     `markone explain treebank.tagger "The dog barks."`
 
     `markone explain text.parser "The dog barks." --word 2`
@@ -76,6 +79,9 @@ def explain(
         The number of a word in the sentence, starting with 1.
     top
         The number of features to show.
+    running
+        For naive Bayes and a text: show the words in their order, with their probabilities in each class and the
+        running totals of the logarithms.
     html
         Write an HTML page to this file instead. It marks the words of texts.
     json
@@ -91,13 +97,15 @@ def explain(
     example = example_in(data, row, text, reading)
     check_not_read(html, model, data)
     if kind_of(model) in ("tagger", "parser"):
+        if running:
+            raise SettingsError("running", "is only for naive Bayes; leave it out")
         from markone.cli.explain_sentences import explain_words
 
         found = explain_words(model, text, example, given(reading), word=word, top=top)
     elif word is not None:
         raise SettingsError("word", "is only for taggers and parsers; leave it out")
     else:
-        found = explain_example(model, text, example, given(reading), top=top)
+        found = explain_example(model, text, example, given(reading), top=top, running=running)
     write_page(html, found.html)
     if json:
         print_json(found.as_dict())
@@ -124,18 +132,18 @@ def is_text(data: str) -> bool:
 
 
 def explain_example(
-    model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int
+    model: str, text: str | None, example: tuple[str, int] | None, said: dict[str, Any], *, top: int, running: bool
 ) -> Shown:
     from markone.model.model import load
 
     predictor = load(model)
     found: Shown
     if text is not None:
-        found = predictor.explain(check_text(text, predictor), top=top)
+        found = predictor.explain(check_text(text, predictor), top=top, running=running)
     elif example is not None:
-        found = next(predictor.explain(one_row(*example, predictor, said), top=top))
+        found = next(predictor.explain(one_row(*example, predictor, said), top=top, running=running))
     else:
-        found = predictor.explain(top=top)
+        found = predictor.explain(top=top, running=running)
     return found
 
 

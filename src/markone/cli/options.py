@@ -121,6 +121,8 @@ FROM_TEXT: dict[str, Any] = {
     "hidden": sizes_in,
     "priors": priors_in,
 }
+START = " Written as zero, random, or the name of a JSON, TOML, CSV or TSV file of weights by feature."
+"""The help of `--start` goes on so for commands that can start from given weights."""
 WRITTEN = {
     "kinds": " Written as zip=text,age=numeric.",
     "columns": " Written as a,b,c.",
@@ -203,9 +205,15 @@ def read_options(more_formats: Sequence[str] = ()) -> Any:
 
 
 def settings_options(
-    usual: Mapping[str, Any], holdout: str = "0.05, or 0 for fewer than 1,000 rows", without: Sequence[str] = ()
+    usual: Mapping[str, Any],
+    holdout: str = "0.05, or 0 for fewer than 1,000 rows",
+    without: Sequence[str] = (),
+    start: bool = True,
 ) -> Any:
-    """Return the options of `Settings`, with the defaults `usual` of a command, and `without` some of them."""
+    """Return the options of `Settings`, with the defaults `usual` of a command, and `without` some of them.
+
+    With `start`, the command can start from weights in a file.
+    """
     from markone.learning.training import USUAL_RULE, train
     from markone.model.settings import Settings
 
@@ -213,13 +221,14 @@ def settings_options(
     helps["rule"] = helps["rule"].replace(f"`{USUAL_RULE}` by default", f"`{usual.get('rule', USUAL_RULE)}` by default")
     for name in helps.keys() & WRITTEN.keys():
         helps[name] += WRITTEN[name]
+    helps["start"] += START if start else ""
     for field in fields(Settings):
         value = usual.get(field.name, field.default)
         if field.name not in BY_RULE_OR_DATA and value not in (None, MISSING):
             helps[field.name] += usual_value(value)
     helps["holdout"] += f" [default: {holdout}]"
     types = {name: kind for name, kind in get_type_hints(Settings).items() if name not in without}
-    return options("Learning", types, helps, "Learning")
+    return options("Learning", types | ({"start": str} if start else {}), helps, "Learning")
 
 
 def usual_value(value: Any) -> str:
@@ -240,7 +249,9 @@ def tracing_options() -> Any:
 
 def validating_options() -> Any:
     """Return the options of `markone validate`, which holds out training rows only for `patience`."""
-    return settings_options({}, holdout="with `patience` 0.05, or 0 for fewer than 1,000 rows; without it 0")
+    return settings_options(
+        {}, holdout="with `patience` 0.05, or 0 for fewer than 1,000 rows; without it 0", start=False
+    )
 
 
 def given(values: Mapping[str, Any] | None) -> dict[str, Any]:

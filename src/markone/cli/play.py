@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from markone.cli.options import Flag, Reading, WholeNumber
-from markone.cli.shared_options import FILES, FileName, Memory, Target, Threads
+from markone.cli.options import FileName, Flag, Reading, WholeNumber
+from markone.cli.shared_options import FILES, Memory, Target, Threads
 
 
 def play(

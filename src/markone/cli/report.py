@@ -139,6 +139,7 @@ class Report:
             "not_used": self.not_used(),
             "target": self.source.target,
             "classes": model.classes,
+            "positive": model.positive,
             "features": model.features.width,
             "rule": model.settings.rule,
             "passes": [asdict(one) for one in history],
@@ -235,6 +236,7 @@ class Report:
         what = f"{counted(len(model.classes), 'class', 'classes')} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
+        yield from self.positive()
         if history.passes:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."
             yield from self.optimum()
@@ -244,6 +246,10 @@ class Report:
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             yield f"  Accuracy {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+
+    def positive(self) -> Iterator[str]:
+        if self.model.positive is not None:
+            yield f"  Positive class: {label_in_words(self.model.positive)}."
 
     def tested(self) -> Iterator[str]:
         if self.evaluation is not None and self.test is not None:
@@ -311,6 +317,41 @@ class Report:
             yield f'       {explain} --text "..."'
         elif first != STANDARD_INPUT:
             yield f"       {explain} {typed('--row', 1, first)}"
+
+
+class GivenReport(Report):
+    """The report about a model that was made from given weights."""
+
+    def __init__(
+        self, model: Model, path: str, start: str, *, test: str | None = None, evaluation: Evaluation | None = None
+    ) -> None:
+        super().__init__(model, NoSource(), path, [STANDARD_INPUT], test=test, evaluation=evaluation)
+        self.start = start
+
+    def facts(self) -> dict[str, Any]:
+        wanted = ("model", "bytes", "columns", "classes", "positive", "features", "rule", "strongest", "test")
+        facts = super().facts()
+        return {"start": self.start, **{name: facts[name] for name in wanted if name in facts}}
+
+    def read(self) -> Iterator[str]:
+        return iter(())
+
+    def learned(self) -> Iterator[str]:
+        model = self.model
+        classes = counted(len(model.classes), "class", "classes")
+        features = counted(model.features.width, "feature", "features")
+        yield f"Made a model of {classes} from the weights in {shortened(self.start, 50)} ({features})."
+        yield from self.positive()
+
+
+class NoSource(Source):
+    """Stands for training data that a model does not have."""
+
+    def __init__(self) -> None:
+        self.columns, self.target, self.labels, self.bad = (), None, [], BadLines()
+
+    def batches(self) -> Iterator[Any]:
+        return iter(())
 
 
 def endings(path: str) -> str:

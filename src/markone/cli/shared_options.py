@@ -17,6 +17,22 @@ HeldFiles = Annotated[FileName, Parameter(help=f"{FILES} All rows must fit in me
 File = Annotated[FileName, Parameter(help="A file, a pattern, a folder, or - for standard input.")]
 ModelFile = Annotated[FileName, Parameter(help="The model file.")]
 Target = Annotated[str | None, Parameter(help="The column to predict. Not needed for formats that contain labels.")]
+Positive = Annotated[
+    str | None,
+    Parameter(
+        help="The label of the positive class, if there are two. By default a label such as +, yes, positive or spam, "
+        "or else the second in the order of sorting.",
+        allow_leading_hyphen=True,
+    ),
+]
+Classes = Annotated[
+    str | None,
+    Parameter(
+        help="The labels of all classes in their order, written as ham,spam. With two classes, the second is positive. "
+        "By default the labels of the data, sorted.",
+        allow_leading_hyphen=True,
+    ),
+]
 Importance = Annotated[
     str | None,
     Parameter(help="A column with the weight of each example in training. In tests, all examples count the same."),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given
-from markone.cli.shared_options import HeldFiles, Importance, Memory, Spec, Target, Threads
+from markone.cli.options import Flag, Reading, Tracing, WholeNumber, given, words_in
+from markone.cli.shared_options import Classes, HeldFiles, Importance, Memory, Positive, Spec, Target, Threads
 
 
 def trace(
     *data: HeldFiles,
     target: Target = None,
+    positive: Positive = None,
+    classes: Classes = None,
     steps: WholeNumber = 20,
     only_mistakes: Flag = False,
     features: Spec = None,
@@ -32,6 +34,8 @@ def trace(
 
     `markone trace reviews.csv --target label --rule mira --epochs 1 --json`
 
+    `markone trace reviews.csv --target label --start weights.json`
+
     Parameters
     ----------
     steps
@@ -50,6 +54,8 @@ def trace(
     steps_shown = run(
         source,
         features=features,
+        positive=positive,
+        classes=None if classes is None else words_in(classes),
         steps=steps,
         only_mistakes=only_mistakes,
         threads=threads,

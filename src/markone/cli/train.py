@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from markone.cli.options import FileName, Flag, Learning, Reading, given
+from markone.cli.options import FileName, Flag, Learning, Reading, given, option, words_in
 from markone.cli.shared_options import (
     Checkpoint,
+    Classes,
     Files,
     Importance,
     Json,
     Minutes,
+    Positive,
     Quiet,
     Resume,
     SavedAs,
@@ -21,7 +23,7 @@ from markone.cli.shared_options import (
     Test,
     Threads,
 )
-from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress
+from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress, save
 from markone.errors import DataError
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 def train(
     *data: Files,
     target: Target = None,
+    positive: Positive = None,
+    classes: Classes = None,
     out: SavedAs = None,
     features: Spec = None,
     tune: Flag = False,
@@ -71,6 +75,10 @@ def train(
 
     `markone train reviews.csv --target label --tune --test test.csv`
 
+    Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
+
+    `markone train --start spam.json --classes ham,spam`
+
     Parameters
     ----------
     tune
@@ -86,23 +94,34 @@ def train(
         in a temporary file, and the model is the same.
     """
     from markone.cli.reading import check_given, open_rows
-    from markone.cli.report import Report
+    from markone.cli.report import GivenReport, Report
     from markone.learning.training import train as learn
 
+    chosen, resources = given(learning), {"threads": threads, "memory": memory}
+    start = file_of_weights(chosen)
+    order = {"positive": positive, "classes": None if classes is None else words_in(classes)}
+    if not data and start is not None:
+        need_data = {"tune": tune, "from": from_model, "checkpoint": checkpoint, "minutes": minutes, "resume": resume}
+        refuse_without_data({**need_data, "bounds": bounds, "importance": importance})
+        check_path(path := out or default_name([start]), [start, *filter(None, [features, test])])
+        model = model_from_weights(start, {**chosen, **order}, features, target, given(reading))
+        save(model, path, final=final)
+        evaluation = None if test is None else evaluated(model, test, {}, target, threads)
+        GivenReport(model, path, start, test=test, evaluation=evaluation).tell(json=json, quiet=quiet)
+        return
     check_given("train", data)
     path = out or default_name(data)
-    check_path(path, [*data, *filter(None, [features, test])])
-    base = model_to_start_from(from_model, tune=tune, resume=resume)
+    check_path(path, [*data, *filter(None, [features, test, start])])
+    base = model_to_start_from(from_model, tune=tune, resume=resume, start=start)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
-    chosen, resources = given(learning), {"threads": threads, "memory": memory}
     tuning = tuned(source, spec, {**chosen, **resources}, quiet=quiet) if tune else None
     if tuning is not None:
         chosen, spec = tuning.settings, tuning.features
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
-        return learn(source, features=spec, from_model=base, bounds=bounds, **{**kept, **resources, **chosen})
+        return learn(source, features=spec, from_model=base, bounds=bounds, **{**kept, **resources, **order, **chosen})
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)
@@ -110,13 +129,45 @@ def train(
     report.tell(json=json, quiet=quiet)
 
 
-def model_to_start_from(path: str | None, *, tune: bool, resume: bool) -> Model | None:
+def file_of_weights(learning: dict[str, Any]) -> str | None:
+    """Return the file that --start names, if it names one."""
+    from markone.model.settings import Start
+
+    start: str | None = learning.get("start")
+    return None if start in (None, *get_args(Start)) else start
+
+
+def refuse_without_data(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value:
+            raise DataError(f"{option(name)} needs data, but no file was given; leave it out, or name a file")
+
+
+def model_from_weights(
+    start: str, learning: dict[str, Any], features: str | None, target: str | None, reading: dict[str, Any]
+) -> Model:
+    """Make a model from the weights in a file."""
+    from markone.model.given_weights import GivenWeights
+    from markone.model.model import Model
+
+    for name in reading:
+        if name != "kinds":
+            raise DataError(f"{option(name)} is for reading data, but no file was given; leave it out, or name a file")
+    weights: Any = GivenWeights.of("start", start)
+    said = {name: value for name, value in {"target": target, **reading}.items() if value is not None}
+    return Model.from_weights(weights, features=features, **said, **{n: v for n, v in learning.items() if n != "start"})
+
+
+def model_to_start_from(path: str | None, *, tune: bool, resume: bool, start: str | None) -> Model | None:
     """Return the model to continue from, if there is one."""
     from markone.cli.models import check_kind
     from markone.model.model import load
 
-    if tune and (path is not None or resume):
-        raise DataError("--tune chooses settings for a new training, so it cannot be used with --from or --resume")
+    if tune and (path is not None or resume or start is not None):
+        raise DataError(
+            "--tune chooses settings for a new training, so it cannot be used with --from, --resume or a file for "
+            "--start"
+        )
     if path is None:
         return None
     check_kind(path, "classifier", "continue")

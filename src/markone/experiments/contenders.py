@@ -206,7 +206,7 @@ class ByEstimator:
         if not rows.classes:
             return Answer(found.astype(np.float64).reshape(len(rows.tested_truth)), None, seconds)
         probabilities = probabilities_of(estimator, tested, rows) if self.has_probabilities else None
-        return Answer(np.searchsorted(rows.names, found), probabilities, seconds)
+        return Answer(rows.numbers_of(found), probabilities, seconds)
 
 
 def weights_for(estimator: Any, importance: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -225,5 +225,5 @@ def probabilities_of(estimator: Any, tested: Any, rows: FoldRows) -> NDArray[np.
         return None
     found = np.asarray(estimator.predict_proba(tested), np.float64)
     probabilities = np.zeros((len(found), len(rows.classes)))
-    probabilities[:, np.searchsorted(rows.names, estimator.classes_)] = found
+    probabilities[:, rows.numbers_of(estimator.classes_)] = found
     return probabilities

@@ -47,6 +47,11 @@ class FoldRows:
         labels = as_array(self.classes)
         return np.arange(len(labels)) if labels.dtype == object else labels
 
+    def numbers_of(self, names: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the class numbers of labels from scikit-learn."""
+        order = np.argsort(self.names)
+        return np.asarray(order[np.searchsorted(self.names, names, sorter=order)], np.int64)
+
     def some(self, which: NDArray[np.int64]) -> FoldRows:
         """Return the fold with some of its training rows, in their order."""
         if len(which) == len(self.truth):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
+from markone.data.class_order import ClassOrder, continued
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.data.store import RowStore
@@ -130,13 +131,17 @@ class Drafts:
     rows: int = 0
 
 
-def finish_store(store: RowStore, source: Source, known: list[Label]) -> list[Label]:
-    """Replace the labels of the rows by class numbers, and return the classes: the known ones and those of the rows."""
+def finish_store(store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None) -> list[Label]:
+    """Replace the labels of the rows by class numbers, and return the classes: the known ones and those of the rows.
+
+    The known classes are those of a model. Without them, `order` says more about the classes.
+    """
     met = [source.labels[number] for number in store.labels_met()]
     if not met:
         raise DataError("none of the rows has a label")
     old = KnownLabels(known)
-    classes = in_good_order([*known, *(label for label in met if old.number(label) is None)])
+    new = [label for label in met if old.number(label) is None]
+    classes = continued(known, new) if known else (order or ClassOrder()).arrange(new)
     if len(classes) < 2:
         raise one_class(classes[0])
     number = KnownLabels(classes).number
@@ -148,14 +153,6 @@ def finish_store(store: RowStore, source: Source, known: list[Label]) -> list[La
 def one_class(label: Label) -> DataError:
     """Return the error for examples that all have the same label."""
     return DataError(f"all examples have the label {label!r}; training needs at least two classes")
-
-
-def in_good_order(labels: list[Label]) -> list[Label]:
-    """Sort numbers by size and texts alphabetically; labels that cannot be compared are sorted as texts."""
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=str)
 
 
 def size_of(draft: Any) -> int:

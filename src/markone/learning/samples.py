@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.budget import memory_budget
-from markone.data.labels import plain
+from markone.data.class_order import ClassOrder
+from markone.data.labels import KnownLabels, plain
 from markone.data.read import read
-from markone.data.source import Label, Source, no_target
+from markone.data.source import UNLABELLED, Label, Source, no_target
 from markone.data.store import stack
 from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.reading import in_good_order, one_class
+from markone.learning.reading import one_class
 from markone.learning.training import opened
 from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
@@ -29,7 +30,7 @@ class Sample:
 
     held: Held
     classes: list[Label]
-    """The sorted classes; empty for a regression."""
+    """The classes in their order; empty for a regression."""
     truth: NDArray[Any]
     """The class number of each row, or the number to predict."""
     threads: int
@@ -69,17 +70,19 @@ class Sample:
 # ---- opening data
 
 
-def open_sample(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
-    """Read a sample for classification."""
+def open_sample(
+    source: Any, target: Any, threads: int | None, memory: int | str | None, order: ClassOrder | None = None
+) -> Sample:
+    """Read a sample for classification. `order` says more about the classes."""
     workers, budget = count_threads(threads), memory_budget(memory)
     held = Held(opened(source, target, threads), budget)
     numbers = held.label_numbers()
     met = [held.labels[number] for number in np.unique(numbers)]
-    classes = in_good_order(met)
+    classes = (order or ClassOrder()).arrange(met)
     if len(classes) < 2:
         raise one_class(classes[0])
-    place = {id(label): i for i, label in enumerate(classes)}
-    of_label = np.array([place.get(id(label), -1) for label in held.labels], np.int64)
+    number = KnownLabels(classes).number
+    of_label = np.array([UNLABELLED if (i := number(label)) is None else i for label in held.labels], np.int64)
     return Sample(held, classes, of_label[numbers], workers)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any, Unpack
@@ -11,6 +11,7 @@ import numpy as np
 
 from markone.checks import as_kept
 from markone.data.blocks import Block
+from markone.data.class_order import ClassOrder
 from markone.data.read import read
 from markone.data.source import Label, Source, no_target
 from markone.data.store import RowStore
@@ -29,12 +30,16 @@ from markone.learning.reading import Filling, finish_store
 from markone.learning.row_defaults import suited
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
+from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
+from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
 from markone.model.model import Model, load, second_target
 from markone.model.rules import SOLVERS, Rule, owners_of
 from markone.model.settings import Settings, TrainSettings
+from markone.model.settings import Start as NamedStart
+from markone.storage.container import Path
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
@@ -48,6 +53,9 @@ def train(
     rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
+    positive: Label | None = None,
+    classes: Sequence[Label] | None = None,
+    start: NamedStart | WeightsByName | Path | None = None,
     from_model: Any = None,
     checkpoint: Any = None,
     resume: Any = False,
@@ -75,6 +83,17 @@ def train(
         is used, in a way that depends on its kind.
     functions
         Python functions that compute more features, by name.
+    positive
+        The label of the positive class, if there are two classes. It becomes the second class, which positive scores
+        support. By default it is a label such as `+`, `yes`, `positive` or `spam`, or else the second label in the
+        order of sorting.
+    classes
+        The labels of all classes, in their order, if you do not want them sorted. With two classes, the second is the
+        positive one. Classes that the data do not have are possible.
+    start
+        The first weights: "zero" (the default), "random", or weights that you give, by feature for two classes or by
+        class and feature, as for `Model.from_weights`; or the path of a JSON, TOML, CSV or TSV file with them. `BIAS`
+        is the bias. Only for rules that take a step at each example.
     from_model
         A model, or its path, to continue training from: with its features, settings and weights, and with the new
         features and classes of the data. The held-out rows are chosen again.
@@ -110,7 +129,9 @@ def train(
     'spam'
     """
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
+    given, weights = with_start(given, start)
     check_names(given)
+    order = ClassOrder.of(positive, classes)
     options = RunOptions.of(
         checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, threads=threads, memory=memory
     )
@@ -119,20 +140,25 @@ def train(
         check_kept(kept, given)
     if base is not None:
         given = going_on(given, base)
-    checked = settings_of(given, kept or base)
-    check_start(checked, base, watched := wanted(bounds) or (kept is not None and kept.history.bounds is not None))
+    if (earlier := kept or base) is not None:
+        order.check_model(earlier.classes)
+    checked = settings_of(given, earlier)
+    watched = wanted(bounds) or (kept is not None and kept.history.bounds is not None)
+    check_start(checked, base, weights, watched)
     spec = spec_of(features, functions, kept or base, countable=checked.traits.counts)
     source = opened(source, target, threads)
     holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
         if kept is not None:
-            start = take_up(kept, filling, store, checked)
+            begun = take_up(kept, filling, store, checked)
         elif base is not None:
-            start = learn_on(base, filling, store, checked)
+            begun = learn_on(base, filling, store, checked)
         else:
-            start = begin(spec, filling, store, checked)
-        training = ClassifierTraining(source, start, store)
+            begun = begin(spec, filling, store, checked, order)
+        if weights is not None:
+            start_from(weights, begun.learner, begun.features, begun.classes)
+        training = ClassifierTraining(source, begun, store, digest_of_start(weights, kept))
         run = Run(training)
         if watched:
             training.watch(run.history, bounds, kept)
@@ -152,25 +178,45 @@ def earlier_models(
     return None, from_model if from_model is None or isinstance(from_model, Model) else load(from_model, functions)
 
 
-def check_start(settings: Settings, base: Model | None, watched: bool) -> None:
-    """Raise an error if a training cannot start from the base model, or if its mistake bound cannot be computed."""
+def check_start(settings: Settings, base: Model | None, weights: GivenWeights | None, watched: bool) -> None:
+    """Raise an error if a training cannot start from the base model or the given weights, or if its mistake bound
+    cannot be computed."""
     if watched and base is not None:
         raise not_bounded("the weights start from a model")
+    if watched and weights is not None:
+        raise not_bounded("the first weights are given")
+    if weights is not None:
+        check_given_start(settings)
+        if base is not None:
+            raise SettingsError("start", "has the first weights, but they are already those of a model; leave one out")
     if base is not None:
         check_growth(base, settings)
     if watched:
         check_theory(settings)
 
 
+def digest_of_start(weights: GivenWeights | None, kept: Model | None) -> str:
+    """Return the digest of the given first weights; empty if there are none. A training that is resumed keeps its own,
+    and cannot be given others."""
+    if kept is None or kept.resume is None:
+        return "" if weights is None else weights.digest()
+    own = str(kept.resume.facts.get("digest", "")).partition(" ")[2]
+    if weights is not None and weights.digest() != own:
+        raise SettingsError("start", "has other weights than the training that is to be resumed; leave it out")
+    return own
+
+
 class ClassifierTraining(LearnerTraining[Model]):
     """The training of a classifier on the rows of a store."""
 
-    def __init__(self, source: Source, start: Start, store: RowStore) -> None:
+    def __init__(self, source: Source, start: Start, store: RowStore, given_start: str = "") -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
         self.source = source
         self.start = start
         self.store = store
+        self.given_start = given_start
+        """The digest of the first weights, if they were given."""
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
@@ -186,7 +232,8 @@ class ClassifierTraining(LearnerTraining[Model]):
         return replace(super().new_history(), unlabelled=self.store.unlabelled)
 
     def digest(self) -> str:
-        return self.store.digest
+        """Return a digest of the rows, and of the first weights if they were given."""
+        return f"{self.store.digest} {self.given_start}" if self.given_start else self.store.digest
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
         return self.model(history, resume)
@@ -226,13 +273,13 @@ class Start:
     learner: Learner
 
 
-def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings) -> Start:
+def begin(spec: Features, filling: Filling, store: RowStore, settings: Settings, order: ClassOrder) -> Start:
     """Start a new training with the features of the source."""
     features = FeatureMap(spec, filling.source.columns)
     drafts = filling.learn_features(features)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
-    classes = finish_store(store, filling.source, [])
+    classes = finish_store(store, filling.source, [], order)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, new_learner(settings, features, classes, rows))
 

@@ -9,7 +9,7 @@ from typing import Literal
 from markone.brief import Brief
 from markone.model.bounds import Bounds
 
-Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted"]
+Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted", "given"]
 
 REASONS: dict[Stop, str] = {
     "epochs": "all passes were made",
@@ -19,6 +19,7 @@ REASONS: dict[Stop, str] = {
     "loss": "the loss did not improve for some passes",
     "callback": "the callback requested it",
     "interrupted": "it was interrupted",
+    "given": "its numbers were given, and not learned",
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,20 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import SettingsError
 from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
+from markone.features.named import Kinds
 from markone.features.spec import Function
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
+from markone.model.given_models import parts_of_tables, parts_of_weights
+from markone.model.given_weights import WeightsByName
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
+from markone.model.rules import Rule
+from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
-from markone.model.settings import Settings
+from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.parallel import count_threads, in_order
 from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
@@ -66,6 +71,132 @@ class Model(Brief):
         """Computes scores from rows of features."""
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
+
+    @classmethod
+    def from_weights(
+        cls,
+        weights: WeightsByName | Path,
+        *,
+        classes: Sequence[Label] | None = None,
+        positive: Label | None = None,
+        kinds: Kinds = "text",
+        features: Any = None,
+        target: str | None = "label",
+        rule: Rule = "perceptron",
+        **settings: Unpack[TrainSettings],
+    ) -> Self:
+        """Make a model from weights that you give, without training.
+
+        Parameters
+        ----------
+        weights
+            The weight of each feature by name, for two classes; or the weights of each class, by class and feature;
+            or a JSON, TOML, CSV or TSV file with them. `BIAS` is the bias. Features that are not named have no weight.
+        classes
+            The labels in their order. With two classes, positive weights support the second. By default, the classes
+            that `weights` names.
+        positive
+            Which of the two classes that `weights` names is the positive one, if `classes` are not given.
+        kinds
+            What the names of the features mean. "text": words of a text. "numeric", "boolean" or "categorical": each
+            name is a column, or for categories a column with a value, such as `make=asia`. "rows": features that the
+            data already have, as in LIBSVM files. For several columns, their kinds by name, as in `markone.read`; words
+            are then named `column:word`.
+        features
+            The specification of the features. By default, words are counted, and numbers are not scaled.
+        target
+            The name of the column with the labels.
+        rule
+            The rule, `perceptron`, `mira`, `hinge` or `logistic`, with which training can continue. Scores of
+            `logistic` become probabilities.
+        settings
+            All other settings, as in `markone.Settings`, such as `tie`.
+
+        Examples
+        --------
+        >>> model = Model.from_weights({"BIAS": -3, "free": 4, "money": 2}, classes=["ham", "spam"])
+        >>> print(model.explain("free money"))
+        prediction: spam
+        The score of spam is 3. Positive numbers support spam, negative numbers ham.
+        feature  value  weight  product
+        free         1       4       +4
+        BIAS         1      -3       -3
+        money        1       2       +2
+        sum                          +3
+        """
+        parts = parts_of_weights(
+            weights,
+            classes=classes,
+            positive=positive,
+            kinds=kinds,
+            features=features,
+            target=target,
+            given={"rule": rule, **settings},
+        )
+        return cls(**parts)
+
+    @classmethod
+    def from_tables(
+        cls,
+        words: Mapping[Any, Mapping[str, float]],
+        *,
+        priors: Mapping[Any, float] | None = None,
+        unlisted: float | None = None,
+        likelihood: Likelihood = "multinomial",
+        classes: Sequence[Label] | None = None,
+        positive: Label | None = None,
+        kinds: Kinds = "text",
+        features: Any = None,
+        target: str | None = "label",
+        tie: Tie = "error",
+    ) -> Self:
+        """Make a naive Bayes model from probabilities that you give, without training.
+
+        Parameters
+        ----------
+        words
+            P(word | class) for each class and word. A probability of 0 makes the class impossible for texts with the
+            word. The probabilities of a class sum to at most 1; the rest is that of all other words, which predictions
+            ignore.
+        priors
+            The prior probability of each class. They sum to 1; if they are rounded, the sum may differ by 0.02. By
+            default, all are equal.
+        unlisted
+            The probability of words that only other classes have in their tables. By default, predictions ignore
+            words that are not in all tables.
+        likelihood
+            `multinomial` for words that are counted, or `bernoulli` for features that are present or absent; then each
+            number is the probability that the feature is present.
+        classes, positive, kinds, features, target
+            As for `from_weights`.
+        tie
+            The meaning of a score of 0, as in `markone.Settings`.
+
+        Examples
+        --------
+        >>> tables = {"ham": {"free": 0.001, "see": 0.01}, "spam": {"free": 0.008, "see": 0.005}}
+        >>> model = Model.from_tables(tables, priors={"ham": 0.66, "spam": 0.33})
+        >>> model.probabilities("free").round(2).tolist()
+        [0.2, 0.8]
+        """
+        parts = parts_of_tables(
+            words,
+            priors=priors,
+            unlisted=unlisted,
+            likelihood=likelihood,
+            classes=classes,
+            positive=positive,
+            kinds=kinds,
+            features=features,
+            target=target,
+            tie=tie,
+        )
+        return cls(**parts)
+
+    @property
+    def positive(self) -> Label | None:
+        """The positive class of two, which is the second; None if there are more classes."""
+        return self.classes[1] if len(self.classes) == 2 else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
@@ -122,7 +253,7 @@ class Model(Brief):
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
 
-    def explain(self, example: Any = None, *, top: int = 20) -> Any:
+    def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.
 
         Parameters
@@ -133,6 +264,9 @@ class Model(Brief):
             `OddsExplanation`.
         top
             The number of features that are shown. `as_dict()` of the explanation contains all of them.
+        running
+            For naive Bayes and texts: show the words in their order, with P(word | class) and the running totals of
+            the logarithms, as `RunningTotals`.
 
         Examples
         --------
@@ -149,9 +283,12 @@ class Model(Brief):
         sum                      +0.8944
         """
         top = check_top(top)
+        if running:
+            check_running(self, example)
         if example is None:
             return self.scorer.explain(self, top)
-        found: Iterator[Explanation] = explain_examples(self, example, top)
+        explained = explain_running if running else explain_examples
+        found: Iterator[Explanation | RunningTotals] = explained(self, example, top)
         return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:

@@ -33,8 +33,8 @@ class Ratio(NamedTuple):
     """P(feature | the other class, or all other classes together)."""
     odds: float
     """inside / outside, which may be infinite."""
-    times: float
-    """How often it occurred in the class."""
+    times: float | None
+    """How often it occurred in the class; None if the probabilities were given and not counted."""
 
     def __repr__(self) -> str:
         return of_fields(self)
@@ -67,8 +67,8 @@ class ClassOdds(Brief):
     """The features with the largest odds for a class."""
 
     label: Label
-    examples: float
-    """The sum of the importance of its rows."""
+    examples: float | None
+    """The sum of the importance of its rows; None if the probabilities were given and not counted."""
     prior: float
     ratios: list[Ratio]
     """The largest odds come first; among equal odds, the more frequent feature comes first."""
@@ -116,14 +116,14 @@ class OddsExplanation(Shown):
         return [(one.label, [ratio.feature for ratio in one.ratios[:top]]) for one in self.classes]
 
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        examples = sum(one.examples for one in self.classes)
-        yield (
-            f"{self.features:,} features, {len(self.classes):,} classes, counted in {count_in_words(examples)} examples"
-        )
+        examples = sum(one.examples or 0 for one in self.classes)
+        origin = f"counted in {count_in_words(examples)} examples" if examples else "with given probabilities"
+        yield f"{self.features:,} features, {len(self.classes):,} classes, {origin}"
         for one in self.classes:
             yield ""
             label = label_in_words(one.label)
-            facts = f"{count_in_words(one.examples)} examples, prior {plain_number(one.prior)}"
+            counted = "" if one.examples is None else f"{count_in_words(one.examples)} examples, "
+            facts = f"{counted}prior {plain_number(one.prior)}"
             yield f"features that support {label} ({facts})"
             if one.ratios:
                 yield self.odds_grid(one)
@@ -146,10 +146,12 @@ class OddsExplanation(Shown):
                 plain_number(ratio.inside),
                 plain_number(ratio.outside),
                 ratio_in_words(ratio.odds),
-                plain_number(ratio.times),
+                "" if ratio.times is None else plain_number(ratio.times),
             ]
             for ratio in one.ratios[: self.top]
         ]
+        if one.examples is None:
+            return Grid([heads[:-1]], [row[:-1] for row in rows], spare=[2, 1])
         return Grid([heads], rows, spare=[4, 2, 1])
 
     def likely_grid(self, one: ClassOdds) -> Grid:
@@ -170,15 +172,18 @@ def explain_odds(model: Model, scorer: NaiveBayes, top: int) -> OddsExplanation:
     odds = odds_of(inside, outside)
     priors = np.exp(scorer.joint.starts()[0]).tolist()
     name, most = model.features.name, max(top, STRONGEST)
+    given = model.history.stopped == "given"
     classes = []
     for k, label in enumerate(model.classes):
         counts = scorer.events.counts[:, k]
         strong = largest(odds[:, k], counts, most, above=1.0)
-        facts = (column[strong].tolist() for column in (inside[:, k], outside[:, k], odds[:, k], counts))
-        ratios = [Ratio(name(f), *one) for f, *one in zip(strong.tolist(), *facts, strict=True)]
+        times = [None] * len(strong) if given else counts[strong].tolist()
+        facts = (column[strong].tolist() for column in (inside[:, k], outside[:, k], odds[:, k]))
+        ratios = [Ratio(name(f), *one) for f, *one in zip(strong.tolist(), *facts, times, strict=True)]
         probable = largest(inside[:, k], counts, most, above=0.0)
         likely = [Likely(name(f), p) for f, p in zip(probable.tolist(), inside[probable, k].tolist(), strict=True)]
-        classes.append(ClassOdds(label, float(scorer.events.rows[k]), priors[k], ratios, likely))
+        examples = None if given else float(scorer.events.rows[k])
+        classes.append(ClassOdds(label, examples, priors[k], ratios, likely))
     features, means, variances = scorer.moments()
     measured = zip(features.tolist(), means.tolist(), np.sqrt(variances).tolist(), strict=True)
     numbers = [Measured(name(f), mean, spread) for f, mean, spread in measured]

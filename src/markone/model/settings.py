@@ -449,14 +449,8 @@ class TrialSettings(LearningSettings, total=False):
     start: Start
 
 
-class TraceSettings(LearningSettings, total=False):
-    """Keyword arguments of functions that start from given weights."""
-
-    seed: int
-
-
-class TrainSettings(TrialSettings, total=False):
-    """All settings except for the rule."""
+class TrainSettings(LearningSettings, total=False):
+    """Keyword arguments of functions that can start from given weights."""
 
     seed: int
 

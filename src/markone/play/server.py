@@ -43,9 +43,7 @@ class Playground(ThreadingHTTPServer):
         self.shown = shown
         self.working = Lock()
         """One run at a time, so that an impatient page does not use all cores."""
-        self.files = {
-            f"/{path.relative_to(PAGE).as_posix()}": path for path in PAGE.rglob("*") if path.suffix in TYPES
-        }
+        self.files = {f"/{path.relative_to(PAGE).as_posix()}": path for path in PAGE.rglob("*") if path.suffix in TYPES}
         super().__init__((HOST, port), Answer)
 
     @property
@@ -54,7 +52,7 @@ class Playground(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that closes a connection early is no error."""
-        if not isinstance(sys.exception() if sys.version_info >= (3, 11) else None, ConnectionError):
+        if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
@@ -86,7 +84,7 @@ class Answer(BaseHTTPRequestHandler):
             content = content.replace(WITHOUT, WITH)
         self.send(200, TYPES[path.suffix], content)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 - the name that http.server looks for
 
     def do_POST(self) -> None:
         if not self.is_welcome():

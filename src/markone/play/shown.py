@@ -43,7 +43,9 @@ class Shown:
     """The column of texts, if there is one."""
 
     @classmethod
-    def of(cls, source: Any, target: Any = None, *, threads: int | None = None, memory: int | str | None = None) -> Shown:
+    def of(
+        cls, source: Any, target: Any = None, *, threads: int | None = None, memory: int | str | None = None
+    ) -> Shown:
         sample = open_sample(source, target, threads, memory)
         if len(sample.classes) > MOST_CLASSES:
             raise DataError(

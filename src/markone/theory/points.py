@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import as_matrix, as_rows, as_scipy, is_sparse
+from markone.data.class_order import in_good_order
 from markone.data.labels import Labels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
-from markone.learning.reading import in_good_order
 from markone.learning.samples import Sample, open_sample
 
 Corner = tuple[int, int]
@@ -38,7 +38,7 @@ class Points:
     truth: NDArray[np.int64]
     """The number of each row's class."""
     classes: list[Label]
-    """The classes, sorted."""
+    """The classes in their order."""
     bias: bool
 
     def __len__(self) -> int:

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Unpack, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block, Sparse, as_rows
+from markone.data.class_order import ClassOrder
 from markone.data.kinds import written
+from markone.data.source import Label
 from markone.errors import SettingsError
-from markone.features.map import BIAS, FeatureMap
+from markone.features.map import FeatureMap
 from markone.features.spec import Function
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
-from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Silence
 from markone.learning.run import Run
 from markone.learning.samples import open_sample
+from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.training import check_names, new_learner, settings_of, spec_of
+from markone.model.given_weights import WeightsByName
 from markone.model.history import Stop
 from markone.model.named_numbers import NamedNumbers
 from markone.model.rules import RULES, Rule
 from markone.model.scorer import Scorer
-from markone.model.settings import Order, Settings, Start, TraceSettings
+from markone.model.settings import Order, Settings, Start, TrainSettings
+from markone.storage.container import Path
 from markone.theory.trace import Change, Step, Trace
 
 USUAL_STEPS = 1000
@@ -41,12 +45,14 @@ def trace(
     rule: Rule = USUAL_TRACED,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
-    start: Mapping[Any, Mapping[str, float]] | Start | None = None,
+    positive: Label | None = None,
+    classes: Sequence[Label] | None = None,
+    start: Start | WeightsByName | Path | None = None,
     steps: int | None = USUAL_STEPS,
     only_mistakes: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
-    **settings: Unpack[TraceSettings],
+    **settings: Unpack[TrainSettings],
 ) -> Trace:
     """Make a run step by step, like `markone.train` with the same settings, and record every step.
 
@@ -62,9 +68,8 @@ def trace(
         The specification of the features: a `Features`, a dict or the name of a TOML file.
     functions
         Python functions that make more features, by name.
-    start
-        The initial weights, by class and feature; `BIAS` is the bias. With two classes, give those of the second. Or
-        "zero" or "random", as in `markone.Settings`. Only for rules that take a step at each example.
+    positive, classes, start
+        As for `markone.train`.
     steps
         Stop after this number of steps; None for all steps of the run.
     only_mistakes
@@ -86,22 +91,24 @@ def trace(
     {'1': {'x0': 1.0, 'x1': -1.0}}
     """
     given: dict[str, Any] = {**settings}
-    if isinstance(start, str):
-        given["start"], start = start, None
+    given, weights = with_start(given, start)
     check_names(given)
+    order = ClassOrder.of(positive, classes)
     if steps is not None and (not isinstance(steps, int) or isinstance(steps, bool) or steps < 1):
         raise SettingsError("steps", f"must be a whole number of at least 1, or None for all, not {steps!r}")
     for name in ("holdout", "patience"):
         if given.get(name):
             raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
-    sample = open_sample(source, target, threads, memory)
+    if weights is not None:
+        check_given_start(how)
+    sample = open_sample(source, target, threads, memory, order)
     chart = FeatureMap(spec_of(features, functions, None, countable=how.traits.counts), sample.held.columns)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
-    if start is not None:
-        start_from(start, learner, chart, sample.classes)
+    if weights is not None:
+        start_from(weights, learner, chart, sample.classes)
     return Tracer(learner, chart, sample.classes, block, only_mistakes).run(steps)
 
 
@@ -111,32 +118,6 @@ def as_in_lectures(rule: Any, solver: Any) -> dict[str, Any]:
     if traits is None or "order" not in traits.takes or solver not in (None, "online"):
         return {}
     return {"order": USUAL_ORDER, **({"schedule": "constant"} if "schedule" in traits.by_rows else {})}
-
-
-def start_from(
-    start: Mapping[Any, Mapping[str, float]], learner: Learner, chart: FeatureMap, classes: list[Any]
-) -> None:
-    """Set the initial weights of a learner."""
-    if not learner.settings.traits.online:
-        raise SettingsError(
-            "start", f"is only for rules that take a step at each example, not for {learner.settings.rule}"
-        )
-    numbers = {name: number for number, name in enumerate(chart.names())}
-    columns = classes[1:] if learner.columns == 1 else classes
-    matrix, bias = np.zeros((learner.features, learner.columns)), np.zeros(learner.columns)
-    for label, weights in start.items():
-        if label not in columns:
-            known = ", ".join(map(repr, columns))
-            raise SettingsError("start", f"has weights for {label!r}, but only {known} can have weights")
-        column = columns.index(label)
-        for name, weight in weights.items():
-            if name == BIAS and learner.settings.bias:
-                bias[column] = weight
-            elif name in numbers:
-                matrix[numbers[name], column] = weight
-            else:
-                raise SettingsError("start", f"has a weight for {name!r}, but there is no such feature")
-    cast(Linear, learner).start_at(matrix, bias)
 
 
 class OneByOne(BlockExamples):

@@ -6,7 +6,7 @@ import { Plane } from "./draw/plane.js";
 import { element } from "./draw/shapes.js";
 import { isStraight } from "./learn/features.js";
 import { mountArithmetic, mountCertificate } from "./panels/arithmetic.js";
-import { mountControls, nextMistake } from "./panels/controls.js";
+import { mountControls } from "./panels/controls.js";
 import { mountDialogs } from "./panels/dialogs.js";
 import { mountGuide } from "./panels/guide.js";
 import { mountLog } from "./panels/log.js";
@@ -83,6 +83,7 @@ function render() {
   showTab({ state });
   if (state.tab === "machine") {
     machine.update(state);
+    view ??= derive(state);
     return;
   }
   view = derive(state);
@@ -135,6 +136,10 @@ function tick(time) {
   store.dispatch({ type: "go", step: next, last: view.last, playing: next < view.last });
 }
 requestAnimationFrame(tick);
+
+// A key or a click must not meet a page that is a frame behind.
+const catchUp = () => wanted && render();
+for (const kind of ["keydown", "pointerdown", "click"]) document.addEventListener(kind, catchUp, true);
 
 // ---- keys
 
@@ -196,7 +201,7 @@ let asked = null;
 async function followCore(state) {
   if (!hasCore()) return;
   const { examples, run, second } = view;
-  byId("engine").textContent = view.fromCore ? words.ENGINE.core : words.ENGINE.page;
+  byId("engine").textContent = `${view.fromCore ? words.ENGINE.core : words.ENGINE.page}. ${state.whole ? words.WHOLE(state.whole) : ""}`;
   const runs = [run, second].filter((one) => one && !one.isNetwork && one.length > 0 && new Set(examples.rows.map((row) => row.y)).size === examples.classes.length);
   const key = [examples, ...runs.map((one) => one.settings)];
   if (asked && key.length === asked.length && key.every((one, i) => one === asked[i])) return;
@@ -256,5 +261,5 @@ window.addEventListener("hashchange", () => {
 });
 if (wrong.length) say(words.BAD_ADDRESS, true);
 if (hasCore()) openFile();
-window.markonePlay = { store, view: () => view, nextMistake };
+window.markonePlay = { store, view: () => view, render };
 draw();

@@ -115,7 +115,7 @@ function change(state, action) {
     case "lines":
       return { ...state, texts: { preset: "own", classes: action.classes, lines: action.lines }, card: 0 };
     case "points":
-      return { ...withPoints(state, { preset: "own", ...action }), card: 0 };
+      return { ...withPoints(state, { preset: "own", ...action }), bias: true, card: 0 };
     case "add":
       if (state.points.length >= MOST_ROWS) return state;
       return { ...state, preset: "own", points: [...state.points, action.point] };
@@ -134,7 +134,15 @@ function change(state, action) {
     case "second":
       return { ...state, second: action.second };
     case "file":
-      return { ...withPoints(state, { ...action.file, preset: "file" }), file: action.file, card: 0 };
+      // Rows of a file are often sorted by class, so they are shuffled.
+      return {
+        ...withPoints(state, { ...action.file, preset: "file" }),
+        file: action.file,
+        features: ["x1", "x2"],
+        bias: true,
+        learner: { ...state.learner, tie: "error", order: "each" },
+        card: 0,
+      };
     case "machine":
       return { ...state, machine: changeMachine(state.machine, action) };
     case "traced":

@@ -36,8 +36,7 @@ print(run)
 # the model
 model = markone.train(${what.replace(", ", ", target=")}, features=features, ${call(trained)})
 model.save("playground.model")
-print(model.explain())
-`;
+${network ? "" : "print(model.explain())\n"}`;
 }
 
 export function codeOfPoints({ examples, settings, averaged }) {

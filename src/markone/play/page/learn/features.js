@@ -45,7 +45,7 @@ const WORD = /[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu;
 
 /** The words of a text, in lower case, each once; punctuation marks are words. */
 export function wordsOf(text) {
-  return [...new Set(text.toLowerCase().match(WORD) ?? [])];
+  return [...new Set(text.toLowerCase().replaceAll("ß", "ss").match(WORD) ?? [])];
 }
 
 /** Examples from lines {text, y}: a feature for each word, whose value is 1. */

@@ -14,7 +14,8 @@ const NUMBERS = ["eta", "C", "seed", "passes", "hidden"];
 const LISTS = ["tie", "form", "update", "order", "activation"];
 const USUAL_RATES = { mlp: 0.5, logistic: 0.5, hinge: 0.5, perceptron: 1 };
 
-export function nextMistake(view) {
+/** The number of the step after which the next mistake has been made. */
+function nextMistake(view) {
   const next = view.run.steps.findIndex((step, i) => i >= view.state.step && step.wrong);
   return next < 0 ? view.last : next + 1;
 }
