@@ -356,7 +356,7 @@ def test_the_stories_are_true(node: Any) -> None:
     for preset in ("and", "or", "barely"):
         found = ends(preset)
         assert found["separable"] and found["stopped"] == "converged" and found["mistakes"] <= found["bound"]
-    assert ends("barely")["bound"] > 1000
+    assert ends("barely")["bound"] > 500
     assert ends("and", {"type": "features", "bias": False})["separable"] is False
     xor = ends("xor")
     assert xor["separable"] is False and xor["stopped"] == "passes"
