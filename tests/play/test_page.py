@@ -288,6 +288,7 @@ def test_keys(opened: Any) -> None:
         assert page.locator(f"#{dialog}-dialog").is_visible(), key
         page.keyboard.press("Escape")
         page.locator(f"#{dialog}-dialog").wait_for(state="hidden")
+        view(page, "0")  # the focus leaves the dialog a frame later
     for key, focused in (("p", "preset"), ("r", "rule")):
         page.keyboard.press(key)
         assert page.evaluate("() => document.activeElement.id") == focused

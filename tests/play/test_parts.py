@@ -318,7 +318,7 @@ def test_odd_settings_end(node: Any) -> None:
     bare = [{"type": "features", "features": [], "bias": False}]
     cases: list[list[dict[str, Any]]] = [[one] for one in learner]
     cases += [[huge, squares], [huge, squares, learner[-1]], [same], [none], bare]
-    answers = node([{"ask": "odd", "actions": actions} for actions in cases])
+    answers = node([{"ask": "ends", "actions": actions} for actions in cases])
     assert all(answer["stopped"] in ("converged", "passes", "steps", "diverged", "no rows") for answer in answers)
     by_case = dict(zip(range(len(cases)), answers, strict=True))
     assert by_case[8 + 1]["stopped"] == "diverged"
@@ -341,3 +341,36 @@ def test_noise_and_held_out_points(node: Any) -> None:
     assert 10 <= flipped <= 30
     for k in (0, 1):
         assert sum(p.get("held", False) for p in held if p["y"] == k) == 12
+
+
+def test_the_stories_are_true(node: Any) -> None:
+    def ends(preset: str, *actions: dict[str, Any]) -> dict[str, Any]:
+        [answer] = node([{"ask": "ends", "actions": [{"type": "preset", "id": preset}, *actions]}])
+        return answer
+
+    def learner(**change: Any) -> dict[str, Any]:
+        return {"type": "learner", "change": change}
+
+    three = ends("three-points")
+    assert (three["mistakes"], three["stopped"], int(three["bound"])) == (2, "converged", 26)
+    for preset in ("and", "or", "barely"):
+        found = ends(preset)
+        assert found["separable"] and found["stopped"] == "converged" and found["mistakes"] <= found["bound"]
+    assert ends("barely")["bound"] > 500
+    assert ends("and", {"type": "features", "bias": False})["separable"] is False
+    xor = ends("xor")
+    assert xor["separable"] is False and xor["stopped"] == "passes"
+    assert ends("xor", {"type": "features", "features": ["x1", "x2", "x12"]})["stopped"] == "converged"
+    network = {"rule": "mlp", "eta": 0.2, "hidden": 4, "passes": 400}
+    assert all(ends("xor", learner(**network, seed=seed))["accuracy"] == 1 for seed in range(5))
+    held = {"type": "holdout", "value": 0.3}
+    moons = ends("moons", held)
+    assert moons["separable"] is False and moons["heldAverage"] >= moons["held"]
+    assert ends("moons", held, learner(**{**network, "hidden": 8, "passes": 75}))["held"] == 1
+    outlier = ends("outlier")
+    assert outlier["separable"] is False
+    assert ends("outlier", {"type": "remove", "i": 10})["stopped"] == "converged"
+    assert ends("three-classes")["stopped"] == "converged"
+    for texts in ("headlines", "mail"):
+        found = ends("and", {"type": "tab", "value": "text"}, {"type": "texts", "id": texts})
+        assert found["stopped"] == "converged" and found["accuracy"] == 1

@@ -11,7 +11,7 @@ const hexes = (values) => Array.from(values, hex);
 export async function answer(base, questions) {
   const part = (name) => import(`${base}/${name}`);
   const { PRESETS, TEXTS } = await part("learn/presets.js");
-  const { examplesOfPoints, examplesOfTexts, wordsOf } = await part("learn/features.js");
+  const { chosenFeatures, examplesOfPoints, examplesOfTexts, wordsOf } = await part("learn/features.js");
   const { makeRun, newLearner } = await part("learn/run.js");
   const { certify } = await part("learn/certificate.js");
   const { RandomBits, mixedSeed, shuffled } = await part("learn/random.js");
@@ -21,7 +21,6 @@ export async function answer(base, questions) {
   const { pointsOf, textsOfPaste, toCsv } = await part("learn/csv.js");
   const { LEARNER, preparedPoints, startState, reduce, derive } = await part("state.js");
   const { fromAddress, toAddress } = await part("url.js");
-  const { chosenFeatures } = await part("learn/features.js");
   const { LESSONS, MACHINE, answerOf, changeMachine, newMachine, partsOf } = await part("learn/machine.js");
 
   const examplesOf = ({ points, classes, features, bias }) => examplesOfPoints(points, features, bias, classes);
@@ -113,9 +112,9 @@ export async function answer(base, questions) {
       const again = fromAddress(address, startState());
       return { lessons: LESSONS, settings: machine.settings, wires, tests: Object.fromEntries(tests), moments, address, again: { tab: again.state.tab, settings: again.state.machine.settings, wrong: again.wrong } };
     },
-    odd: ({ actions }) => {
+    ends: ({ actions }) => {
       const view = derive(actions.reduce(reduce, startState()));
-      return { stopped: view.run.stopped, steps: view.run.length, last: view.last, separable: view.certificate?.separable ?? null };
+      return { stopped: view.run.stopped, steps: view.run.length, last: view.last, separable: view.certificate?.separable ?? null, bound: view.certificate?.bound ?? null, mistakes: view.run.steps.at(-1)?.mistakes ?? 0, accuracy: view.curves.last.at(-1), held: view.curves.heldLast.at(-1), heldAverage: view.curves.heldAverage.at(-1) ?? null };
     },
   };
   return questions.map(({ ask, ...rest }) => answers[ask](rest));

@@ -246,7 +246,7 @@ const examplesP = remembered(examplesOfPoints);
 const examplesT = remembered((texts) => examplesOfTexts(texts.lines, true, texts.classes));
 const certificateOf = remembered((examples) => certify(examples.rows, examples.classes.length, examples.names.length));
 const settingsOf = remembered((learner, tab) => (tab === "text" ? { ...learner, rule: learner.rule === "mlp" ? "perceptron" : learner.rule, passes: Math.min(learner.passes, TEXT_PASSES) } : learner));
-const secondSettings = remembered((settings, rule) => ({ ...settings, rule, ...(rule === "mlp" ? { eta: Math.min(settings.eta, 0.5) } : {}) }));
+const secondSettings = remembered((settings, rule) => ({ ...settings, rule, ...(rule === "mlp" ? { eta: Math.min(settings.eta, 0.2) } : {}) }));
 const traced = (examples, settings, traces) => {
   const trace = traces?.examples === examples && traces.bySettings.get(settings);
   return trace ? runOfTrace(examples, settings, trace) : makeRun(examples, settings);

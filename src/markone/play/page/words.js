@@ -320,7 +320,7 @@ export const STORIES = {
     SAY("The marked points are the proof: the two +1 corners and the two −1 corners have the same middle, so no line separates them."),
     PLAY_ALL("Now plug the feature x1·x2 into the patchboard.", "Plug in x1·x2 and play", { features: ["x1", "x2", "x12"], proof: false }),
     SAY("With one more feature XOR is separable. The boundary is a curve in the plane, but a plane in the space of three features."),
-    PLAY_ALL("Or keep the two features and use a network with one hidden layer.", "Use a two-layer network", { features: ["x1", "x2"], learner: { rule: "mlp", eta: 0.5, hidden: 4, passes: 400 } }),
+    PLAY_ALL("Or keep the two features and use a network with one hidden layer.", "Use a two-layer network", { features: ["x1", "x2"], learner: { rule: "mlp", eta: 0.2, hidden: 4, passes: 400 } }),
   ],
   moons: [
     SAY("Two moons bend around each other. No straight line separates them."),

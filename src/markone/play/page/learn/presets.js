@@ -42,11 +42,11 @@ function moons() {
 function barely() {
   const random = new RandomBits(mixedSeed([2]));
   const points = [];
-  while (points.length < 30) {
+  while (points.length < 40) {
     const x1 = round(4 * random.uniform() - 2);
     const x2 = round(4 * random.uniform() - 2);
     const side = 0.8 * x1 - 0.6 * x2 + 0.3;
-    if (Math.abs(side) > 0.06) points.push({ x1, x2, y: side > 0 ? 1 : 0 });
+    if (Math.abs(side) > 0.02) points.push({ x1, x2, y: side > 0 ? 1 : 0 });
   }
   return points;
 }

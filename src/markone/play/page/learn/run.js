@@ -93,7 +93,7 @@ export function newLearner(examples, settings) {
     const inFirst = i < hidden * (inputs + 1);
     const place = inFirst ? i % (inputs + 1) : (i - hidden * (inputs + 1)) % (hidden + 1);
     const width = inFirst ? inputs : hidden;
-    network.numbers[i] = place === width ? 0 : (2 * random.uniform() - 1) / Math.sqrt(width || 1);
+    network.numbers[i] = place === width ? 0 : (2 * random.uniform() - 1) * Math.sqrt(6 / (width || 1));
   });
   return network;
 }

@@ -12,7 +12,7 @@ const SPEEDS = [1, 2, 5, 10, 30, 60, 300];
 const TOOLS = { move: "Add, move", paint: "Paint", erase: "Erase" };
 const NUMBERS = ["eta", "C", "seed", "passes", "hidden"];
 const LISTS = ["tie", "form", "update", "order", "activation"];
-const USUAL_RATES = { mlp: 0.5, logistic: 0.5, hinge: 0.5, perceptron: 1 };
+const USUAL_RATES = { mlp: 0.2, logistic: 0.5, hinge: 0.5, perceptron: 1 };
 
 /** The number of the step after which the next mistake has been made. */
 function nextMistake(view) {
@@ -35,7 +35,7 @@ export function mountControls(store, say) {
   byId("texts").onchange = ({ target }) => TEXTS.some(({ id }) => id === target.value) && store.dispatch({ type: "texts", id: target.value });
   byId("rule").onchange = ({ target }) => {
     const eta = USUAL_RATES[target.value];
-    const passes = target.value === "mlp" ? { passes: Math.max(store.get().learner.passes, 200) } : {};
+    const passes = target.value === "mlp" ? { passes: Math.max(store.get().learner.passes, 400) } : {};
     store.dispatch({ type: "learner", change: { rule: target.value, ...(eta ? { eta } : {}), ...passes } });
   };
   byId("second").onchange = ({ target }) => {
