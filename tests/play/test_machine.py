@@ -67,6 +67,11 @@ def test_it_learns_as_the_reference(node: Any, wiring: str, number: int) -> None
     assert answer["moments"][-1]["taught"] == 60
 
 
+def test_a_browser_gives_the_same(node: Any, chromium: Any) -> None:
+    questions = [question(lesson(40), lesson=i, wiring=wiring) for i in (0, 1, 2) for wiring in ("random", "straight")]
+    assert chromium(questions) == node(questions)
+
+
 def test_it_generalises(node: Any) -> None:
     numbers = [0, 2, 3, 4, 5]  # the square and the circle need more than one lesson
     once = [{"do": "lesson", "count": 100, "left": 0}]
