@@ -22,8 +22,7 @@ export class Plane {
     this.caption = element("figcaption");
     root.append(this.field, this.dots, this.svg, this.spots, this.caption);
     this.parts = {};
-    for (const name of ["axes", "all-rows", "best", "before", "averaged", "boundary"]) this.parts[name] = svgElement("path", { class: name });
-    this.parts.axes.setAttribute("stroke", "var(--line)");
+    for (const name of ["all-rows", "best", "before", "averaged", "boundary"]) this.parts[name] = svgElement("path", { class: name });
     for (const name of ["arrows", "marks"]) this.parts[name] = svgElement("g");
     this.parts.reach = svgElement("line", { class: "reach" });
     this.parts.reachText = svgElement("text");
@@ -51,9 +50,9 @@ export class Plane {
     if (this.last) this.update(this.last);
   }
 
-  /** The colour of a class as the style sheet computes it, which depends on light and dark. */
-  colourOf(k) {
-    this.caption.style.color = `var(--class${k})`;
+  /** A colour as the style sheet computes it, which depends on light and dark. */
+  colourOf(name) {
+    this.caption.style.color = `var(--${name})`;
     const { color } = getComputedStyle(this.caption);
     this.caption.style.color = "";
     return color;
@@ -93,12 +92,12 @@ export class Plane {
     const { view, moment, show, caption } = what;
     const { state, prepared, certificate } = view;
     this.domain = state.domain;
-    this.colours ??= Array.from({ length: 8 }, (_, k) => this.colourOf(k));
+    this.colours ??= Array.from({ length: 8 }, (_, k) => this.colourOf(`class${k}`));
     this.caption.textContent = caption;
     this.caption.hidden = !caption;
     const numbers = show === "average" ? moment.average : moment.after;
     const straight = isStraight(state.features) && !moment.run.isNetwork && moment.run.learner.classes === 2;
-    this.drawAxes(state);
+    this.nameAxes(state);
     this.drawField(moment.run, numbers, straight, state);
     this.drawDots(prepared, state.classes);
     const line = (run, values) => (values === null ? "" : straight ? this.straightLine(run, values) : this.contours(run, values, state));
@@ -123,13 +122,24 @@ export class Plane {
     return numbers;
   }
 
-  drawAxes(state) {
+  drawAxes(pen) {
+    const [x, y] = [this.toX(0), this.toY(0)];
+    pen.strokeStyle = this.colourOf("line");
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(0, y);
+    pen.lineTo(this.width, y);
+    pen.moveTo(x, 0);
+    pen.lineTo(x, this.height);
+    pen.stroke();
+  }
+
+  nameAxes(state) {
     if (this.seen.axes === state.domain && this.seen.columns === state.columns) return;
     this.seen.axes = state.domain;
     this.seen.columns = state.columns;
     const x = this.toX(0);
     const y = this.toY(0);
-    this.parts.axes.setAttribute("d", `M0 ${y}H${this.width}M${x} 0V${this.height}`);
     Object.entries({ right: [this.width - 6, Math.min(this.height - 6, Math.max(14, y - 5)), state.columns[0]], top: [Math.min(this.width - 60, Math.max(6, x + 5)), this.height - 8, state.columns[1]] }).forEach(
       ([name, [left, top, text]]) => {
         this.parts[name].setAttribute("x", left);
@@ -265,6 +275,7 @@ export class Plane {
     this.seen.dots = this.domain;
     const pen = this.dots.getContext("2d");
     pen.clearRect(0, 0, this.width, this.height);
+    this.drawAxes(pen);
     const radius = prepared.length > 400 ? 3.2 : prepared.length > 100 ? 4.5 : 6.5;
     pen.lineWidth = 1.6;
     for (const p of prepared) {
