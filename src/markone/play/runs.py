@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from markone.data.kinds import written
 from markone.errors import DataError, SettingsError
+from markone.features.map import BIAS
 from markone.learning.training import train
 from markone.model.history import Stop
 from markone.play.shown import MOST_CLASSES, MOST_POINTS, Shown
 from markone.theory.tracing import trace
 
 MOST_STEPS = 6000
-MOST_FEATURES = 5000
-MOST_NUMBERS = 3_000_000
-"""Features times steps. A trace looks at every weight at every step, so larger ones would keep the page waiting."""
+MOST_FEATURES = 20_000
 PASSES_ON_ALL = 20
 RULES = ("perceptron", "mira", "logistic", "hinge")
 STOPS: dict[Stop | None, str] = {"converged": "converged", "epochs": "passes", None: "steps"}
@@ -56,10 +55,10 @@ def traced(asked: Any) -> dict[str, Any]:
     matrix, labels = matrix_of(need(asked.get("rows"), list, "rows"), width)
     if not 2 <= classes <= MOST_CLASSES or sorted(set(labels)) != list(range(classes)):
         raise DataError(f"there must be 2 to {MOST_CLASSES} classes, and each must have rows")
-    if (width + 1) * min(MOST_STEPS, len(labels) * int(settings["epochs"])) > MOST_NUMBERS:
-        raise DataError("there are too many features for a trace of the core")
     run = trace(matrix, labels, steps=MOST_STEPS, **settings)
     size = width + bool(settings["bias"])
+    # Features that are always 0 have no weights, and sparse ones are numbered in another order: names tell them apart.
+    place = {BIAS: width, **{column_name(i): i for i in range(width)}}
     steps = []
     for step in run:
         scores = [0.0, *step.scores.values()] if classes == 2 else list(step.scores.values())
@@ -70,7 +69,7 @@ def traced(asked: Any) -> dict[str, Any]:
                 "scores": scores,
                 "said": step.predicted,
                 "wrong": step.mistakes > 0,
-                "at": [(one.column + (classes == 2)) * size + one.row for one in step.changes],
+                "at": [(one.column + (classes == 2)) * size + place[one.feature] for one in step.changes],
                 "after": [one.after for one in step.changes],
             }
         )
@@ -92,14 +91,19 @@ def trained_on_all(shown: Shown, asked: Any) -> dict[str, Any]:
     model = train(matrix, target=[written(int(y)) for y in truth.tolist()], holdout=0, average=False, **settings)
     weights = model.scorer.weights
     assert weights is not None
-    numbers = np.vstack([weights.matrix(), weights.bias()[None, :]] if settings["bias"] else [weights.matrix()])
-    if numbers.shape[1] == 1:
-        numbers = np.column_stack([np.zeros(len(numbers)), numbers])
+    learned = weights.matrix()
+    numbers = np.zeros((max(2, learned.shape[1]), len(features) + bool(settings["bias"])))
+    columns_by_name = {column_name(i): i for i in range(len(features))}
+    moving = numbers[-learned.shape[1] :]
+    for i, name in enumerate(model.features.names()):
+        moving[:, columns_by_name[name]] = learned[i]
+    if settings["bias"]:
+        moving[:, -1] = weights.bias()
     right = model.predict(matrix) == np.array([written(int(y)) for y in truth.tolist()])
     return {
         "rows": len(truth),
         "accuracy": float(np.mean(right)),
-        "numbers": numbers.T.astype(np.float64).ravel().tolist(),
+        "numbers": numbers.ravel().tolist(),
     }
 
 
@@ -127,6 +131,11 @@ def matrix_of(rows: list[Any], width: int) -> tuple[Any, list[int]]:
     dense = np.zeros((len(rows), width))
     dense[np.repeat(np.arange(len(rows)), np.diff(ends)), places] = numbers
     return dense, labels
+
+
+def column_name(i: int) -> str:
+    """The name that Markone gives to a column of a matrix."""
+    return f"x{i}"
 
 
 def need(value: Any, kind: type | tuple[type, ...], name: str) -> Any:

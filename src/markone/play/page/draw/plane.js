@@ -22,8 +22,7 @@ export class Plane {
     this.caption = element("figcaption");
     root.append(this.field, this.dots, this.svg, this.spots, this.caption);
     this.parts = {};
-    for (const name of ["axes", "all-rows", "best", "before", "averaged", "boundary"]) this.parts[name] = svgElement("path", { class: name });
-    this.parts.axes.setAttribute("stroke", "var(--line)");
+    for (const name of ["all-rows", "best", "before", "averaged", "boundary"]) this.parts[name] = svgElement("path", { class: name });
     for (const name of ["arrows", "marks"]) this.parts[name] = svgElement("g");
     this.parts.reach = svgElement("line", { class: "reach" });
     this.parts.reachText = svgElement("text");
@@ -85,7 +84,7 @@ export class Plane {
     this.caption.hidden = !caption;
     const numbers = show === "average" ? moment.average : moment.after;
     const straight = isStraight(state.features) && !moment.run.isNetwork && moment.run.learner.classes === 2;
-    this.drawAxes(state);
+    this.nameAxes(state);
     this.drawField(moment.run, numbers, straight, state);
     this.drawDots(prepared, state.classes);
     const line = (run, values) => (values === null ? "" : straight ? this.straightLine(run, values) : this.contours(run, values, state));
@@ -110,13 +109,24 @@ export class Plane {
     return numbers;
   }
 
-  drawAxes(state) {
+  drawAxes(pen) {
+    const [x, y] = [this.toX(0), this.toY(0)];
+    pen.strokeStyle = colourOf("line", this.caption);
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(0, y);
+    pen.lineTo(this.width, y);
+    pen.moveTo(x, 0);
+    pen.lineTo(x, this.height);
+    pen.stroke();
+  }
+
+  nameAxes(state) {
     if (this.seen.axes === state.domain && this.seen.columns === state.columns) return;
     this.seen.axes = state.domain;
     this.seen.columns = state.columns;
     const x = this.toX(0);
     const y = this.toY(0);
-    this.parts.axes.setAttribute("d", `M0 ${y}H${this.width}M${x} 0V${this.height}`);
     Object.entries({ right: [this.width - 6, Math.min(this.height - 6, Math.max(14, y - 5)), state.columns[0]], top: [Math.min(this.width - 60, Math.max(6, x + 5)), this.height - 8, state.columns[1]] }).forEach(
       ([name, [left, top, text]]) => {
         this.parts[name].setAttribute("x", left);
@@ -252,6 +262,7 @@ export class Plane {
     this.seen.dots = this.domain;
     const pen = this.dots.getContext("2d");
     pen.clearRect(0, 0, this.width, this.height);
+    this.drawAxes(pen);
     const radius = prepared.length > 400 ? 3.2 : prepared.length > 100 ? 4.5 : 6.5;
     pen.lineWidth = 1.6;
     for (const p of prepared) {

@@ -10,7 +10,8 @@ function lineOf(run, i) {
   const step = run.steps[i];
   const { classes, rows, numbers } = run.examples;
   const scores = step.scores.length === 2 ? words.number(step.scores[1]) : step.scores.map(words.number).join(", ");
-  const verdict = step.wrong ? `${words.label(classes[step.said])}, but is ${words.label(classes[rows[step.row].y])}` : words.label(classes[step.said]);
+  const isTie = step.margin === 0 && run.settings.tie === "error";
+  const verdict = isTie ? `a tie, is ${words.label(classes[rows[step.row].y])}` : step.wrong ? `${words.label(classes[step.said])}, but is ${words.label(classes[rows[step.row].y])}` : words.label(classes[step.said]);
   return `${i + 1}   pass ${step.pass}, example ${numbers[step.row] + 1}: ${scores} → ${verdict}${step.wrong ? " ✕" : ""}`;
 }
 
