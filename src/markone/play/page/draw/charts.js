@@ -98,7 +98,7 @@ export function mountCharts(root) {
     charts.angle.update({
       ...keyed("angle"),
       series: curves.angle.length ? [{ name: words.RULE_NAMES[run.settings.rule], style: "s-main", values: curves.angle, unit: "°" }, ...ofSecond("angle", { unit: "°" })] : [],
-      note: curves.angle.length || !certificate ? "" : certificate.separable === false ? CHARTS.noAngle : "",
+      note: curves.angle.length || !certificate ? "" : certificate.separable === false ? CHARTS.noAngle : CHARTS.noBest,
     });
     const rate = (name, style, values) => (values.length && values[0] !== null ? [{ name, style, values, percent: true }] : []);
     charts.accuracy.update({
