@@ -110,7 +110,8 @@ export const RATE_WORDS = {
 export const STEP_RULES = {
   perceptron: "On a mistake: w ← w + η·y·x",
   "perceptron-many": "On a mistake: w of the right class + η·x, w of the winner − η·x",
-  mira: "The shortest step that wins by a margin of 1, at most C: τ = min(C, (1 − margin) / |change|²)",
+  mira: "Below a margin of 1, the shortest step that reaches it, at most C: τ = min(C, (1 − margin) / |change|²)",
+  "mira-mistake": "On a mistake, the shortest step that wins by a margin of 1, at most C: τ = min(C, (1 − margin) / |change|²)",
   logistic: "Always: w ← w + η·(y − p)·x, where p is the probability",
   hinge: "While the margin is below 1: w ← w + η·y·x",
   mlp: "Always: a step of length η against the gradient of the loss, by backpropagation",
@@ -127,7 +128,7 @@ export const NOTHING_CHANGES = "Nothing changes.";
 
 export function certificateInWords(found, rule) {
   if (found === null) return "There are not two classes yet, so there is nothing to separate.";
-  if (found.separable === null) return "There are too many points for a certificate in the page. `markone certify` decides it.";
+  if (found.separable === null) return "There are too many examples and features for a certificate in the page. The command markone certify decides it.";
   if (!found.separable) {
     const count = counted(found.proof.length, "point");
     return `Not separable: ${count} prove it. With positive weights, they balance each other, so no w can be right on all of them. A perceptron never stops here.`;
@@ -150,7 +151,7 @@ export const PASTE_ERRORS = {
   text: ({ number: line }) => `Line ${line} has no label. Write a label, a comma or a tab, and the text.`,
   "one-class": ({ label: only }) => `All rows have the label “${label(only)}”. There must be at least two.`,
   "many-classes": ({ count, most }) => `There are ${count} different labels, but the page shows at most ${most} classes.`,
-  "many-rows": ({ count, most }) => `There are ${whole(count)} rows, but the page reads at most ${whole(most)}. \`markone play FILE\` takes a sample of a large file.`,
+  "many-rows": ({ count, most }) => `There are ${whole(count)} rows, but the page reads at most ${whole(most)}. The command markone play takes a sample of a large file.`,
 };
 export const PASTED = (count, classes) => `${counted(count, "row")} with ${classes} classes.`;
 export const POINT = (i, p, classes) => `Point ${i + 1}: ${number(p.x1)}, ${number(p.x2)}, class ${label(classes[p.y])}${p.held ? ", held out" : ""}`;
@@ -187,6 +188,7 @@ export const CHARTS = {
   noBound: "No bound: the data are not separable.",
   onlyPerceptron: "The bound holds for the perceptron.",
   noAngle: "There is no best w: the data are not separable.",
+  noBest: "The best w is not known without a certificate.",
   described: (name, series) => `${name}: ${series.map((one) => `${one.name} ${one.text}`).join("; ")}`,
 };
 

@@ -57,8 +57,8 @@ export function mountCharts(root) {
   const charts = Object.fromEntries(["mistakes", "norm", "angle", "accuracy"].map((name) => [name, new Chart(CHARTS[name])]));
   root.append(...Object.values(charts).map((chart) => chart.root));
   return (view) => {
-    const { curves, secondCurves, run, certificate, state, last } = view;
-    const { places } = curves;
+    const { secondCurves, run, certificate, state, last } = view;
+    const { places, curves } = together(view.curves, secondCurves);
     const isPerceptron = run.settings.rule === "perceptron";
     const bounded = isPerceptron && certificate?.separable && run.settings.form === "label" && run.settings.eta > 0;
     const bound = bounded ? Math.floor(certificate.bound * (1 + 1e-12)) : null;
@@ -68,7 +68,7 @@ export function mountCharts(root) {
     const ofSecond = (name, more = {}) => (secondCurves ? [{ name: CHARTS.other(words.RULE_NAMES[view.second.settings.rule]), style: "s-second", values: atPlaces(secondCurves, places, name), ...more }] : []);
     const shared = { key: `${places.length}`, places, last, at: state.step };
     const keyed = (name) => {
-      const key = [curves, secondCurves, certificate, state.average];
+      const key = [view.curves, secondCurves, certificate, state.average];
       if (!charts[name].from?.every((one, i) => one === key[i])) charts[name].revision = (charts[name].revision ?? 0) + 1;
       charts[name].from = key;
       return { ...shared, key: charts[name].revision };
@@ -98,7 +98,7 @@ export function mountCharts(root) {
     charts.angle.update({
       ...keyed("angle"),
       series: curves.angle.length ? [{ name: words.RULE_NAMES[run.settings.rule], style: "s-main", values: curves.angle, unit: "°" }, ...ofSecond("angle", { unit: "°" })] : [],
-      note: curves.angle.length || !certificate ? "" : certificate.separable === false ? CHARTS.noAngle : "",
+      note: curves.angle.length || !certificate ? "" : certificate.separable === false ? CHARTS.noAngle : CHARTS.noBest,
     });
     const rate = (name, style, values) => (values.length && values[0] !== null ? [{ name, style, values, percent: true }] : []);
     charts.accuracy.update({
@@ -115,7 +115,15 @@ export function mountCharts(root) {
   };
 }
 
-/** The values of another run at these places; after its end, its last value. */
+/** The curves of the first run at the places of both runs. */
+function together(curves, second) {
+  if (!second) return { places: curves.places, curves };
+  const places = [...new Set([...curves.places, ...second.places])].sort((a, b) => a - b);
+  const names = Object.keys(curves).filter((name) => name !== "places");
+  return { places, curves: Object.fromEntries(names.map((name) => [name, curves[name].length ? atPlaces(curves, places, name) : []])) };
+}
+
+/** The values of a run at these places; after its end, its last value. */
 function atPlaces(curves, places, name) {
   const values = curves[name];
   let i = 0;

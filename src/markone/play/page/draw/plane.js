@@ -247,13 +247,13 @@ export class Plane {
               crossings.push([j + places[e][0] + part * (places[f][0] - places[e][0]), i + places[e][1] + part * (places[f][1] - places[e][1])]);
             }
             for (let e = 0; e + 1 < crossings.length; e += 2) {
-              pieces.push(`M${(crossings[e][0] * w).toFixed(1)} ${(crossings[e][1] * h).toFixed(1)}L${(crossings[e + 1][0] * w).toFixed(1)} ${(crossings[e + 1][1] * h).toFixed(1)}`);
+              pieces.push([crossings[e], crossings[e + 1]].map(([x, y]) => `${(x * w).toFixed(1)} ${(y * h).toFixed(1)}`));
             }
           }
         }
       }
     }
-    return pieces.join("");
+    return joined(pieces);
   }
 
   drawDots(prepared, classes) {
@@ -452,6 +452,31 @@ function lineOf(run, numbers) {
   const { names } = run.examples;
   const at = (name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
   return { a: at("x1"), b: at("x2"), c: at(BIAS) };
+}
+
+/** Pieces of lines, each of two points, as a path of long lines, so that dashes are not interrupted. */
+function joined(pieces) {
+  const ends = new Map();
+  const add = (point, piece) => (ends.has(point) ? ends.get(point).push(piece) : ends.set(point, [piece]));
+  for (const piece of pieces) piece.forEach((point) => add(point, piece));
+  const used = new Set();
+  const follow = (point) => {
+    const line = [];
+    for (;;) {
+      const next = ends.get(point).find((piece) => !used.has(piece));
+      if (!next) return line;
+      used.add(next);
+      point = next[0] === point ? next[1] : next[0];
+      line.push(point);
+    }
+  };
+  let path = "";
+  for (const piece of pieces) {
+    if (used.has(piece)) continue;
+    used.add(piece);
+    path += `M${[...follow(piece[0]).reverse(), ...piece, ...follow(piece[1])].join("L")}`;
+  }
+  return path;
 }
 
 /** The part of a polygon on which a linear function is positive (Sutherland and Hodgman). */

@@ -5,6 +5,12 @@ import * as words from "../words.js";
 
 const MOST_CHANGES = 8;
 
+/** The name of the rule's formula, which depends on the classes and on when MIRA takes a step. */
+function ruleName({ rule, update }, many) {
+  if (rule === "perceptron" && many) return "perceptron-many";
+  return rule === "mira" && update === "mistake" ? "mira-mistake" : rule;
+}
+
 export function mountArithmetic() {
   const root = document.getElementById("now");
   const where = element("p", { className: "where" });
@@ -20,7 +26,7 @@ export function mountArithmetic() {
     const { examples, settings, learner } = run;
     const many = examples.classes.length > 2;
     where.textContent = words.WHERE(now);
-    rule.textContent = words.STEP_RULES[many && settings.rule === "perceptron" ? "perceptron-many" : settings.rule];
+    rule.textContent = words.STEP_RULES[ruleName(settings, many)];
     const ended = count === run.length && (count === last || run.stopped !== "passes");
     verdict.className = "verdict";
     score.textContent = change.textContent = "";
