@@ -14,7 +14,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 
 CHECKED = ["*.md", "docs/*.md", "docs/how-to/*.md", "examples/*.md", "examples/*.py", "src/markone/**/*.py"]
-"""Patterns of the files to check. `src/markone/**/*.py` belongs here as soon as it passes."""
+CHECKED += [f"src/markone/play/page/**/*.{ending}" for ending in ("js", "html")]
+"""Patterns of the files to check."""
 
 BETTER = {
     # the outcome of a training

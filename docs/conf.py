@@ -1,12 +1,15 @@
 """The configuration of Sphinx: MyST for Markdown, autodoc for the docstrings."""
 
 import re
+import shutil
+from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config
 from sphinx.ext.napoleon.docstring import NumpyDocstring
 
 import markone
+from markone.play.server import PAGE
 
 project = "Markone"
 author = "Markone contributors"
@@ -39,5 +42,12 @@ def translate(_app: Sphinx, what: str, _name: str, _object: object, _options: ob
         lines[:] = NumpyDocstring(lines, Config(napoleon_use_param=False)).lines()  # type: ignore[arg-type]
 
 
+def add_playground(app: Sphinx, failure: Exception | None) -> None:
+    """Copies the page of the playground, which needs no server of ours, to the folder `play`."""
+    if failure is None and app.builder.name == "html":
+        shutil.copytree(PAGE, Path(app.outdir) / "play", dirs_exist_ok=True)
+
+
 def setup(app: Sphinx) -> None:
+    app.connect("build-finished", add_playground)
     app.connect("autodoc-process-docstring", translate)

@@ -9,7 +9,12 @@ DRAWING = Path(__file__).with_name("rooms.svg")
 
 # A room imports only rooms to its right and in the rows below it; `pyproject.toml` has the same order.
 ROWS = [
-    [("cli", "the command line"), ("lectures", "the lectures' claims"), ("demo", "generated data")],
+    [
+        ("cli", "the command line"),
+        ("lectures", "the lectures' claims"),
+        ("play", "the playground"),
+        ("demo", "generated data"),
+    ],
     [
         ("estimators", "scikit-learn's interface"),
         ("experiments", "validation, tuning"),

@@ -27,6 +27,7 @@ COMMANDS = (
     "compare",
     "certify",
     "trace",
+    "play",
     "tag train",
     "tag run",
     "tag evaluate",

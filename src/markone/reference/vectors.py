@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 Number = Any  # int, float or Fraction
@@ -12,13 +12,21 @@ Vector = Mapping[Hashable, Number]
 BIAS = "BIAS"
 
 
+def added(numbers: Iterable[Number]) -> Number:
+    """The sum from left to right. The built-in `sum` adds floats in another way since Python 3.12."""
+    total = 0
+    for number in numbers:
+        total += number
+    return total
+
+
 def dot(w: Vector, x: Vector) -> Number:
     """The activation: the sum of weight times value over all features."""
-    return sum(w.get(feature, 0) * value for feature, value in x.items())
+    return added(w.get(feature, 0) * value for feature, value in x.items())
 
 
 def length2(x: Vector) -> Number:
-    return sum(value * value for value in x.values())
+    return added(value * value for value in x.values())
 
 
 def cosine(a: Vector, b: Vector) -> float:
@@ -32,7 +40,7 @@ def sigmoid(z: float) -> float:
 
 def softmax(scores: Sequence[float]) -> list[float]:
     odds = [math.exp(s - max(scores)) for s in scores]
-    return [o / sum(odds) for o in odds]
+    return [o / added(odds) for o in odds]
 
 
 def cross_entropy(z: float, y: int) -> float:

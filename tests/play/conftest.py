@@ -1,0 +1,129 @@
+"""What the tests of the playground share: the page's modules in Node, and the page in Chromium."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from markone.play.server import PAGE
+
+TWIN = Path(__file__).with_name("twin.mjs")
+BLANK = Path(__file__).with_name("blank.html")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NODE = shutil.which("node")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+Ask = Callable[[list[dict[str, Any]]], list[Any]]
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves the page as a plain file server does, and the tests' own module beside it."""
+
+    extensions_map = {".mjs": "text/javascript", ".js": "text/javascript", ".html": "text/html", ".css": "text/css"} | {
+        ".svg": "image/svg+xml",
+        "": "application/octet-stream",
+    }
+
+    def translate_path(self, path: str) -> str:
+        own = {"/twin.mjs": TWIN, "/blank.html": BLANK}
+        return str(own[path]) if path in own else super().translate_path(path)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """The address of the static page."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=str(PAGE))) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def in_node(questions: list[dict[str, Any]]) -> list[Any]:
+    assert NODE
+    done = subprocess.run(
+        [NODE, str(TWIN), PAGE.as_uri()],
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def node() -> Ask:
+    """Asks the page's modules in Node."""
+    if NODE is None:
+        pytest.skip("needs Node")
+    return in_node
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A Chromium with an empty profile."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium; `make browser` installs it")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    with tempfile.TemporaryDirectory() as profile, playwright.sync_playwright() as driver:
+        context = driver.chromium.launch_persistent_context(
+            profile,
+            executable_path=CHROMIUM,
+            headless=True,
+            args=FLAGS,
+            viewport={"width": 1280, "height": 860},
+            accept_downloads=True,
+        )
+        context.set_default_timeout(10_000)
+        yield context
+        context.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A tab. A test fails if the page writes an error or a warning to the console."""
+    tab = browser.new_page()
+    said: list[str] = []
+    tab.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    yield tab
+    tab.close()
+    assert said == []
+
+
+@pytest.fixture
+def chromium(page: Any, site: str) -> Ask:
+    """Asks the page's modules in Chromium."""
+    page.goto(f"{site}/blank.html")
+
+    def ask(questions: list[dict[str, Any]]) -> list[Any]:
+        script = """async ([base, questions]) => {
+            const { answer } = await import(base + "/twin.mjs");
+            return JSON.stringify(await answer(base, JSON.parse(questions)));
+        }"""
+        return json.loads(page.evaluate(script, [site, json.dumps(questions)]))
+
+    return ask
