@@ -214,6 +214,11 @@ export function preparedPoints(points, classes, noise, holdout, seed) {
 
 const CURVE = 150;
 
+/** The angle of a cosine in degrees. A cosine is rounded, so smaller parts of a degree mean nothing. */
+function degrees(cosine) {
+  return Math.round((Math.acos(Math.max(-1, Math.min(1, cosine))) * 18000) / Math.PI) / 100;
+}
+
 /** Curves over a run: at about 150 steps, or at every step of a short run. */
 function curvesOf(run, certificate) {
   const places = run.length <= CURVE ? Array.from({ length: run.length + 1 }, (_, i) => i) : Array.from({ length: CURVE + 1 }, (_, i) => Math.round((i * run.length) / CURVE));
@@ -235,7 +240,7 @@ function curvesOf(run, certificate) {
       let product = 0;
       for (let i = 0; i < vector.length; i++) product += vector[i] * certificate.w[i];
       const size = Math.sqrt(step?.norm2 ?? 0);
-      curves.angle.push(size > 0 ? (Math.acos(Math.max(-1, Math.min(1, product / size))) * 180) / Math.PI : null);
+      curves.angle.push(size > 0 ? degrees(product / size) : null);
     }
   }
   return curves;
