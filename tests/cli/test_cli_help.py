@@ -25,7 +25,8 @@ def examples_of(name: str) -> list[str]:
     return [line.strip("`") for line in document.splitlines() if re.match(r"`(markone|echo|zcat) ", line)]
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("demo", "completion")])
+# `demo` and `completion` have tests of their own, and `play` runs until it is stopped.
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("demo", "completion", "play")])
 def test_the_examples_in_the_help_run(name, folder, monkeypatch):
     # Few rows and no pictures: that there are many folds, rules and pages is not to take long.
     lines = (folder / "reviews.csv").read_text().splitlines(keepends=True)
