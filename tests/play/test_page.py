@@ -457,15 +457,13 @@ def violations(page: Any, axe: str) -> list[str]:
     return [f"{one['id']}: {[node['html'] for node in one['nodes']][:3]}" for one in found["violations"]]
 
 
-@pytest.mark.parametrize("dark", [False, True])
+BUSY = "guided=0&data=moons&average=1&holdout=0.3&second=mlp,last&step=90"
+SHOWN = [("", False), (BUSY, True), ("tab=text&guided=0&step=5", False), ("tab=machine", True)]
+
+
 @pytest.mark.parametrize(
-    "address",
-    [
-        "",
-        "guided=0&data=moons&average=1&holdout=0.3&second=mlp,last&step=90",
-        "tab=text&guided=0&step=5",
-        "tab=machine",
-    ],
+    ("address", "dark"),
+    [*SHOWN, *(pytest.param(address, not dark, marks=pytest.mark.slow) for address, dark in SHOWN)],
 )
 def test_axe_finds_nothing(opened: Any, page: Any, axe: str, address: str, dark: bool) -> None:
     page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
