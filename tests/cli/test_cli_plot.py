@@ -59,7 +59,7 @@ def check_picture(path: str, *words: str) -> None:
             assert word in text, word
 
 
-ENDINGS = (".png", ".svg", ".html")
+ENDINGS = (".svg", ".png", ".html")
 COMMANDS = {
     "train": (["train", "two.csv", "--target", "kind", "-o", "m.model"], ["mistakes in training", "evidence for dog"]),
     "train three": (["train", "three.csv", "--target", "kind", "--holdout", "0.2"], ["held-out accuracy", "owl"]),
