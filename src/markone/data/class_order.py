@@ -131,7 +131,9 @@ def labels_in(classes: Any) -> tuple[Label, ...]:
         raise SettingsError("classes", f"must be a list of labels, such as ['ham', 'spam'], not {classes!r:.80}")
     labels = tuple(one_label("classes", one) for one in classes)
     if len(labels) < 2:
-        raise SettingsError("classes", f"must be at least two labels, not {list(labels)!r:.80}")
+        raise SettingsError(
+            "classes", f"must be at least two labels, {f'not only {listed(labels)}' if labels else 'and there is none'}"
+        )
     known = KnownLabels(labels)
     for number, label in enumerate(labels):
         if known.written[str(label)] != number:
