@@ -114,14 +114,15 @@ class GivenWeights(Brief):
         if label is None and len(classes) != 2:
             raise SettingsError(
                 self.setting,
-                f"{have(self.setting)} weights without a class, but there are {len(classes)}; give weights for each class",
+                f"{have(self.setting)} weights without a class, but there are {len(classes)}; give them for each class",
             )
         number = 1 if label is None else KnownLabels(classes).number(label)
         if number is None:
             guess = did_you_mean(str(label), map(str, classes))
             raise SettingsError(
                 self.setting,
-                f"{have(self.setting)} weights for {label!r}, which is not a class; the classes are {listed(classes)}.{guess}",
+                f"{have(self.setting)} weights for {label!r}, which is not a class; the classes are "
+                f"{listed(classes)}.{guess}",
             )
         return (0, 1 if number == 1 else -1) if len(classes) == 2 else (number, 1)
 
