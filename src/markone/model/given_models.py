@@ -152,7 +152,8 @@ def check_complete(setting: str, named: list[Label], classes: list[Label]) -> No
             guess = did_you_mean(str(label), map(str, classes))
             raise SettingsError(
                 setting,
-                f"{have(setting)} numbers for {label!r}, which is not a class; the classes are {listed(classes)}.{guess}",
+                f"{have(setting)} numbers for {label!r}, which is not a class; the classes are "
+                f"{listed(classes)}.{guess}",
             )
     for label in classes:
         if given.number(label) is None:
