@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.font_manager import FontProperties, findfont, fontManager
 from PIL import Image, ImageChops
 
 import markone
@@ -62,6 +64,19 @@ def test_an_installed_font_draws_what_the_usual_one_does_not_have(
     monkeypatch.setattr(fonts, "FALLBACKS", ("no such font", "STIXGeneral"))
     drawn = image_of(model, tmp_path / "drawn.png")
     assert drawn.size != boxes.size or ImageChops.difference(drawn, boxes).getbbox() is not None
+
+
+def test_matplotlib_does_not_log_that_a_font_has_another_weight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(fonts, "FALLBACKS", ("Only medium",))
+    own = next(font for font in fontManager.ttflist if font.name == "STIXGeneral" and font.style == "normal")
+    medium = replace(own, name="Only medium", weight=500)
+    monkeypatch.setattr(fontManager, "ttflist", [*fontManager.ttflist, medium])
+    image_of(model_of(RARE, "b"), tmp_path / "a.png")
+    assert not caplog.records
+    logging.getLogger("matplotlib.font_manager").warning("again")
+    assert [record.message for record in caplog.records] == ["again"]
 
 
 def test_a_figure_keeps_its_fonts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
