@@ -76,9 +76,9 @@ BETTER = {
     r"the house's": "our",
 }
 
-LECTURES = "src/markone/lectures/"
+LECTURES = ("src/markone/lectures/", "docs/glossary.md")
 QUOTED = (r"over-?training", r"views of classification")
-"""Phrases that the topics of the lectures may use, because readers search for the lectures' own words."""
+"""Phrases that the lectures' topics and the glossary may use, because readers search for the lectures' own words."""
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")

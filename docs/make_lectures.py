@@ -28,15 +28,18 @@ INDEX = """\
 *`docs/make_lectures.py` generates these pages from the topics of `markone lecture`.*
 
 Markone implements the methods of five lectures on linear classification. Here every claim of the lectures is computed
-again, on the lecture's own numbers, and drawn. `markone lecture` lists the lectures, `markone lecture 000` the topics
-of one of them, and `markone lecture 000 trace` shows a topic. In Python, `markone.lecture("000", "trace")` does the
-same. Each lecture also has a notebook, and the [glossary](../glossary.md) explains the lectures' words.
+again, on the lecture's own numbers, and drawn: {count} topics. `markone lecture` lists the lectures, `markone lecture
+000` the topics of one of them, and `markone lecture 000 trace` shows a topic. In Python, `markone.lecture("000",
+"trace")` does the same. Each lecture also has a notebook, and the [glossary](../glossary.md) explains the lectures'
+words.
 
 | lecture | page | notebook |
 | --- | --- | --- |
 {lectures}
 
 ## All topics
+
+A topic that several lectures have is in the table for each of them.
 
 | lecture | topic | command | picture |
 | --- | --- | --- | --- |
@@ -95,7 +98,10 @@ def index(every: list[Deck]) -> str:
         for topic in deck.topics
     ]
     return INDEX.format(
-        lectures="\n".join(lectures), topics="\n".join(topics), pages="\n".join(deck.number for deck in every)
+        count=len({topic.name for deck in every for topic in deck.topics}),
+        lectures="\n".join(lectures),
+        topics="\n".join(topics),
+        pages="\n".join(deck.number for deck in every),
     )
 
 

@@ -75,6 +75,29 @@ def test_links_that_show_another_host(text: str, differs: bool, links: int) -> N
     assert row.get("email:links", 0) == pytest.approx(math.log1p(links))
 
 
+@pytest.mark.parametrize(
+    ("source", "visible"),
+    [
+        ("Dear <title> Smith, see http://a.example", "Dear Smith, see http://a.example"),
+        ("use <script> or <style> here", "use or here"),
+        ("<title>News</title>Hello", "Hello"),
+        ("<SCRIPT>x</b> y</Script >Hello<style>a", "Helloa"),
+        ("</title>Dear <title> Smith", "Dear Smith"),
+        ("<style>a</styles>b</style>c", "c"),
+        ("fr<!-- viagra -->ee <!-- <script> -->tea", "free tea"),
+        ("a <!--> b <!-- c --!> d <!-- e", "a b d <!-- e"),
+        ("<script><!-- x --></script>Hello", "Hello"),
+    ],
+)
+def test_what_is_visible_of_a_mail(source: str, visible: str) -> None:
+    assert " ".join("".join(read_page(source).text).split()) == visible
+
+
+def test_links_in_comments_do_not_count() -> None:
+    [row] = rows_of(body=["<!-- http://a.example <a href='http://b.example'>c.example</a> --> WIN now"])
+    assert row == {"email:ALL CAPS": 0.5}
+
+
 def test_senders_are_known_by_their_address() -> None:
     part, before = Emails(COLUMNS), mails(From=[FRIEND, "ANN@work.example", OTHER, None])
     rows = learn(part, batch_of(before))
@@ -130,6 +153,10 @@ HOSTILE = [
     "<a " + "href  =  " * 110_000 + ">",
     "\0\ud800 İ" * 200_000,
     "</a>" * 250_000,
+    "<!--" * 250_000,
+    "<!-->" * 200_000,
+    "</script" * 125_000,
+    "<title></title" * 70_000,
     "&amp" * 250_000,
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -166,24 +167,24 @@ def test_settings_are_kept_and_change_the_answer() -> None:
 @pytest.mark.parametrize(
     ("weights", "how", "problem"),
     [
-        ({}, {}, "weights has no weights"),
+        ({}, {}, "weights have no weights"),
         (3, {}, "weights must be weights by the names of features, or a file, not 3"),
         ({"BIAS": 1}, {}, "weights must have a weight for a feature, and not only for BIAS"),
-        ({"a": "1"}, {}, "weights has '1' for 'a', which is not a number"),
-        ({"a": True}, {}, "weights has True for 'a', which is not a number"),
-        ({"a": math.nan}, {}, "weights has nan for 'a'; every number must be finite"),
-        ({"a": math.inf}, {}, "weights has inf for 'a'; every number must be finite"),
-        ({"a": 1e39}, {}, "weights has the weight 1e\\+39, which is too large for a 32-bit float"),
-        ({"a": 10**400}, {}, "weights has a number for 'a' that is too large"),
+        ({"a": "1"}, {}, "weights have '1' for 'a', which is not a number"),
+        ({"a": True}, {}, "weights have True for 'a', which is not a number"),
+        ({"a": math.nan}, {}, "weights have nan for 'a'; every number must be finite"),
+        ({"a": math.inf}, {}, "weights have inf for 'a'; every number must be finite"),
+        ({"a": 1e39}, {}, "weights have the weight 1e\\+39, which is too large for a 32-bit float"),
+        ({"a": 10**400}, {}, "weights have a number for 'a' that is too large"),
         ({1: 2}, {}, "weights must have the names of features, not 1"),
-        ({"n": {"a": 1}, "b": 2}, {}, "weights has weights by class, but 'b' is a number"),
-        ({"n": {"a": 1}, "q": {"a": 1}}, {}, "weights has weights for 'q', which is not a class; the classes are 'n'"),
-        ({"free money": 2}, {}, "weights has a number for 'free money', but there is no such feature"),
-        ({"Free": 2, "free": 1}, {}, "weights has 'Free' and 'free', which are the same feature"),
-        ({"BIAS": 1, "a": 1}, {"bias": False}, "weights has a number for BIAS, but there is no bias"),
+        ({"n": {"a": 1}, "b": 2}, {}, "weights have weights by class, but 'b' is a number"),
+        ({"n": {"a": 1}, "q": {"a": 1}}, {}, "weights have weights for 'q', which is not a class; the classes are 'n'"),
+        ({"free money": 2}, {}, "weights have a number for 'free money', but there is no such feature"),
+        ({"Free": 2, "free": 1}, {}, "weights have 'Free' and 'free', which are the same feature"),
+        ({"BIAS": 1, "a": 1}, {"bias": False}, "weights have a number for BIAS, but there is no bias"),
         ({"a": 1}, {"classes": None}, "classes must name the two classes"),
-        ({"a": 1}, {"classes": ["x", "y", "z"]}, "weights has weights without a class, but there are 3"),
-        ({"n": {"a": 1}}, {"classes": ["n", "p", "q"]}, "weights has no numbers for 'p'; give them for each class"),
+        ({"a": 1}, {"classes": ["x", "y", "z"]}, "weights have weights without a class, but there are 3"),
+        ({"n": {"a": 1}}, {"classes": ["n", "p", "q"]}, "weights have no numbers for 'p'; give them for each class"),
         ({"a": 1}, {"rule": "svm"}, "rule of given weights must be one that takes a step at each example"),
         ({"a": 1}, {"rule": "logistic", "solver": "newton"}, "rule of given weights must be one that takes a step"),
         ({"a": 1}, {"kinds": "image"}, "The features of images are not known without images"),
@@ -234,19 +235,23 @@ def test_weights_of_classes_are_read_from_files(tmp_path: Path) -> None:
     [
         ("w.json", '{"a": 1,}', "w.json, line 1: this is not JSON"),
         ("w.json", '{"a": 1, "a": 2}', "has two values for 'a'"),
-        ("w.json", '{"a": NaN}', "has nan for 'a'"),
+        ("w.json", '{"a": NaN}', "have nan for 'a'"),
         ("w.json", "[" * 100_000, "nested too deeply|not JSON"),
         ("w.json", '{"a": 1' + "0" * 5000 + "}", "too many digits"),
-        ("w.json", '{"a": {"b": {"c": 1}}}', "has {'c': 1} for 'b', which is not a number"),
+        ("w.json", '{"a": {"b": {"c": 1}}}', "have {'c': 1} for 'b', which is not a number"),
         ("w.json", "[1]", "must be weights by the names"),
         ("w.toml", "a = ", "is not TOML"),
         ("w.csv", "word,weight\na,1\n", "line 1: the first row must be 'feature,weight'"),
         ("w.csv", "feature,weight\na,x\n", "line 2: 'x' is not a number"),
         ("w.csv", "feature,weight\na,1\na,2\n", "line 3: 'a' occurs twice"),
         ("w.csv", "feature,weight\na,1,2\n", "line 2: there are 3 fields instead of 2"),
-        ("w.csv", "feature,weight\na,inf\n", "has inf for 'a'"),
+        ("w.csv", "feature,weight\na,inf\n", "have inf for 'a'"),
         ("w.csv", "", "line 1: the first row must be"),
-        ("w.txt", "a 1", "must end in .json, .toml, .csv, .tsv"),
+        ("w.csv", "feature,weight\na\n", "line 2: there is 1 field instead of 2"),
+        ("w.csv", "feature,weight\na,1\n a ,2\n", "line 3: 'a' occurs twice"),
+        ("w.csv", "feature,weight\na,1_000\n", "line 2: '1_000' is not a number"),
+        ("w.csv", "feature,weight\n ,1\n", "weights must have the names of features, not ''"),
+        ("w.txt", "a 1", "must end in .json, .toml, .csv or .tsv"),
         ("w.json", b"\xff\xfe\x00", "is not UTF-8"),
     ],
 )
@@ -254,6 +259,45 @@ def test_bad_files_are_told(name: str, content: Any, problem: str, tmp_path: Pat
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises((SettingsError, DataError), match=problem):
         Model.from_weights(tmp_path / name, classes=["n", "p"])
+
+
+def test_spaces_around_the_names_in_a_table_are_ignored(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text("feature, weight\n free , 4 \nBIAS ,-3\n")
+    (tmp_path / "w.tsv").write_text("feature \t weight\nfree \t 4\n BIAS\t-3\n")
+    for name in ("w.csv", "w.tsv"):
+        assert Model.from_weights(tmp_path / name, classes=["n", "p"]).scores("free")[1] == 1
+
+
+def test_a_name_that_is_repeated_among_many_is_found_quickly(tmp_path: Path) -> None:
+    names = [*(f"w{i}" for i in range(200_000)), "w199999"]
+    (tmp_path / "w.json").write_text("{" + ", ".join(f'"{name}": 1' for name in names) + "}")
+    begin = time.perf_counter()
+    with pytest.raises(DataError, match="has two values for 'w199999'"):
+        Model.from_weights(tmp_path / "w.json", classes=["n", "p"])
+    assert time.perf_counter() - begin < 5  # comparing each name with all before it takes minutes
+
+
+def test_messages_of_the_command_line_name_its_options(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    from markone.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "topics.json").write_text(json.dumps(TOPICS))
+    (tmp_path / "spam.json").write_text(json.dumps(SPAM))
+    (tmp_path / "bias.json").write_text('{"BIAS": 1}')
+    for words, problem in [
+        (["topics.json", "--classes", "SPORTS,POLITICS,TECH,X"], "--start has no numbers for 'X'"),
+        (["bias.json", "--classes", "ham,spam"], "--start must have a weight for a feature"),
+        (["spam.json"], "--classes must name the two classes, such as --classes ham,spam; positive weights support"),
+        (["spam.json", "--classes", "spam"], "--classes must be at least two labels, not only 'spam'"),
+    ]:
+        assert main(["train", "--start", *words]) == 2
+        said = capsys.readouterr().err
+        assert problem in said and "[" not in said
+
+
+def test_one_feature_is_not_some_features() -> None:
+    model = Model.from_weights({"a": 1}, classes=["n", "p"])
+    assert "1 feature, 2 classes" in repr(model) and str(model.explain()).startswith("1 feature, 2 classes")
 
 
 def test_missing_and_large_files_and_tables_are_told(tmp_path: Path, monkeypatch: Any) -> None:

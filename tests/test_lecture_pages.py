@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import markone
+from markone.cli import main
 from markone.lectures.decks import decks, topics
 from pages import script_of_docs
 
@@ -31,6 +32,13 @@ def test_a_notebook_has_a_call_for_each_topic(number: str) -> None:
     assert code[1:] == [f'markone.lecture("{number}", "{topic.name}")' for topic in deck.topics]
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
     assert notebook["nbformat"] == 4
+
+
+def test_the_index_counts_each_topic_once() -> None:
+    text = MAKE.index(list(decks().values()))
+    rows = re.findall(r"^\| \d{3} \| \[", text, re.MULTILINE)
+    assert f"and drawn: {len(topics())} topics." in text
+    assert len(rows) == sum(len(deck.topics) for deck in decks().values()) > len(topics())
 
 
 def shown_by(code: str) -> str:
@@ -66,11 +74,30 @@ def test_the_glossary_is_in_order_and_says_each_term_once() -> None:
     [
         "cross-validation", "bag of words", "overfitting", "smoothing", "regularisation", "gradient descent",
         "linearly separable", "hyperplane", "decision boundary", "one-hot", "posterior", "converge", "held-out set",
-        "mistake-driven",
+        "mistake-driven", "sign", "sign(0)", "step function", "threshold", "convergence", "separator", "misclassified",
+        "update rule", "iteration", "closed form", "loocv", "test-set method", "overtraining", "thrash",
+        "linear interpolation", "maximum step size", "activation function", "radius r", "norm",
+        "cauchy-schwarz inequality", "patchboard", "generalization",
     ],
 )  # fmt: skip
 def test_the_words_of_the_lectures_are_in_the_glossary(term: str) -> None:
     assert term in TERMS
+
+
+COMMANDS = sorted({*re.findall(r"`markone (train DATA [^`]*)`", (DOCS / "glossary.md").read_text(encoding="utf-8"))})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_training_as_in_the_glossary_works_with_few_rows(command: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ["x,y,COLUMN", *(f"{i % 7},{i % 5},{'yes' if i % 7 > i % 5 else 'no'}" for i in range(60))]
+    for name in ("DATA", "TEST"):
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "SPEC.toml").write_text('[numeric]\nscale = "standard"\n')
+    words = [{"DATA": "DATA.csv", "TEST": "TEST.csv"}.get(word, word) for word in command.split()]
+    assert main(words) == 0, capsys.readouterr().err
+    rows_used = 48 if "--patience" in words else ""  # the other 12 are held out
+    assert f"Learned 2 classes of COLUMN from {rows_used}" in capsys.readouterr().out
 
 
 def test_topics_that_the_glossary_names_exist() -> None:

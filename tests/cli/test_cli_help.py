@@ -111,3 +111,13 @@ def test_options_that_a_trace_refuses_are_none(run):
     text = run("trace", "--help")
     assert "--holdout" not in text and "--patience" not in text
     assert "perceptron by default" in " ".join(text.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("command", ["train", "trace"])
+def test_the_help_says_which_class_is_positive(command, capsys):
+    from markone.data.class_order import positive_second
+
+    assert main([command, "--help"]) == 0
+    said = " ".join(re.sub("[│]", " ", capsys.readouterr().out).split())
+    assert "or the label that the other one negates, as not spam negates spam" in said.replace("`", "")
+    assert positive_second(["not spam", "spam"]) == positive_second(["spam", "not spam"]) == ["not spam", "spam"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from markone.lectures.decks import decks
 from markone.reporting.grids import SCREEN, cells
 
@@ -41,8 +43,34 @@ def test_unknown_lectures_and_topics_get_the_nearest(run):
     error = run("lecture", "005", status=2)
     assert "must be one of 000 (Perceptron)" in error and "'005'" in error
     assert run("lecture", "000", "spma", status=2).endswith("Did you mean 'spam'?")
-    assert run("lecture", "000", "mark-one", status=2).endswith("It is a topic of lecture 001.")
+    assert run("lecture", "000", "mark-one", status=2).endswith("'mark-one'. Try: markone lecture 001 mark-one")
     assert "must be one of" in run("lecture", "perceptron", "spam", status=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("margin", "001 margin"),
+        ("MARGIN", "001 margin"),
+        ("000 convergence", "000 induction"),
+        ("004 xOR", "004 xor"),
+        ("002 thrash", "000 inseparable"),
+        ("000 loocv", "002 leave-one-out"),
+        ("cross_validation", "002 test-set"),
+        ("003 Rosenb", "003 mark-one"),
+    ],
+)
+def test_topics_are_found_by_the_words_of_the_lectures(run, words, first):
+    said = run("lecture", *words.split(), status=2)
+    commands = said.split(" Try: ")[1].split(", ")
+    assert commands[0] == f"markone lecture {first}" and len(set(commands)) == len(commands) <= 3
+    for command in commands:
+        assert run(*command.split()[1:], "--brief")
+
+
+def test_words_that_no_lecture_has_find_nothing(run):
+    for words in (["zebra"], ["000", "zebra"], ["7"], ["000", "*"], ["000", ""]):
+        assert "Try:" not in run("lecture", *words, status=2)
 
 
 def test_the_data_are_saved_and_named_in_the_commands(run, folder):

@@ -21,7 +21,7 @@ from markone.data.tables import TableSource
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
-from markone.reporting.grids import SCREEN, cells, label_in_words, shortened
+from markone.reporting.grids import SCREEN, cells, counted, label_in_words, shortened
 
 if TYPE_CHECKING:
     from markone.experiments.tuning import Tuning
@@ -77,14 +77,6 @@ def about_bad_lines(bad: BadLines) -> Iterator[str]:
     if bad.count:
         yield f"{counted(bad.count, 'bad line was', 'bad lines were')} skipped:"
         yield from (f"  {shortened(sentence, 200)}" for sentence in bad.first[:BAD_SHOWN])
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """
-    >>> counted(1, "row", "rows"), counted(2500, "row", "rows")
-    ('1 row', '2,500 rows')
-    """
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def listed(names: list[str], width: int = NAME_WIDTH) -> str:

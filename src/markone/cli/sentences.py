@@ -14,10 +14,11 @@ from cyclopts import Parameter
 from markone.cli.messages import readable, tell
 from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, given, options, parameter_docs, usual_value
-from markone.cli.report import counted, print_json, size_in_words
+from markone.cli.report import print_json, size_in_words
 from markone.cli.terminal import say
 from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress
 from markone.errors import DataError, NoDataError
+from markone.reporting.grids import counted
 from markone.structured.corpora import FORMATS, Corpus, open_corpus
 from markone.structured.corpus_store import held_sentences
 from markone.structured.parser import Parser

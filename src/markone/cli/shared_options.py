@@ -20,8 +20,9 @@ Target = Annotated[str | None, Parameter(help="The column to predict. Not needed
 Positive = Annotated[
     str | None,
     Parameter(
-        help="The label of the positive class, if there are two. By default a label such as +, yes, positive or spam, "
-        "or else the second in the order of sorting.",
+        help="The label of the positive class, if there are two. By default a label such as +, yes, positive or spam; "
+        "or the label that the other one negates, as `not spam` negates `spam`; or else the second in the order of "
+        "sorting.",
         allow_leading_hyphen=True,
     ),
 ]

@@ -131,7 +131,8 @@ def labels_in(classes: Any) -> tuple[Label, ...]:
         raise SettingsError("classes", f"must be a list of labels, such as ['ham', 'spam'], not {classes!r:.80}")
     labels = tuple(one_label("classes", one) for one in classes)
     if len(labels) < 2:
-        raise SettingsError("classes", f"must be at least two labels, not {list(labels)!r:.80}")
+        found = f"not only {listed(labels)}" if labels else "and there is none"
+        raise SettingsError("classes", f"must be at least two labels, {found}")
     known = KnownLabels(labels)
     for number, label in enumerate(labels):
         if known.written[str(label)] != number:

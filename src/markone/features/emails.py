@@ -46,6 +46,8 @@ TAG = re.compile(r"<(/?+)([a-zA-Z][a-zA-Z0-9]*+)([^<>]*+)>")
 ADDRESS = re.compile(r"""href\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"']++))""", re.IGNORECASE)
 NAME_PARTS = re.compile(r"[^\W\d_]+")
 HIDDEN = ("script", "style", "title")
+END_OF_HIDDEN = re.compile(rf"</({'|'.join(HIDDEN)})(?![a-zA-Z0-9])[^<>]*+>", re.IGNORECASE)
+COMMENT, END_OF_COMMENT = "<!--", re.compile("--!?>")
 BLOCKS = re.compile("blockquote|br|center|d[dlt]|div|h[1-6r]|li|[ou]l|p|pre|table|t[dhr]")
 """Tags that separate words; the words on both sides of another tag may be one, as in `fr<b>ee</b>`."""
 
@@ -63,12 +65,14 @@ class Page:
 
 
 def read_page(source: str) -> Page:
-    """Read a mail, which may be HTML or plain text.
+    """Read a mail, which may be HTML or plain text. Comments, scripts and titles are not visible if they have an end.
 
     >>> page = read_page('See <A HREF="http://evil.example/x">http://bank.example</a>!')
     >>> page.links, "".join(page.text)
     ([('http://evil.example/x', 'http://bank.example')], 'See http://bank.example!')
     """
+    source = without_comments(source)
+    ends = {found[1].lower(): found.start() for found in END_OF_HIDDEN.finditer(source)}  # the last of each name
     page, begin = Page(), 0
     address: str | None = None
     shown: list[str] = []
@@ -82,7 +86,7 @@ def read_page(source: str) -> Page:
                 shown.append(piece)
         if hidden:
             hidden = "" if closes and name == hidden else hidden
-        elif name in HIDDEN and not closes:
+        elif name in HIDDEN and not closes and tag.end() <= ends.get(name, -1):
             hidden = name
         elif name == "a":
             if address is not None:
@@ -92,11 +96,26 @@ def read_page(source: str) -> Page:
             shown = []
         elif BLOCKS.fullmatch(name):
             page.text.append(" ")
-    if not hidden:
-        page.text.append(source[begin:])
+    page.text.append(source[begin:])
     if address is not None:
-        page.links.append((address, "".join([*shown, "" if hidden else source[begin:]])))
+        page.links.append((address, "".join([*shown, source[begin:]])))
     return page
+
+
+def without_comments(source: str) -> str:
+    """Return a page without its comments. The beginning of a comment that has no end is text.
+
+    >>> without_comments("fr<!-- <b> -->ee <!--> tea <!-- now")
+    'free  tea <!-- now'
+    """
+    pieces, begin = [], 0
+    while (start := source.find(COMMENT, begin)) >= 0:
+        end = END_OF_COMMENT.search(source, start + len("<!"))  # `<!-->` is a whole comment
+        if end is None:
+            break
+        pieces.append(source[begin:start])
+        begin = end.end()
+    return "".join([*pieces, source[begin:]])
 
 
 def host_of(text: str) -> str | None:

@@ -86,8 +86,8 @@ def train(
         Python functions that compute more features, by name.
     positive
         The label of the positive class, if there are two classes. It becomes the second class, which positive scores
-        support. By default it is a label such as `+`, `yes`, `positive` or `spam`, or else the second label in the
-        order of sorting.
+        support. By default it is a label such as `+`, `yes`, `positive` or `spam`; or the label that the other one
+        negates, as `not spam` negates `spam`; or else the second label in the order of sorting.
     classes
         The labels of all classes, in their order, if you do not want them sorted. With two classes, the second is the
         positive one. Classes that the data do not have are possible.

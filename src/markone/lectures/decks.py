@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from functools import cache
 
 from markone.errors import SettingsError, did_you_mean
 from markone.lectures.topic import Deck, Demonstration, Topic
 
 NUMBER_LENGTH = 3
+MOST_MATCHES = 3
 MODULES = (
     "activations",
     "approximation",
@@ -254,7 +256,9 @@ def deck_of(number: str) -> Deck:
     wanted = number.zfill(NUMBER_LENGTH)
     if wanted not in decks():
         known = ", ".join(f"{deck.number} ({deck.title})" for deck in decks().values())
-        raise SettingsError("deck", f"must be one of {known}, not {number!r}.{did_you_mean(number, [*decks()])}")
+        raise SettingsError(
+            "deck", f"must be one of {known}, not {number!r}.{matches(number) or did_you_mean(number, [*decks()])}"
+        )
     return decks()[wanted]
 
 
@@ -264,14 +268,43 @@ def topic_of(deck: str, topic: str) -> Topic:
     one = found.topic(topic)
     if one is None:
         names = [topic.name for topic in found.topics]
-        elsewhere = next((other.number for other in decks().values() if other.topic(topic) is not None), None)
-        place = "" if elsewhere is None else f" It is a topic of lecture {elsewhere}."
         raise SettingsError(
             "topic",
             f"must be one of the {len(names)} topics that `markone lecture {found.number}` lists, not {topic!r}."
-            f"{place or did_you_mean(topic, names)}",
+            f"{matches(topic, found.number) or did_you_mean(topic, names)}",
         )
     return one
+
+
+def matches(word: str, own: str = "") -> str:
+    """Return the commands for the topics that a word may mean, to add to an error message.
+
+    The word may be the name of a topic, or the beginning of words in a name, in a title or in the terms of a topic. Its
+    case does not matter. Of topics that match equally well, those of the lecture `own` come first.
+
+    >>> matches("Margin", "000").split(",")[0]
+    ' Try: markone lecture 001 margin'
+    """
+    wanted = in_lower_case(word)
+    if not any(map(str.isalpha, wanted)):
+        return ""
+    beginning = re.compile(rf"\b{re.escape(wanted)}")
+    found: dict[str, tuple[int, str]] = {}
+    for deck in sorted(decks().values(), key=lambda one: one.number != own):
+        for topic in deck.topics:
+            terms = [in_lower_case(term) for term in topic.terms]
+            name, title = in_lower_case(topic.name), in_lower_case(topic.title)
+            begins = (any(map(beginning.search, texts)) for texts in ([name], [title], terms))
+            tests = (wanted == name, wanted in terms, *begins)
+            if any(tests):
+                found.setdefault(topic.name, (tests.index(True), f"markone lecture {deck.number} {topic.name}"))
+    commands = [command for _, command in sorted(found.values(), key=lambda one: one[0])]
+    return f" Try: {', '.join(commands[:MOST_MATCHES])}" if commands else ""
+
+
+def in_lower_case(text: str) -> str:
+    """Return a text in lower case, with spaces instead of hyphens."""
+    return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
 
 
 def lecture(deck: str, topic: str) -> Demonstration:

@@ -22,7 +22,7 @@ from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.reporting import html
-from markone.reporting.grids import SCREEN, Grid, label_in_words, plain_number, signed_numbers, visible
+from markone.reporting.grids import SCREEN, Grid, counted, label_in_words, plain_number, signed_numbers, visible
 from markone.reporting.marking import MarkedText, mark
 
 if TYPE_CHECKING:
@@ -382,7 +382,7 @@ class ModelExplanation(Shown):
     """The number of rows that are shown for each class; `as_dict` and `sides` contain more."""
 
     def in_brief(self) -> str:
-        return f"{self.features:,} features, {len(self.classes):,} classes"
+        return f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -399,7 +399,7 @@ class ModelExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
-        yield f"{self.features:,} features, {len(self.classes):,} classes{learned}"
+        yield f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}{learned}"
         for side in self.sides:
             if side.speaks_for:
                 yield ""

@@ -11,11 +11,11 @@ from markone import _core
 from markone.data.class_order import ClassOrder, labels_in, listed, positive_second
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
-from markone.errors import SettingsError, did_you_mean, warn
+from markone.errors import Setting, SettingsError, did_you_mean, warn
 from markone.features.map import BIAS
 from markone.features.named import Kinds, map_of_names
 from markone.model.events import Events, Floats
-from markone.model.given_weights import GivenWeights, checked_table, placed
+from markone.model.given_weights import GivenWeights, checked_table, have, placed
 from markone.model.history import History
 from markone.model.naive_bayes import NaiveBayes, Smoothing
 from markone.model.rules import ONLINE, SOLVERS
@@ -42,13 +42,19 @@ def parts_of_weights(
         )
     numbers = weights if isinstance(weights, GivenWeights) else GivenWeights.of("weights", weights)
     labels = classes_for(numbers.classes, classes, positive)
+    if labels is None:
+        raise SettingsError(
+            "classes",
+            ("must name the two classes, such as ", Setting("classes", ["ham", "spam"])),
+            advice="" if numbers.classes else "positive weights support the second",
+        )
     names = numbers.features
     if not names:
-        raise SettingsError("weights", f"must have a weight for a feature, and not only for {BIAS}")
+        raise SettingsError(numbers.setting, f"must have a weight for a feature, and not only for {BIAS}")
     chart = map_of_names(names, kinds, features)
     matrix, bias = numbers.arrays(chart.names(), labels, bias=settings.bias)
     if len(labels) > 2:
-        check_complete("weights", numbers.classes, labels)
+        check_complete(numbers.setting, numbers.classes, labels)
     scorer = LinearScorer(_core.Weights32(matrix, bias, len(labels)), settings.traits.has_probabilities)
     return {
         "features": chart,
@@ -81,6 +87,9 @@ def parts_of_tables(
         raise SettingsError("likelihood", f"must be 'multinomial' or 'bernoulli', not {likelihood!r:.80}")
     tables = {label: checked_probabilities("words", label, table) for label, table in words.items()}
     labels = classes_for(list(tables), classes, positive)
+    if labels is None:
+        found = f"not only for {listed(list(tables))}" if tables else "and there is none"
+        raise SettingsError("words", f"must have probabilities for at least two classes, {found}")
     check_complete("words", list(tables), labels)
     number = KnownLabels(labels).number
     by_class = {number(label): table for label, table in tables.items()}
@@ -88,7 +97,7 @@ def parts_of_tables(
     names = listed_words(rows, unlisted)
     if unlisted is not None:
         usual = checked_probabilities("unlisted", "", {"the probability": unlisted})["the probability"]
-        rows = [{**dict.fromkeys(names, usual), **row} for row in rows]
+        rows = [with_unlisted(names, usual, label, row, bernoulli) for label, row in zip(labels, rows, strict=True)]
     shares = priors_for(priors, labels)
     settings = Settings(
         rule="naive-bayes",
@@ -124,15 +133,13 @@ def parts_of_tables(
 # ---- classes
 
 
-def classes_for(named: list[Label], classes: Any, positive: Any) -> list[Label]:
-    """Return the classes in their order: the given ones, or those that the numbers name."""
+def classes_for(named: list[Label], classes: Any, positive: Any) -> list[Label] | None:
+    """Return the classes in their order: the given ones, or those that the numbers name; None if these are too few."""
     order = ClassOrder.of(positive, classes)
     if order.classes is not None:
         return list(order.classes)
     if len(named) < 2:
-        raise SettingsError(
-            "classes", "must name the two classes, such as ['ham', 'spam']; positive weights support the second"
-        )
+        return None
     labels = list(labels_in(named))
     return positive_second(labels) if positive is None else order.arrange(labels)
 
@@ -144,11 +151,13 @@ def check_complete(setting: str, named: list[Label], classes: list[Label]) -> No
         if known.number(label) is None:
             guess = did_you_mean(str(label), map(str, classes))
             raise SettingsError(
-                setting, f"names {label!r}, which is not a class; the classes are {listed(classes)}.{guess}"
+                setting,
+                f"{have(setting)} numbers for {label!r}, which is not a class; the classes are "
+                f"{listed(classes)}.{guess}",
             )
     for label in classes:
         if given.number(label) is None:
-            raise SettingsError(setting, f"has no numbers for {label!r}; give them for each class")
+            raise SettingsError(setting, f"{have(setting)} no numbers for {label!r}; give them for each class")
 
 
 # ---- probabilities
@@ -159,9 +168,9 @@ def checked_probabilities(setting: str, label: Any, table: Mapping[Any, Any]) ->
     for name, value in found.items():
         if not 0 <= value <= 1:
             whose = f" of {label!r}" if label != "" else ""
-            raise SettingsError(setting, f"has {value:g} for {name!r}{whose}; a probability is from 0 to 1")
+            raise SettingsError(setting, f"{have(setting)} {value:g} for {name!r}{whose}; a probability is from 0 to 1")
     if not found:
-        raise SettingsError(setting, f"has no words for {label!r}; give at least one")
+        raise SettingsError(setting, f"{have(setting)} no words for {label!r}; give at least one")
     return found
 
 
@@ -181,6 +190,21 @@ def listed_words(rows: list[dict[str, float]], unlisted: Any) -> list[str]:
         warn(
             f"some classes have no probability for {shown}, so predictions ignore "
             f"{'these words' if len(missing) > 1 else 'this word'}; give a probability for each class, or set unlisted"
+        )
+    return whole
+
+
+def with_unlisted(
+    names: list[str], usual: float, label: Label, row: dict[str, float], bernoulli: bool
+) -> dict[str, float]:
+    """Return the probabilities of a class with the usual one for each word that it does not have."""
+    whole = {**dict.fromkeys(names, usual), **row}
+    total = sum(whole.values())
+    if not bernoulli and total > 1 + ROUNDING and sum(row.values()) <= 1 + ROUNDING:
+        raise SettingsError(
+            "unlisted",
+            f"is {usual:g}, with which the probabilities of {label!r} sum to {total:.6g}, which is above 1; give a "
+            "smaller number",
         )
     return whole
 

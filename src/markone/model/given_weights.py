@@ -9,6 +9,7 @@ import json
 import math
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import DataError, LimitError, SettingsError, did_you_mean
 from markone.features.map import BIAS
+from markone.reporting.grids import counted
 
 LARGEST_FILE = 2**26
 """The most bytes that a file of weights may have."""
@@ -53,12 +55,13 @@ class GivenWeights(Brief):
         if not isinstance(given, Mapping):
             raise SettingsError(setting, f"must be weights by the names of features, or a file, not {given!r:.80}")
         if not given:
-            raise SettingsError(setting, "has no weights; give at least one")
+            raise SettingsError(setting, f"{have(setting)} no weights; give at least one")
         nested = [isinstance(one, Mapping) for one in given.values()]
         if any(nested) and not all(nested):
             name = next(name for name, one in given.items() if not isinstance(one, Mapping))
             raise SettingsError(
-                setting, f"has weights by class, but {name!r} is a number; give all weights by class, or none"
+                setting,
+                f"{have(setting)} weights by class, but {name!r} is a number; give all weights by class, or none",
             )
         tables = dict(given) if any(nested) else {None: given}
         return cls(setting, {label: checked_table(setting, table) for label, table in tables.items()})
@@ -96,7 +99,9 @@ class GivenWeights(Brief):
             matrix[features, column] += sign * weights
         largest = max(abs(matrix).max(initial=0), abs(biases).max(initial=0))
         if largest > LARGEST_WEIGHT:
-            raise SettingsError(self.setting, f"has the weight {largest:g}, which is too large for a 32-bit float")
+            raise SettingsError(
+                self.setting, f"{have(self.setting)} the weight {largest:g}, which is too large for a 32-bit float"
+            )
         return matrix.astype(np.float32), biases.astype(np.float32)
 
     def digest(self) -> str:
@@ -108,16 +113,27 @@ class GivenWeights(Brief):
         """Return the column of a class, and the sign of its weights there."""
         if label is None and len(classes) != 2:
             raise SettingsError(
-                self.setting, f"has weights without a class, but there are {len(classes)}; give weights for each class"
+                self.setting,
+                f"{have(self.setting)} weights without a class, but there are {len(classes)}; give them for each class",
             )
         number = 1 if label is None else KnownLabels(classes).number(label)
         if number is None:
             guess = did_you_mean(str(label), map(str, classes))
             raise SettingsError(
                 self.setting,
-                f"has weights for {label!r}, which is not a class; the classes are {listed(classes)}.{guess}",
+                f"{have(self.setting)} weights for {label!r}, which is not a class; the classes are "
+                f"{listed(classes)}.{guess}",
             )
         return (0, 1 if number == 1 else -1) if len(classes) == 2 else (number, 1)
+
+
+def have(setting: str) -> str:
+    """Return the verb for the name of an argument.
+
+    >>> have("weights"), have("start")
+    ('have', 'has')
+    """
+    return "have" if setting.endswith("s") else "has"
 
 
 def checked_table(setting: str, table: Mapping[Any, Any]) -> dict[str, float]:
@@ -128,11 +144,13 @@ def checked_table(setting: str, table: Mapping[Any, Any]) -> dict[str, float]:
             raise SettingsError(setting, f"must have the names of features, not {name!r:.80}")
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise SettingsError(setting, f"has {value!r:.80} for {name!r:.80}, which is not a number")
+            raise SettingsError(setting, f"{have(setting)} {value!r:.80} for {name!r:.80}, which is not a number")
         if isinstance(value, int) and abs(value) > LARGEST_WEIGHT:
-            raise SettingsError(setting, f"has a number for {name!r:.80} that is too large for a 32-bit float")
+            raise SettingsError(
+                setting, f"{have(setting)} a number for {name!r:.80} that is too large for a 32-bit float"
+            )
         if not math.isfinite(value):
-            raise SettingsError(setting, f"has {value} for {name!r:.80}; every number must be finite")
+            raise SettingsError(setting, f"{have(setting)} {value} for {name!r:.80}; every number must be finite")
         found[name] = float(value)
     return found
 
@@ -149,12 +167,12 @@ def placed(
     for name in table:
         feature = place.get(name, place.get(name.lower()))
         if feature is None and name == BIAS:
-            raise SettingsError(setting, f"has a number for {BIAS}, but there is no bias; leave it out")
+            raise SettingsError(setting, f"{have(setting)} a number for {BIAS}, but there is no bias; leave it out")
         if feature is None:
             guess = did_you_mean(name, names if len(names) <= MOST_GUESSED else ())
-            raise SettingsError(setting, f"has a number for {name!r}, but there is no such feature.{guess}")
+            raise SettingsError(setting, f"{have(setting)} a number for {name!r}, but there is no such feature.{guess}")
         if (other := found.setdefault(feature, name)) != name:
-            raise SettingsError(setting, f"has {other!r} and {name!r}, which are the same feature")
+            raise SettingsError(setting, f"{have(setting)} {other!r} and {name!r}, which are the same feature")
     return np.array([*found], np.int64), np.array([*table.values()], np.float64)
 
 
@@ -166,7 +184,9 @@ def read_tables(path: str) -> Any:
     readers = {".json": from_json, ".toml": from_toml, ".csv": from_csv, ".tsv": from_csv}
     ending = os.path.splitext(path)[1].lower()
     if ending not in readers:
-        raise DataError(f"the file of weights {path} must end in {', '.join(readers)}", file=path)
+        *others, last = readers
+        known = f"{', '.join(others)} or {last}"
+        raise DataError(f"the file of weights {path} must end in {known}", file=path)
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_FILE + 1)
@@ -186,8 +206,7 @@ def from_json(text: str, path: str) -> Any:
     def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
             raise DataError(f"{path} has two values for {twice!r:.80}", file=path)
         return found
 
@@ -213,10 +232,10 @@ def from_toml(text: str, path: str) -> Any:
 def from_csv(text: str, path: str) -> Any:
     """Read rows of a feature and its weight, or of a feature and its weight for each class, which the first row names.
 
-    An empty field is a weight of 0.
+    An empty field is a weight of 0. Spaces around names and numbers are ignored.
     """
     rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if path.lower().endswith(".tsv") else ",")
-    names: dict[str, None] = {}
+    names: set[str] = set()
     tables: dict[str, dict[str, float]] = {}
     try:
         heads = [head.strip() for head in next(rows, [])]
@@ -231,13 +250,15 @@ def from_csv(text: str, path: str) -> Any:
             if not row:
                 continue
             if len(row) != len(heads):
-                raise DataError(f"there are {len(row)} fields instead of {len(heads)}", file=path, line=rows.line_num)
-            if row[0] in names:
-                raise DataError(f"{row[0]!r:.80} occurs twice", file=path, line=rows.line_num)
-            names[row[0]] = None
+                found = f"there {'is' if len(row) == 1 else 'are'} {counted(len(row), 'field')}"
+                raise DataError(f"{found} instead of {len(heads)}", file=path, line=rows.line_num)
+            name = row[0].strip()
+            if name in names:
+                raise DataError(f"{name!r:.80} occurs twice", file=path, line=rows.line_num)
+            names.add(name)
             for head, field in zip(heads[1:], row[1:], strict=True):
                 if field.strip():
-                    tables[head][row[0]] = number_in(field, path, rows.line_num)
+                    tables[head][name] = number_in(field, path, rows.line_num)
     except csv.Error as error:
         raise DataError(f"this is not a table: {error}", file=path, line=rows.line_num) from None
     return tables[heads[1]] if [head.lower() for head in heads[1:]] == [WEIGHT] else tables
@@ -245,6 +266,8 @@ def from_csv(text: str, path: str) -> Any:
 
 def number_in(field: str, path: str, line: int) -> float:
     try:
+        if "_" in field:  # float() reads 1_000 as 1000
+            raise ValueError
         return float(field)
     except ValueError:
         raise DataError(f"{field!r:.80} is not a number", file=path, line=line) from None

@@ -31,6 +31,7 @@ from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.parallel import count_threads, in_order
+from markone.reporting.grids import counted
 from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
@@ -210,7 +211,8 @@ class Model(Brief):
 
     def in_brief(self) -> str:
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
-        return f"{self.settings.rule}, {self.features.width:,} features, {len(self.classes)} classes: {shown}"
+        classes = counted(len(self.classes), "class", "classes")
+        return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image."""

@@ -15,7 +15,7 @@ from markone.data.source import Label
 from markone.model.counts import STRONGEST
 from markone.model.events import Floats
 from markone.model.explaining import LABEL_WIDTH, Shown, plain_label
-from markone.reporting.grids import Grid, label_in_words, plain_number
+from markone.reporting.grids import Grid, counted, label_in_words, plain_number
 from markone.reporting.marking import MarkedText
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class OddsExplanation(Shown):
     """The number of rows that are shown of each table; `as_dict` and `classes` contain more."""
 
     def in_brief(self) -> str:
-        return f"{self.features:,} features, {len(self.classes):,} classes"
+        return f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -118,12 +118,12 @@ class OddsExplanation(Shown):
     def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
         examples = sum(one.examples or 0 for one in self.classes)
         origin = f"counted in {count_in_words(examples)} examples" if examples else "with given probabilities"
-        yield f"{self.features:,} features, {len(self.classes):,} classes, {origin}"
+        yield f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}, {origin}"
         for one in self.classes:
             yield ""
             label = label_in_words(one.label)
-            counted = "" if one.examples is None else f"{count_in_words(one.examples)} examples, "
-            facts = f"{counted}prior {plain_number(one.prior)}"
+            seen = "" if one.examples is None else f"{count_in_words(one.examples)} examples, "
+            facts = f"{seen}prior {plain_number(one.prior)}"
             yield f"features that support {label} ({facts})"
             if one.ratios:
                 yield self.odds_grid(one)

@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.plots.fonts import warn_of_boxes, with_fallbacks
 from markone.plots.svg_text import GAP, svg, svg_file
 from markone.reporting.grids import visible
 from markone.reporting.html import fragment, page
@@ -88,6 +89,7 @@ def as_png(figures: Sequence[Figure]) -> bytes:
 
     inches = sum(figure.get_figheight() for figure in figures) + GAP / 72 * (len(figures) - 1)
     resolution = min(RESOLUTION, MOST_PIXELS / inches)
+    warn_of_boxes(figures)
     images = [as_image(figure, resolution) for figure in figures]
     gap = round(GAP / 72 * resolution)
     size = max(one.width for one in images), sum(one.height for one in images) + gap * (len(images) - 1)
@@ -109,7 +111,8 @@ def as_image(figure: Figure, resolution: float) -> Any:
     try:
         figure.set_dpi(resolution)
         canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
+        with with_fallbacks(figure):
+            canvas.draw()
         return Image.frombuffer("RGBA", canvas.get_width_height(physical=True), canvas.buffer_rgba()).convert("RGB")
     finally:
         figure.set_dpi(before)

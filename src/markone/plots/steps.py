@@ -29,6 +29,7 @@ from markone.plots.drawing import (
     new_figure,
     tidy,
 )
+from markone.plots.fonts import warn_of_boxes
 from markone.plots.plane import TINT, Points, crossing, draw_points, frame, tint
 from markone.plots.saving import as_image, check_file
 from markone.plots.svg_text import svg
@@ -109,7 +110,8 @@ def animation(trace: Trace, path: str | os.PathLike[str], *, seconds: float = 0.
         with writing(os.fspath(path)) as file:
             file.write(as_page(view, trace, shown, seconds).encode())
         return
-    frames = [as_frame(view, trace, which) for which in (-1, *shown)]
+    warn_of_boxes([frame_of(view, trace, -1)])  # all frames have the same labels
+    frames = [as_image(frame_of(view, trace, which), RESOLUTION).quantize(64) for which in (-1, *shown)]
     with writing(os.fspath(path)) as file:
         frames[0].save(
             file,
@@ -253,8 +255,8 @@ def dense(matrix: Any) -> Any:
 # ---- frames
 
 
-def as_frame(view: View, trace: Trace, which: int) -> Any:
-    """Return a frame as a Pillow image; -1 is the frame before the first step."""
+def frame_of(view: View, trace: Trace, which: int) -> Figure:
+    """Return a frame; -1 is the one before the first step."""
     figure, axes = view.empty()
     lines = view.lines(trace, which)
     view.draw_regions(axes, lines)
@@ -265,8 +267,7 @@ def as_frame(view: View, trace: Trace, which: int) -> Any:
     title = "Before the first step" if which < 0 else in_words(trace.steps[which])
     entitle(axes, title)
     figure.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=SMALL)
-    finished(figure, title)
-    return as_image(figure, RESOLUTION).quantize(64)
+    return finished(figure, title)
 
 
 def as_page(view: View, trace: Trace, shown: list[int], seconds: float) -> str:

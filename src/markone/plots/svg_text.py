@@ -16,6 +16,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from markone.plots.drawing import COLOURS, INK
+from markone.plots.fonts import RAW_WARNINGS
 from markone.reporting.grids import visible
 
 TAG = re.compile(r"<[^>]*>")
@@ -92,7 +93,7 @@ def drawn(figure: Figure) -> str:
     file = io.StringIO()
     with ALONE, matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcParams.update({"svg.hashsalt": "markone", "svg.fonttype": "none", "font.sans-serif": FONTS})
-        warnings.filterwarnings("ignore", message="(Glyph|Matplotlib currently does not support)")
+        warnings.filterwarnings("ignore", message=RAW_WARNINGS)
         figure.savefig(file, format="svg", metadata=UNSAID, transparent=True)
     text = STYLE.sub("", ROOT.sub("", file.getvalue())).removesuffix("</svg>\n").strip()
     return renamed(TAG.sub(in_colours_of_page, text))

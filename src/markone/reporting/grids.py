@@ -95,6 +95,15 @@ def label_in_words(label: object, width: int = LONGEST_LABEL) -> str:
 # ---- numbers
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with what it counts. `many` is the plural; by default it ends in s.
+
+    >>> counted(1, "row"), counted(2500, "row"), counted(2, "class", "classes")
+    ('1 row', '2,500 rows', '2 classes')
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def plain_number(number: float) -> str:
     """
     >>> [plain_number(x) for x in (1.0, 0.123456, 123456.0)]

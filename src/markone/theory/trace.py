@@ -13,7 +13,7 @@ from markone.features.map import BIAS, FeatureMap
 from markone.model.history import REASONS, Stop
 from markone.model.named_numbers import NamedNumbers
 from markone.model.settings import Settings
-from markone.reporting.grids import cells, label_in_words, plain_number, shortened
+from markone.reporting.grids import cells, counted, label_in_words, plain_number, shortened
 from markone.theory.invariants import SECONDS, Invariants, invariants_of
 
 if TYPE_CHECKING:
@@ -303,11 +303,3 @@ def some(texts: Iterable[str], of: int) -> list[str]:
 
 def some_of(named: Mapping[str, list[Change]]) -> list[tuple[str, list[Change]]]:
     return list(named.items())[:SHOWN]
-
-
-def counted(number: int, what: str) -> str:
-    """
-    >>> counted(1, "step"), counted(1200, "mistake")
-    ('1 step', '1,200 mistakes')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
