@@ -254,7 +254,9 @@ def test_more_passes_than_the_command_makes_may_be_needed(gate: Any, capsys: pyt
     assert "passes may be needed" not in said(capsys, "certify", *gate(AND))
     Path("rows.csv").write_text("a,y\n1000,p\n1001,q\n")
     text = " ".join(said(capsys, "certify", "rows.csv", "--target", "y").split())
-    assert "--epochs 10000 " in text and re.search(r"In theory, up to [\d.e+,]+ passes may be needed, and", text)
+    assert "--epochs 10000 " in text and re.search(
+        r"In theory, up to [\d.e+,]+ passes may be needed\. The command", text
+    )
 
 
 def test_the_mistake_bound_can_be_computed_by_hand(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -146,9 +146,9 @@ def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[st
         passes = int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
         yield "With enough passes, a perceptron classifies all these rows correctly:"
         yield f"  {command(rule='perceptron', epochs=passes, holdout=0, average=False, **bias, **raw)}"
-        if bound + 1 > passes:
+        if bound >= MOST_PASSES:
             most = f"up to {whole(bound)} passes" if math.isfinite(bound) else "any number of passes"
-            yield f"In theory, {most} may be needed, and the command makes at most {passes:,}. Often far fewer are enough."
+            yield f"In theory, {most} may be needed. The command makes at most {passes:,}, which are often enough."
     elif certificate.separable is False:
         what = what_to_do(certificate)
         yield f"{what[0].upper()}{what[1:]}"
