@@ -175,7 +175,7 @@ def test_all_commands_speak_of_planes_through_the_origin(gate: Any, capsys: pyte
     trace = said(capsys, "trace", *data, "--no-bias", "--steps", "4")
     assert "BIAS" not in trace and "BIAS" in said(capsys, "trace", *data, "--steps", "8")
     text = said(capsys, "train", *data, "--rule", "perceptron", "--no-bias", "--bounds", "-o", "a.model")
-    assert "No plane through the origin has a margin above" in " ".join(text.split())
+    assert "|w|², no plane through the origin separates the examples" in " ".join(text.split())
     text = " ".join(said(capsys, "evaluate", "a.model", "gate.csv", "--margins").split())
     assert "No plane through the origin separates the classes (1 example proves it)" in text
 
