@@ -25,7 +25,7 @@ from markone.learning import examples, lengths
 from markone.learning.lengths import lengths2
 from markone.learning.online import Linear
 from markone.learning.progress import Silence
-from markone.model.bounds import MOST_POINTS, Bounds
+from markone.model.bounds import MOST_POINTS, ROUNDING, Bounds
 from markone.model.margins import functional_margins
 from markone.model.settings import OnlineSettings
 from markone.reference import Learner, length2
@@ -346,7 +346,8 @@ def test_the_lecture_in_words() -> None:
     assert str(found).split("\n") == [
         "Made 2 mistakes; the theory allows at most 26: R²/γ², with R = 3.606 and the margin γ = 0.7071 of the "
         "weights.",
-        "No plane through the origin has a margin above 0.7071, the smallest |w|/k of the run: R²/γ² is at least 26.",
+        "No plane through the origin has a margin above 0.7071, because |w|/k fell to this during the run: R²/γ² "
+        "is at least 26.",
     ]
     assert found.as_dict()["bound"] == pytest.approx(26)
     given = replace(found, given=0.5, found=0.25)
@@ -357,21 +358,54 @@ def test_the_lecture_in_words() -> None:
     assert replace(found, given=1e-200, found=None).bound == math.inf
 
 
+XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]
+
+
 def test_xor_has_no_bound() -> None:
-    model = markone.train(
-        [[0, 0], [0, 1], [1, 0], [1, 1]], target=["no", "yes", "yes", "no"], rule="perceptron", holdout=0, bounds=True
-    )
+    tenths = 0.1 * np.array(XOR[0])
+    model = markone.train(tenths, target=XOR[1], rule="perceptron", holdout=0, bounds=True)
     words = str(kept(model))
     assert "The weights do not separate the examples, so no bound is known." in words
     assert ", if the examples can be separated at all." in words
     assert words.endswith("The bias counts here as the weight of a feature that is always 1.")
 
 
+def test_weights_that_return_to_0_prove_that_nothing_separates() -> None:
+    how: dict[str, Any] = {"rule": "perceptron", "holdout": 0, "epochs": 20, "bounds": True}
+    found = kept(markone.train(XOR[0], target=XOR[1], **how))
+    assert any(norm2 == 0 for _, norm2 in found.points) and found.least == 0 and found.least_bound is None
+    assert "All weights were 0 after one of them. Since k²γ² ≤ |w|², no plane separates the examples" in str(found)
+    assert "a margin above" not in str(found)
+    assert replace(found, given=1e-200).refuted and replace(found, given=1e-200).bound is None
+
+
+def test_rounding_errors_are_no_figures_of_a_run() -> None:
+    """Tenths are rounded, so weights that should be 0 may not be, and nothing is concluded from their length."""
+    tenths = 0.1 * np.array(XOR[0])
+    found = kept(markone.train(tenths, target=XOR[1], rule="perceptron", holdout=0, epochs=40, bounds=True))
+    lengths = [math.sqrt(max(0.0, norm2)) / k for k, norm2 in found.points]
+    assert found.stride == 1 and min(lengths) < 1e-4  # they came back to 0, or almost
+    assert found.least is not None and any(found.least == pytest.approx(one, rel=6e-3) for one in lengths)
+    assert found.least > 1e-3 > ROUNDING**0.5 * math.sqrt(found.radius2 / found.mistakes)
+
+
+@pytest.mark.parametrize("huge", [1e15, 1e18])
+def test_huge_numbers_have_a_true_bound_or_none(huge: float) -> None:
+    """The margin of these points is at most 1, and their radius is the huge number."""
+    points, signs = [[huge, 1.0], [huge, -1.0], [-huge, 1.0], [1.0, -1.0]], ["p", "n", "p", "n"]
+    found = kept(
+        markone.train(points, target=signs, rule="perceptron", holdout=0, epochs=30, bounds=True, order="given")
+    )
+    assert found.radius2 == pytest.approx(huge**2)
+    assert found.bound is None or found.bound >= huge**2 / 2
+    assert found.least is None or found.least >= 0.5
+
+
 def test_rows_of_zeros() -> None:
     model = markone.train([[0.0], [0.0]], target=["a", "b"], rule="perceptron", bias=False, bounds=True, holdout=0)
     found = kept(model)
     assert found.radius2 == found.norm2 == found.least == 0 and found.least_bound is None
-    assert str(found).startswith("Made 20 mistakes. The weights do not separate")
+    assert str(found).startswith("Made 20 mistakes. All weights were 0 after one of them.")
     assert str(Bounds(0, 1.0, 0.0, None, True)) == "Made no mistakes."
 
 

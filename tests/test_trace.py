@@ -267,3 +267,24 @@ def test_a_trace_may_start_at_random() -> None:
         assert list(run.weights()["1"].values())[:2] == model.scorer.weights.matrix()[:, 0].tolist()
     with pytest.raises(SettingsError, match="start must be one of"):
         trace(X, y, start="anywhere")
+
+
+def test_a_run_that_ends_with_the_last_step_has_ended() -> None:
+    """The lecture's three points need two passes of three steps."""
+    points, signs = [[3, 2], [-2, 2], [-2, -3]], [1, -1, 1]
+    for steps, stopped in ((5, None), (6, "converged"), (7, "converged")):
+        run = markone.trace(points, signs, bias=False, steps=steps)
+        assert (run.stopped, run.made) == (stopped, min(steps, 6))
+    once = {steps: markone.trace(points, signs, bias=False, steps=steps, epochs=1).stopped for steps in (2, 3, 4)}
+    assert once == {2: None, 3: "epochs", 4: "epochs"}
+    shown, whole = (markone.trace(points, signs, bias=False, steps=steps) for steps in (2, None))
+    assert shown.weights() == whole.weights(after=1) and shown.updates == 1  # the next step is not counted
+    assert "It ended: a pass changed nothing." in markone.trace(points, signs, bias=False, steps=6).summary()
+
+
+def test_a_tie_that_is_a_mistake_does_not_say_the_label() -> None:
+    run = markone.trace([[1.0], [2.0]], ["no", "yes"], steps=1, tie="error")
+    assert str(run).splitlines()[1].split() == ["1", "1", "no", "0", "tie", "wrong,", "a", "tie"]
+    assert run[0].as_dict()["predicted"] == "no"
+    right = markone.trace([[1.0], [2.0]], ["no", "yes"], steps=1, tie="negative")
+    assert str(right).splitlines()[1].split() == ["1", "1", "no", "0", "no", "right,", "a", "tie"]

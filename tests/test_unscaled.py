@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,12 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return ["gate.csv", "--target", "y"]
 
     return write
+
+
+def three_points() -> list[str]:
+    """Points of the lecture, which a plane through the origin separates."""
+    Path("three.csv").write_text("a,b,y\n3,2,p\n-2,2,n\n-2,-3,p\n")
+    return ["three.csv", "--target", "y"]
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -166,7 +175,7 @@ def test_all_commands_speak_of_planes_through_the_origin(gate: Any, capsys: pyte
     trace = said(capsys, "trace", *data, "--no-bias", "--steps", "4")
     assert "BIAS" not in trace and "BIAS" in said(capsys, "trace", *data, "--steps", "8")
     text = said(capsys, "train", *data, "--rule", "perceptron", "--no-bias", "--bounds", "-o", "a.model")
-    assert "No plane through the origin has a margin above" in " ".join(text.split())
+    assert "|w|², no plane through the origin separates the examples" in " ".join(text.split())
     text = " ".join(said(capsys, "evaluate", "a.model", "gate.csv", "--margins").split())
     assert "No plane through the origin separates the classes (1 example proves it)" in text
 
@@ -215,6 +224,50 @@ def test_the_recommended_perceptron_learns_without_a_mistake(gate: Any, capsys: 
         said(capsys, *command[1:], "-o", "a.model")
         history = markone.load("a.model").history
         assert history[-1].mistakes == 0 and history.stopped == "converged"
+
+
+def separable(rows: int, seed: int) -> str:
+    chance = random.Random(seed)
+    points = [(chance.randint(0, 10), chance.randint(0, 6)) for _ in range(rows)]
+    return "a,b,y\n" + "".join(f"{a},{b},{'p' if 3 * a - 2 * b > 7 else 'q'}\n" for a, b in points)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "a,b,y\n" + "".join(f"{i * 37 % 11},{i * 17 % 7},{'p' if i * 37 % 11 > 5 else 'q'}\n" for i in range(40)),
+        *(separable(60, seed) for seed in range(3)),
+    ],
+)
+def test_the_recommended_perceptron_is_right_on_all_rows(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text(table)
+    text = said(capsys, "certify", "rows.csv", "--target", "y")
+    command = next(line.split() for line in text.splitlines() if "markone train" in line)
+    said(capsys, *command[1:], "-o", "a.model")
+    assert markone.load("a.model").accuracy(markone.read("rows.csv", target="y")) == 1
+
+
+def test_more_passes_than_the_command_makes_may_be_needed(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "passes may be needed" not in said(capsys, "certify", *gate(AND))
+    Path("rows.csv").write_text("a,y\n1000,p\n1001,q\n")
+    text = " ".join(said(capsys, "certify", "rows.csv", "--target", "y").split())
+    assert "--epochs 10000 " in text and re.search(
+        r"In theory, up to [\d.e+,]+ passes may be needed\. The command", text
+    )
+
+
+def test_the_mistake_bound_can_be_computed_by_hand(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bias counts as a feature in the bound, but not in the margin and the radius of the points."""
+    text = said(capsys, "certify", *gate(AND))
+    most, radius2, margin = (
+        float(re.search(pattern, text)[1])  # type: ignore[index]
+        for pattern in (r"at most (\d+)", r"with the bias as a feature: R² = (\S+),", r"γ = (\S+)")
+    )
+    assert radius2 == 3 and math.floor(radius2 / margin**2 + 1e-3) == most
+    assert "as a feature" not in said(capsys, "certify", *three_points(), "--no-bias")
 
 
 def test_three_classes(gate: Any) -> None:

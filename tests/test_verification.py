@@ -339,6 +339,7 @@ def test_a_certificate_prints_what_it_found() -> None:
         "  radius    5",
         "  support   2 examples",
         "  mistakes  a perceptron makes at most 65",
+        "            R²/γ², with the bias as a feature: R² = 26, γ = 0.632456",
     ]
     undecided = str(certificate_of(TWO)).splitlines()
     assert undecided == ["undecided: 2 rows of 2 features, 0 and 1, with a bias", "  radius    5"]

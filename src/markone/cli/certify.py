@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -134,16 +135,20 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
 def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
     """Yield advice on what to do next, with a command."""
     from markone.features.map import SCALES
+    from markone.model.bounds import whole
     from markone.theory.advice import few_are_wrong, what_to_do
 
     yield ""
     bias = {} if certificate.bias else {"bias": False}
     raw = {"scaled": False} if (certificate.numbers or "").startswith(SCALES["none"]) else {}
     if certificate.separable:
-        bound = certificate.mistake_bound
-        passes = MOST_PASSES if bound is None else int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
+        bound = math.inf if certificate.mistake_bound is None else certificate.mistake_bound
+        passes = int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
         yield "With enough passes, a perceptron classifies all these rows correctly:"
-        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, **bias, **raw)}"
+        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, average=False, **bias, **raw)}"
+        if bound >= MOST_PASSES:
+            most = f"up to {whole(bound)} passes" if math.isfinite(bound) else "any number of passes"
+            yield f"In theory, {most} may be needed. The command makes at most {passes:,}, which are often enough."
     elif certificate.separable is False:
         what = what_to_do(certificate)
         yield f"{what[0].upper()}{what[1:]}"

@@ -27,6 +27,11 @@ def sizes(matrix: Any, rows: NDArray[np.int64]) -> Floats:
     return sums_of(matrix, rows, lambda values: np.abs(values, dtype=np.float64))
 
 
+def fractions(matrix: Any, rows: NDArray[np.int64]) -> Floats:
+    """Return how many values of some rows are not whole numbers."""
+    return sums_of(matrix, rows, lambda values: (values != np.rint(values)).astype(np.float64))
+
+
 def sums_of(matrix: Any, rows: NDArray[np.int64], f: Callable[[NDArray[Any]], Floats]) -> Floats:
     stored = len(matrix.data) if is_sparse(matrix) else matrix.size
     size = max(1, AT_ONCE * matrix.shape[0] // max(1, stored))

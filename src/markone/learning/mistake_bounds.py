@@ -16,12 +16,15 @@ from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
 from markone.errors import SettingsError
 from markone.learning.learner import Learner
-from markone.learning.lengths import lengths2
+from markone.learning.lengths import fractions, lengths2
 from markone.learning.online import Linear
-from markone.model.bounds import MOST_POINTS, ROUNDING, Bounds
+from markone.model.bounds import MOST_POINTS, ROUNDING, Bounds, least_ratio
 from markone.model.history import History
 from markone.model.margins import functional_margins
 from markone.model.settings import Settings
+
+EXACT = 2**24
+"""Sums of whole numbers below this are exact in 32-bit floats. No sum of a perceptron exceeds |w||x| ≤ √k R²."""
 
 
 def wanted(bounds: Any) -> bool:
@@ -62,6 +65,8 @@ class Bounding:
         self._learner = perceptron = cast(Linear, learner)  # `check_theory` rejects all other learners
         self._history = history
         self._bias = float(learner.settings.bias)
+        self._whole = False
+        """Whether all features of the training examples are whole numbers."""
         self._moved = 1 if learner.columns == 1 else 2
         history.bounds = Bounds(0, 0.0, 0.0, None, learner.settings.bias, given)
         perceptron.listener = self.note
@@ -74,19 +79,23 @@ class Bounding:
     def begin(self, blocks: Iterable[Block]) -> None:
         """Find the longest training example. Rows without a label are not training examples."""
         longest = 0.0
+        self._whole = True
         for block in blocks:
             learned = block.labels != UNLABELLED
             if block.importance is not None and (block.importance[learned] != 1).any():
                 raise not_bounded("examples differ in importance")
-            longest = max(longest, self._lengths2(block, np.flatnonzero(learned)).max(initial=0.0))
+            rows = np.flatnonzero(learned)
+            longest = max(longest, self._lengths2(block, rows).max(initial=0.0))
+            self._whole = self._whole and not fractions(block.matrix, rows).any()
         self._history.bounds = replace(self.bounds, radius2=float(longest))
 
-    def go_on(self, before: Bounds | None, given: float | None) -> None:
+    def go_on(self, before: Bounds | None, given: float | None, blocks: Iterable[Block]) -> None:
         """Continue with the bounds from before an interruption."""
         if before is None:
             raise SettingsError("bounds", "was not set before the interruption, and cannot be set now; leave it out")
         if given is not None and given != before.given:
             raise SettingsError("bounds", f"is {given!r} now and was {before.given or True!r} before; leave it out")
+        self.begin(blocks)
         self._history.bounds = replace(before, found=None)
 
     def note(self, block: Block, rows: NDArray[np.int64], margins: NDArray[np.float64]) -> None:
@@ -98,9 +107,9 @@ class Bounding:
         with np.errstate(invalid="ignore"):  # overflowed weights are reported after the pass
             norms2 = np.cumsum(np.concatenate([[now.norm2], steps]))[1:]
         ks = now.mistakes + np.arange(1, len(rows) + 1)
-        # Rounding errors may be as large as this, and must not exclude a margin that exists.
-        known2 = np.maximum(norms2, ROUNDING * ks * now.radius2)
-        least = float((np.sqrt(known2) / ks).min())
+        # Rounding errors must not exclude a margin that exists.
+        exact = self._whole & (np.sqrt(ks) * now.radius2 < EXACT)
+        least = least_ratio(ks, norms2, np.where(exact, 0.0, ROUNDING * now.radius2 * ks))
         points = [(k, norm2) for k, norm2 in now.points if k % now.stride == 0]
         points += [(k, norm2) for k, norm2 in zip(ks.tolist(), norms2.tolist(), strict=True) if k % now.stride == 0]
         stride = now.stride
@@ -112,7 +121,7 @@ class Bounding:
             now,
             mistakes=last[0],
             norm2=last[1],
-            least=least if now.least is None else min(now.least, least),
+            least=min((one for one in (now.least, least) if one is not None), default=None),
             stride=stride,
             points=(*points, *([] if last[0] % stride == 0 else [last])),
         )
@@ -121,13 +130,17 @@ class Bounding:
         """Compute, after the last pass, the margin of the last and of the averaged weights, if they separate."""
         which = [False, True] if self._learner.settings.average else [False]
         smallest = dict.fromkeys(which, math.inf)
+        lengths = {averaged: self._length(averaged) for averaged in which}
         for block in blocks:
             learned = block.labels != UNLABELLED
             for averaged in which:
                 scores = self._learner.scores(block.rows, averaged=averaged)[learned]
                 margins = functional_margins(scores, block.labels[learned])
+                # A margin that could be a rounding error does not show that the weights separate.
+                room = ROUNDING * lengths[averaged] * np.sqrt(self._lengths2(block, np.flatnonzero(learned)))
+                margins[margins <= room] = 0.0
                 smallest[averaged] = min(smallest[averaged], float(margins.min(initial=math.inf)))
-        found = [margin / self._length(averaged) for averaged, margin in smallest.items() if 0 < margin < math.inf]
+        found = [margin / lengths[averaged] for averaged, margin in smallest.items() if 0 < margin < math.inf]
         if found:
             self._history.bounds = replace(self.bounds, found=max(found))
 

@@ -232,7 +232,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         if kept is None:
             self.bounding.begin(self.stored.learned())
         else:
-            self.bounding.go_on(kept.history.bounds, given)
+            self.bounding.go_on(kept.history.bounds, given, self.stored.learned())
 
     def new_history(self) -> History:
         return replace(super().new_history(), unlabelled=self.store.unlabelled)

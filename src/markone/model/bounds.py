@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from markone.brief import Brief
 from markone.reporting.grids import plain_number
 
@@ -34,7 +37,8 @@ class Bounds(Brief):
     norm2: float
     """|w|² after the last mistake, computed from the margins of the mistakes."""
     least: float | None
-    """The smallest |w|/k after any mistake: no plane has a larger margin. None before the first mistake."""
+    """A value of |w|/k after some mistake, the smallest that is certain: no plane has a larger margin. It is 0 if all
+    weights were 0 after a mistake, so that no plane separates. None if no value is certain, because of rounding."""
     bias: bool
     """Whether the perceptron has a bias."""
     given: float | None = None
@@ -82,7 +86,12 @@ class Bounds(Brief):
             yield "Made no mistakes."
             return
         made = f"Made {self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}"
-        if self.bound is None or self.margin is None:
+        if self.least == 0:
+            yield (
+                f"{made}. All weights were 0 after one of them. Since k²γ² ≤ |w|², no {self.plane} separates the "
+                "examples, and there is no bound."
+            )
+        elif self.bound is None or self.margin is None:
             yield f"{made}. The weights do not separate the examples, so no bound is known."
         else:
             of = "of the weights" if self.margin == self.found else "that was given"
@@ -95,8 +104,8 @@ class Bounds(Brief):
         if self.least is not None and self.least_bound is not None:
             doubt = "" if self.bound is not None else ", if the examples can be separated at all"
             yield (
-                f"No {self.plane} has a margin above {plain_number(self.least)}, the smallest |w|/k of the run: R²/γ² "
-                f"is at least {whole(self.least_bound)}{doubt}."
+                f"No {self.plane} has a margin above {plain_number(self.least)}, because |w|/k fell to this during the "
+                f"run: R²/γ² is at least {whole(self.least_bound)}{doubt}."
             )
         if self.bias:
             yield "The bias counts here as the weight of a feature that is always 1."
@@ -111,6 +120,23 @@ class Bounds(Brief):
 
 ROUNDING = 1e-6
 """The largest rounding error of |w|², as a share of kR²."""
+
+
+CLEAR = 100
+"""A squared length must exceed its possible rounding error by this factor, to be shown."""
+
+
+def least_ratio(ks: NDArray[np.int64], norms2: NDArray[np.float64], rooms: NDArray[np.float64]) -> float | None:
+    """Return the smallest |w|/k, rounded up, if the rounding errors of each |w|² are at most `rooms`. Lengths that
+    consist of rounding errors for a large part are left out. None if no other is there.
+
+    >>> ks, norms2 = np.array([1, 2, 4]), np.array([2.0, 4.0, 0.0])
+    >>> round(least_ratio(ks, norms2, 1e-9 * ks), 6), least_ratio(ks, norms2, 0.0 * ks)
+    (1.0, 0.0)
+    """
+    certain = (norms2 > CLEAR * rooms) | ((norms2 == 0) & (rooms == 0))
+    ratios = np.sqrt(norms2[certain] + rooms[certain]) / ks[certain]
+    return float(ratios.min()) if len(ratios) else None
 
 
 def square(number: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from markone.model.bounds import square, whole
 from markone.theory.claims import Claims, Hinge, Plane, Proof, Removal, Support
 from markone.theory.points import open_points
 from markone.theory.verification import Verification, verify
@@ -29,6 +30,11 @@ class Certificate(Claims):
     def margin(self) -> float | None:
         """The margin of the plane that was found, a lower bound of the best margin; None if nothing separates."""
         return self.bracket[0] if self.plane is not None and self.separable else None
+
+    @property
+    def radius2(self) -> float:
+        """R² of the mistake bound, in which a bias counts as a feature that is always 1. It may be infinite."""
+        return square(self.radius) + self.bias * (1 if len(self.classes) == 2 else 2)
 
     def verify(
         self, X: Any, y: Any = None, *, threads: int | None = None, memory: int | str | None = None
@@ -55,7 +61,12 @@ class Certificate(Claims):
         if self.support is not None and self.separable:
             yield f"  support   {len(self.support.rows):,} examples"
         if self.mistake_bound is not None and math.isfinite(self.mistake_bound):
-            yield f"  mistakes  a perceptron makes at most {math.floor(self.mistake_bound):,}"
+            yield f"  mistakes  a perceptron makes at most {whole(self.mistake_bound)}"
+            if self.bias and math.isfinite(self.radius2):
+                margin = math.sqrt(self.radius2 / self.mistake_bound)
+                yield (
+                    f"            R²/γ², with the bias as a feature: R² = {number(self.radius2)}, γ = {number(margin)}"
+                )
         if self.proof is not None:
             size = len(self.proof.rows)
             which = f"{size} examples" if size > 1 else "1 example"

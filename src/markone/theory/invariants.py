@@ -17,7 +17,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.map import BIAS
 from markone.learning.lengths import lengths2
 from markone.learning.mistake_bounds import check_theory, not_bounded
-from markone.model.bounds import ROUNDING, Bounds, whole
+from markone.model.bounds import ROUNDING, Bounds, least_ratio, square, whole
 from markone.reporting.grids import Grid, plain_number
 from markone.theory.certificate import Certificate
 from markone.theory.certifying import certify_points, check_positive
@@ -95,7 +95,7 @@ class Invariants(Brief):
     @property
     def bound(self) -> float | None:
         """R²/γ², the largest number of mistakes in any order of the rows."""
-        return None if self.margin is None else self.radius2 / self.margin**2
+        return None if self.margin is None else square(math.sqrt(self.radius2) / self.margin)
 
     @property
     def hold(self) -> bool:
@@ -114,12 +114,12 @@ class Invariants(Brief):
     @property
     def bounds(self) -> Bounds:
         """The same run as `Bounds`, which `plots.bounds` draws."""
-        room = ROUNDING * self.radius2
+        ks, norms2 = np.arange(1, len(self.mistakes) + 1), np.array([one.norm2 for one in self.mistakes])
         return Bounds(
             mistakes=len(self.mistakes),
             radius2=self.radius2,
             norm2=self.mistakes[-1].norm2 if self.mistakes else 0.0,
-            least=min((math.sqrt(max(one.norm2, one.k * room)) / one.k for one in self.mistakes), default=None),
+            least=least_ratio(ks, norms2, ROUNDING * self.radius2 * ks.astype(np.float64)),
             bias=self.bias,
             given=self.margin,
             points=tuple((one.k, one.norm2) for one in self.mistakes),

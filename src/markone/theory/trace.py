@@ -236,6 +236,8 @@ def line_of(step: Step) -> tuple[str, str, str, str, str, str]:
     turn = "" if step.against is None else f", {shortened(step.against, NAME_WIDTH)} against the rest"
     label = label_in_words(step.label, NAME_WIDTH)
     predicted = "the rest" if step.predicted is None else label_in_words(step.predicted, NAME_WIDTH)
+    if step.is_tie and step.mistakes and step.predicted == step.label:  # every tie is a mistake, by the setting `tie`
+        predicted = "tie"
     return str(step.epoch), f"{step.rows[0] + 1:,}", label, activation, predicted, verdict + turn
 
 

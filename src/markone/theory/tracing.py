@@ -179,10 +179,10 @@ class Tracer:
         stopped: Stop | None = "epochs"
         for result in run.looks(Silence()):
             if result is None:
-                self._follow(run)
-                if len(self.steps) == most:
+                if len(self.steps) == most:  # the run goes on, and did not end with the last step that is kept
                     stopped = None
                     break
+                self._follow(run)
                 continue
             self._visits = self._wrong = 0
             if (reason := run.reason_to_stop(result)) is not None:
