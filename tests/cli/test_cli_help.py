@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -32,6 +33,9 @@ def test_the_examples_in_the_help_run(name, folder, monkeypatch):
     lines = (folder / "reviews.csv").read_text().splitlines(keepends=True)
     (folder / "reviews.csv").write_text("".join(lines[:100]))
     monkeypatch.setattr("markone.experiments.page.pictures_of", lambda _: ())
+    # The playground would be open until Ctrl-C.
+    monkeypatch.setattr("markone.play.server.Playground.serve_forever", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("webbrowser.open", Mock())
     commands = examples_of(name)
     assert len(commands) >= 2
     in_pipes = [command for command in commands if "|" in command]

@@ -60,26 +60,26 @@ def site() -> Iterator[str]:
         thread.join()
 
 
-def in_node(questions: list[dict[str, Any]]) -> list[Any]:
-    assert NODE
-    done = subprocess.run(
-        [NODE, str(TWIN), PAGE.as_uri()],
-        input=json.dumps(questions),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.fixture(scope="session")
-def node() -> Ask:
-    """Asks the page's modules in Node."""
+def node() -> Iterator[Ask]:
+    """Asks the page's modules in Node, which is started once."""
     if NODE is None:
         pytest.skip("needs Node")
-    return in_node
+    with subprocess.Popen(
+        [NODE, str(TWIN), PAGE.as_uri()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        sent, received = process.stdin, process.stdout
+        assert sent and received
+
+        def ask(questions: list[dict[str, Any]]) -> list[Any]:
+            sent.write(json.dumps(questions) + "\n")
+            sent.flush()
+            line = received.readline()
+            assert line, "Node has ended with an error, which is on standard error"
+            return json.loads(line)
+
+        yield ask
+        sent.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-// Answers the questions of the tests with the modules of the page: in Node, from standard input to standard output, and
+// Answers the questions of the tests with the modules of the page: in Node, from standard input to standard output; and
 // in a browser, by `answer`. Floats are written as their 64 bits, so that nothing is rounded on the way.
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -120,9 +120,10 @@ export async function answer(base, questions) {
   return questions.map(({ ask, ...rest }) => answers[ask](rest));
 }
 
+// Node stays open for many tests: a line of questions, a line of answers.
 if (typeof process !== "undefined" && process.argv[2]) {
-  let text = "";
-  process.stdin.setEncoding("utf8");
-  for await (const piece of process.stdin) text += piece;
-  process.stdout.write(JSON.stringify(await answer(process.argv[2], JSON.parse(text))));
+  const { createInterface } = await import("node:readline");
+  for await (const line of createInterface({ input: process.stdin })) {
+    process.stdout.write(`${JSON.stringify(await answer(process.argv[2], JSON.parse(line)))}\n`);
+  }
 }

@@ -30,9 +30,9 @@ def play(
 
     `markone play`
 
-    `markone play iris.csv --target species`
+    `markone play people.csv --target income`
 
-    `markone play mail.txt --no-browser --port 8080`
+    `markone play reviews.csv --target label --no-browser`
 
     Parameters
     ----------
