@@ -154,7 +154,8 @@ TOPICS = (
         data=lambda: table_of(INSEPARABLE),
         commands=(
             "markone certify {data} --target label --no-bias",
-            "markone train {data} --target label --rule perceptron",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --epochs 8 "
+            "--holdout 0",
         ),
     ),
     Topic(
@@ -169,8 +170,9 @@ TOPICS = (
         terms=("averaged perceptron", "averaging weight vectors", "running average", "noise", "thrash"),
         data=lambda: table_of(INSEPARABLE),
         commands=(
-            "markone train {data} --target label --rule perceptron --average",
-            "markone compare {data} --target label --rules perceptron,averaged-perceptron",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--no-average",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0",
         ),
     ),
     Topic(
@@ -184,8 +186,10 @@ TOPICS = (
         terms=("averaged perceptron", "last example", "order of examples", "running average"),
         data=lambda: table_of(INSEPARABLE),
         commands=(
-            "markone train {data} --target label --rule perceptron --order given --no-average",
-            "markone train {data} --target label --rule perceptron --order given",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--epochs 5 --no-average",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--epochs 5",
         ),
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import reference
-from markone.lectures.neurons import CLASSES, HEADLINES, headline_table
+from markone.lectures.neurons import CLASSES, HEADLINES, headline_start, headline_table
 from markone.lectures.topic import Shown, Table, Topic
 from markone.lectures.updates import as_table, boundary, pictured, separable
 from markone.reporting.charts import Bars, Chart, Line, Points
@@ -275,8 +275,10 @@ TOPICS = (
         "sides are equal.",
         terms=("MIRA", "Margin Infused Relaxed Algorithm", "minimum correcting update", "update size", "τ"),
         data=headline_table,
+        files=headline_start,
         commands=(
-            "markone trace {data} --target label --kinds text=text --rule mira --update mistake --C inf --no-average",
+            "markone trace {data} --target label --kinds text=ignore --classes SPORTS,POLITICS,TECH --start {start} "
+            "--tie negative --epochs 1 --rule mira --update mistake --C inf --no-average",
         ),
     ),
     Topic(
@@ -322,8 +324,8 @@ TOPICS = (
         terms=("support vector machines", "SVM", "MIRA", "maximizing the margin", "optimize over all examples"),
         data=separable_table,
         commands=(
-            "markone train {data} --target label --rule svm --C inf",
-            "markone train {data} --target label --rule mira --C inf --epochs 1 --no-average",
+            "markone train {data} --target label --rule svm --C inf --no-scaled",
+            "markone train {data} --target label --rule mira --C inf --epochs 1 --order given --no-average --no-scaled",
         ),
     ),
     Topic(
@@ -338,7 +340,7 @@ TOPICS = (
         data=separable_table,
         commands=(
             "markone certify {data} --target label",
-            "markone train {data} --target label --rule svm --C inf",
+            "markone train {data} --target label --rule svm --C inf --no-scaled",
         ),
     ),
 )

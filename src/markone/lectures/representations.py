@@ -270,7 +270,12 @@ TOPICS = (
         question="Which features make a circle around the origin linear?",
         answer="x1² and x2²: the circle is x1² + x2² = r².",
         terms=("poll", "linear classifier", "feature transformation", "parabola", "non-linear boundary"),
-        data=lambda: table_of(PARABOLA),
-        commands=("markone certify {data} --target label", "markone train {data} --target label --rule perceptron"),
+        data=lambda: Table(
+            ["x1", "x1_squared", "x2", "label"], [[x[0], x[0] ** 2, x[1], f"{y:+d}"] for x, y in PARABOLA]
+        ),
+        commands=(
+            "markone certify {data} --target label --kinds x1_squared=ignore",
+            "markone certify {data} --target label --kinds x1=ignore",
+        ),
     ),
 )

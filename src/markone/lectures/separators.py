@@ -261,7 +261,10 @@ TOPICS = (
         answer="It changes nothing as long as an example is right, even if it is very close to the boundary.",
         terms=("mediocre generalization", "barely separating", "maximum margin", "problems with the perceptron"),
         data=lambda: table_of(made_points(12, 0, target)),
-        commands=("markone certify {data} --target label --no-bias", "markone train {data} --target label --rule svm"),
+        commands=(
+            "markone certify {data} --target label --no-bias",
+            "markone train {data} --target label --rule svm --C inf --no-bias --no-scaled",
+        ),
     ),
     Topic(
         name="svm",
@@ -275,7 +278,7 @@ TOPICS = (
         terms=("support vector machine", "SVM", "max margin", "support vectors", "maximizing the margin"),
         data=lambda: table_of(CLOSE),
         commands=(
-            "markone train {data} --target label --rule svm --C 1000000",
+            "markone train {data} --target label --rule svm --C 1000000 --no-scaled",
             "markone certify {data} --target label",
         ),
     ),
@@ -291,8 +294,8 @@ TOPICS = (
         terms=("overtraining", "overfitting", "held-out accuracy", "test accuracy", "early stopping"),
         data=noisy_table,
         commands=(
-            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60",
-            "markone train {data} --target label --rule perceptron --patience 3 --holdout 0.3",
+            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60 --no-scaled",
+            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60 --no-scaled --patience 3",
         ),
     ),
     Topic(
@@ -326,7 +329,7 @@ TOPICS = (
             "final hypothesis",
         ),
         data=lambda: table_of(made_points(20, 6, target)),
-        commands=("markone train {data} --target label --rule perceptron --no-bias",),
+        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
     ),
     Topic(
         name="losses",

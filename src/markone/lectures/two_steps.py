@@ -143,7 +143,7 @@ TOPICS = (
         ),
         data=lambda: table_of(THREE),
         commands=(
-            "markone trace {data} --target label --no-bias --rule logistic --solver online",
+            "markone trace {data} --target label --no-bias --rule logistic --solver online --eta 0.2",
             "markone trace {data} --target label --no-bias --tie negative",
         ),
     ),
