@@ -221,7 +221,9 @@ def show_random_start() -> Shown:
                 "(" + ", ".join(f"{value:.2f}" for value in unit) + ")",
             ]
         )
-        lines.append(boundary(w[:2].tolist(), float(w[2]), "boundaries", 2, dashed=not number))
+        lines.append(
+            boundary(w[:2].tolist(), float(w[2]), "random starts" if number else "from 0", 2, dashed=not number)
+        )
     return Shown(
         str(Grid([["start", "w1, w2, b", "passes", "mistakes", "final, as a unit vector"]], rows)),
         (pictured(X, y, lines, "Every start ends at a plane without mistakes, but not the same"),),
