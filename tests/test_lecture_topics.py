@@ -135,6 +135,8 @@ def output_of(key: str, command: int, capsys: pytest.CaptureFixture[str]) -> str
         ("000 two-steps", 0, ["x1 0.4801 - 0.294 = 0.1861, x2 0.01993 - 0.441 = -0.421"]),
         ("000 multiclass-updates", 0, ["9 mistakes", "w[SPORTS] + x: win 1 + 1 = 2"]),
         ("000 trace", 0, ["x1 3 - 2 = 1, x2 2 - 3 = -1"]),
+        ("000 inseparable", 1, ["8 passes: 12 mistakes in the first, 15 in the last"]),
+        ("004 unknown", 0, ["10 mistakes", "a pass changed nothing"]),
         ("001 tight", 0, ["margin 0.353553", "at most 8"]),
         ("001 tight", 1, ["8 mistakes; the theory allows at most 8"]),
         ("001 poll-parabola", 0, ["not separable"]),
@@ -158,6 +160,13 @@ def test_the_commands_of_overtraining_show_that_accuracy_falls(tmp_path, monkeyp
     every, stopped = (output_of("000 overtraining", i, capsys) for i in range(2))
     accuracies = [float(re.search(r"Accuracy ([0-9.]+)%", text)[1]) for text in (every, stopped)]  # type: ignore[index]
     assert accuracies[0] + 1 < accuracies[1]
+
+
+def test_the_command_of_the_automobiles_learns_the_weights_of_the_topic(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    output_of("000 automobiles", 0, capsys)
+    learned = {name: float(values[1]) for name, values in load("a.model").weights().items()}
+    assert learned["acceleration"] == pytest.approx(2.012, abs=1e-3) and learned["BIAS"] == -3
 
 
 @pytest.mark.parametrize("key", ["000 svm", "003 support-vectors"])
@@ -440,8 +449,13 @@ def test_the_mark_one_sees_sides_and_needs_its_patchboard() -> None:
 def test_the_features_of_tables_are_one_hot() -> None:
     rows = {row[0]: row[1:] for row in numbers_in(shown("features").text)}
     assert rows["34, true, baker"] == ["34", "1", "1", "0", "0"] and rows["28, true, nurse"][2:] == ["0", "0", "1"]
-    rows = {row[0]: row[-1] for row in numbers_in(shown("automobiles").text)}
-    assert (rows["make=asia"], rows["make=europ"], rows["make=ameri"]) == ("1", "0", "0") and rows["weight"] == "2265"
+    text = shown("automobiles").text
+    table = {row[0]: row[1:] for row in numbers_in(text) if len(row) == 5}
+    assert [table[f"make={make}"][0] for make in ("asia", "europ", "ameri")] == ["1", "0", "0"]
+    assert table.pop("feature")[1:] == ["x, scaled", "weight w", "product"] and table["weight"][0] == "2265"
+    score = float(re.search(r"score\s+of the first row, ([0-9.]+)", text)[1])  # type: ignore[index]
+    assert sum(float(row[1]) * float(row[2]) for row in table.values()) == pytest.approx(score, abs=0.01)
+    assert sum(float(row[3]) for row in table.values()) == pytest.approx(score, abs=0.01)
     assert "12 of the 12 rows" in shown("automobiles").text
 
 
@@ -478,3 +492,20 @@ def test_a_legend_that_is_too_long_continues_on_the_next_line() -> None:
     lines = str(Chart(parts)).split("\n")
     assert all(cells(line) <= SCREEN for line in lines)
     assert sum("the class number" in line for line in lines) == 2
+
+
+def test_the_errors_of_the_lecture_stand_beside_ours() -> None:
+    for key, errors in (
+        ("002 test-set", ["2.4", "0.9", "2.2"]),
+        ("002 leave-one-out", ["2.12", "0.962", "3.33"]),
+        ("002 k-fold", ["2.05", "1.11"]),
+    ):
+        text = shown_by(key).text
+        rows = [row for row in numbers_in(text) if row[0] in ("linear", "quadratic", "join-the-dots")]
+        assert [row[-1] for row in rows][: len(errors)] == errors and "these points are our own" in text
+
+
+def test_the_picture_of_the_svm_marks_its_support_vectors() -> None:
+    (marked,) = (p for p in shown("svm").charts[0].parts if isinstance(p, Points) and p.name == "support vectors")
+    assert [*zip(marked.xs, marked.ys, strict=True)] == [(3, 0.5), (1, 2.5), (0.5, -2), (-2, 0.5)]
+    assert "3 of them are enough" in " ".join(shown("svm").text.split())

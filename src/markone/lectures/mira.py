@@ -92,7 +92,7 @@ def noisy(count: int, seed: int, wrong: float, features: int = 20) -> tuple[NDAr
     return X.round(3), np.where(flipped, 1 - y, y)
 
 
-def noisy_table() -> Table:
+def wrong_labels_table() -> Table:
     X, y = noisy(300, 1, 0.15)
     names = [f"x{i}" for i in range(1, X.shape[1] + 1)]
     return Table([*names, "label"], [[*row, f"class {label}"] for row, label in zip(X.tolist(), y, strict=True)])
@@ -291,7 +291,7 @@ TOPICS = (
         answer="A mistake is then no longer corrected by one update, so more passes are needed; and examples that are "
         "labelled correctly are capped as well.",
         terms=("maximum step size", "cap", "C", "labeled incorrectly", "non-separable data"),
-        data=noisy_table,
+        data=wrong_labels_table,
         commands=(
             "markone validate {data} --target label --rule mira --C 1",
             "markone validate {data} --target label --rule mira --C 0.01",
@@ -306,7 +306,7 @@ TOPICS = (
         question="What else helps the perceptron on noisy data?",
         answer="Averaging all weight vectors, and stopping when held-out accuracy is at its best.",
         terms=("MIRA", "noisy data", "converges faster", "perceptron", "wrong labels"),
-        data=noisy_table,
+        data=wrong_labels_table,
         commands=(
             "markone validate {data} --target label --rule perceptron --no-average",
             "markone validate {data} --target label --rule mira --C 0.01 --no-average",
