@@ -339,7 +339,7 @@ TOPICS = (
             "final hypothesis",
         ),
         data=lambda: table_of(made_points(20, 6, target)),
-        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
+        commands=("markone trace {data} --target label --no-bias --only-mistakes --epochs 1000 --steps 1000",),
     ),
     Topic(
         name="losses",

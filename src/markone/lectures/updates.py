@@ -362,7 +362,8 @@ TOPICS = (
         terms=("randomly initialize", "perceptron learning algorithm", "classifying hyperplane", "pseudo-code"),
         data=separable_table,
         commands=(
-            "markone train {data} --target label --rule perceptron --start random --tie positive --no-average",
+            "markone trace {data} --target label --start random --seed 1 --tie positive --form difference "
+            "--only-mistakes --epochs 100 --steps 100",
             "markone certify {data} --target label",
         ),
     ),
@@ -379,7 +380,8 @@ TOPICS = (
         data=flipped_table,
         commands=(
             "markone certify {data} --target label",
-            "markone train {data} --target label --rule perceptron --epochs 30 --no-average",
+            "markone train {data} --target label --rule perceptron --epochs 30 --no-average --order given --no-scaled "
+            "--tie positive --form difference --holdout 0",
         ),
     ),
     Topic(
