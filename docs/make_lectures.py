@@ -28,10 +28,10 @@ INDEX = """\
 *`docs/make_lectures.py` generates these pages from the topics of `markone lecture`.*
 
 Markone implements the methods of five lectures on linear classification. Here every claim of the lectures is computed
-again, on the lecture's own numbers, and drawn: {count} topics. `markone lecture` lists the lectures, `markone lecture
-000` the topics of one of them, and `markone lecture 000 trace` shows a topic. In Python, `markone.lecture("000",
-"trace")` does the same. Each lecture also has a notebook, and the [glossary](../glossary.md) explains the lectures'
-words.
+again, on the lecture's numbers or, where it gives none, on small data of our own, and drawn: {count} topics. `markone
+lecture` lists the lectures, `markone lecture 000` the topics of one of them, and `markone lecture 000 trace` shows a
+topic. In Python, `markone.lecture("000", "trace")` does the same. Each lecture also has a notebook, and the
+[glossary](../glossary.md) explains the lectures' words.
 
 | lecture | page | notebook |
 | --- | --- | --- |
@@ -118,7 +118,7 @@ def section(deck: Deck, topic: Topic) -> Iterator[str]:
     yield f"<details><summary>{topic.question}</summary>\n\n{topic.answer}\n\n</details>\n"
     if topic.commands:
         file = f"{topic.name}.csv"
-        lines = [one.format(data=file) for one in topic.commands]
+        lines = [one.format(**topic.paths(file)) for one in topic.commands]
         if topic.data is not None:
             lines.insert(0, f"{command(deck, topic)} --data {file}")
         yield "The same with any data:\n\n```text\n" + "\n".join(lines) + "\n```\n"

@@ -32,8 +32,32 @@ def test_a_line_has_all_its_dots_and_a_dashed_one_has_fewer() -> None:
     canvas.draw(Line([0, 1], [0.5, 0.5]))
     assert sum((ord(one) - BRAILLE).bit_count() for line in canvas.lines() for one in line if one != " ") == 4 * ACROSS
     dashed = Canvas((0, 1, 0, 1), 4, 4)
-    dashed.draw(Line([0, 1], [0.5, 0.5], dashed=True))
+    dashed.draw(Line([0, 1], [0.5, 0.5]), "dashed")
     assert sum(line.count(" ") for line in dashed.lines()) > sum(line.count(" ") for line in canvas.lines())
+
+
+def test_lines_that_share_a_sign_can_be_told_apart() -> None:
+    lines = [Line([0, 1], [i, i], f"line {i}", i) for i in range(4)]
+    chart = Chart((*lines, lines[0]), limits=(0, 1, -1, 4))
+    assert len({shape(line) for line in drawn(chart) if line.strip()}) == 4
+    assert str(chart).splitlines()[-1].split() == [
+        *("──", "line", "0", "─·", "line", "1", "··", "line", "2", "╌╌", "line", "3"),
+    ]
+
+
+def shape(line: str) -> str:
+    """Which dots of a horizontal line are drawn, in whatever row."""
+    bits = [0 if one == " " else ord(one) - BRAILLE for one in line]
+    return "".join(f"{'#' if one & 0x47 else ' '}{'#' if one & 0xB8 else ' '}" for one in bits)
+
+
+def test_a_name_is_once_in_the_legend_of_a_picture() -> None:
+    pytest.importorskip("matplotlib")
+    from markone.plots import chart as picture_of
+
+    edges = [Line([0, 1], [i, i], "edge", 3, dashed=True) for i in range(2)]
+    (axes,) = picture_of(Chart((*edges, Points([0], [0], "point", 3)))).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["edge", "point"]
 
 
 def test_only_the_part_of_a_line_inside_the_frame_is_drawn() -> None:

@@ -11,9 +11,9 @@ from functools import cache
 
 import pytest
 
-from markone import lecture
+from markone import lecture, load
 from markone.cli import main
-from markone.cli.lecture import report, save_data
+from markone.cli.lecture import pictures, report, save_data
 from markone.errors import DataError
 from markone.lectures.averaging import INSEPARABLE, averaged, turned
 from markone.lectures.decks import decks
@@ -111,10 +111,112 @@ def test_the_data_of_a_topic_work_with_its_commands(key: str, tmp_path, monkeypa
         assert read == [list(table.columns), *([str(cell) for cell in row] for row in table.rows)]
     for command in one.commands:
         capsys.readouterr()
-        program, *words = shlex.split(command.format(data="a.csv"))
+        program, *words = shlex.split(command.format(**one.paths("a.csv")))
         assert program == "markone"
         assert main(words) == 0, capsys.readouterr().err
         assert capsys.readouterr().out
+
+
+def output_of(key: str, command: int, capsys: pytest.CaptureFixture[str]) -> str:
+    """Save the files of a topic in this folder, and return what one of its commands prints, in one line."""
+    _, one = TOPICS[key]
+    save_data(one, "a.csv")
+    capsys.readouterr()
+    assert main(shlex.split(one.commands[command].format(**one.paths("a.csv")))[1:]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("key", "command", "numbers"),
+    [
+        ("000 mistake-bound", 0, ["margin 0.311702", "at most 114"]),
+        ("000 mistake-bound", 1, ["24 mistakes; the theory allows at most 114"]),
+        ("000 induction", 0, ["24 mistakes; the theory allows at most 114"]),
+        ("000 two-steps", 0, ["x1 0.4801 - 0.294 = 0.1861, x2 0.01993 - 0.441 = -0.421"]),
+        ("000 multiclass-updates", 0, ["9 mistakes", "w[SPORTS] + x: win 1 + 1 = 2"]),
+        ("000 trace", 0, ["x1 3 - 2 = 1, x2 2 - 3 = -1"]),
+        ("000 inseparable", 1, ["8 passes: 12 mistakes in the first, 15 in the last"]),
+        ("004 unknown", 0, ["10 mistakes", "a pass changed nothing"]),
+        ("001 schema", 0, ["= 7.33", "= 3.58", "a pass changed nothing"]),
+        ("002 stopping", 1, ["30 passes", "7 in the last"]),
+        ("002 random-start", 0, ["a pass changed nothing"]),
+        ("004 optimisation", 0, ["= 1.565, x2", "= -1.565"]),
+        ("004 optimisation", 1, ["= 1.681, x2", "= -1.773"]),
+        ("004 angle", 0, ["24 mistakes", "4.6°"]),
+        ("001 tight", 0, ["margin 0.353553", "at most 8"]),
+        ("001 tight", 1, ["8 mistakes; the theory allows at most 8"]),
+        ("001 poll-parabola", 0, ["not separable"]),
+        ("001 poll-parabola", 1, ["separable: 80 rows"]),
+        ("001 not-separable", 1, ["40 passes", "Made 700 mistakes"]),
+        ("002 learning-rate", 0, ["38 mistakes"]),
+        ("002 learning-rate", 1, ["9 mistakes"]),
+        ("003 win-the-vote", 0, ["SPORTS -2, POLITICS 3, TECH 0 POLITICS wrong", "2 mistakes"]),
+        ("003 mira", 0, ["w[SPORTS] - 0.25·x", "w[SPORTS] + 0.1875·x"]),
+    ],
+)
+def test_the_commands_of_a_topic_show_its_numbers(key, command, numbers, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = output_of(key, command, capsys)
+    assert all(one in text for one in numbers), text
+    assert text.startswith("not separable") == (numbers == ["not separable"])
+
+
+def test_the_commands_of_overtraining_show_that_accuracy_falls(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    every, stopped = (output_of("000 overtraining", i, capsys) for i in range(2))
+    accuracies = [float(re.search(r"Accuracy ([0-9.]+)%", text)[1]) for text in (every, stopped)]  # type: ignore[index]
+    assert accuracies[0] + 1 < accuracies[1]
+
+
+def test_the_command_of_the_automobiles_learns_the_weights_of_the_topic(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    output_of("000 automobiles", 0, capsys)
+    learned = {name: float(values[1]) for name, values in load("a.model").weights().items()}
+    assert learned["acceleration"] == pytest.approx(2.012, abs=1e-3) and learned["BIAS"] == -3
+
+
+@pytest.mark.parametrize("key", ["000 svm", "003 support-vectors"])
+def test_the_command_of_the_svm_learns_the_plane_of_the_topic(key, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (number,) = (i for i, command in enumerate(TOPICS[key][1].commands) if "train" in command)
+    output_of(key, number, capsys)
+    weights = load("a.model").weight_arrays()[0][:, 0]
+    shown_weights = (0.4, 0.4) if key == "000 svm" else (2.2090, 2.2222)
+    assert [*weights] == pytest.approx(shown_weights, rel=2e-3)
+
+
+def test_files_with_other_content_are_not_overwritten(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lecture", "003", "mira", "--data", "a.csv"]) == 0
+    assert main(["lecture", "003", "win-the-vote", "--data", "a.csv"]) == 0  # the same data
+    (tmp_path / "a-start.json").write_text("{}")
+    (tmp_path / "a.csv").unlink()
+    capsys.readouterr()
+    assert main(["lecture", "003", "mira", "--data", "a.csv"]) == 2
+    assert "a-start.json exists already, with other content" in capsys.readouterr().err
+    assert not (tmp_path / "a.csv").exists() and (tmp_path / "a-start.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("option", [["--answer"], ["--brief"], ["--no-picture"], ["--data", "a"], ["--plot", "a.svg"]])
+@pytest.mark.parametrize("deck", [[], ["000"]])
+def test_options_of_a_topic_need_a_topic(option: list[str], deck: list[str], capsys) -> None:
+    assert main(["lecture", *deck, *option]) == 2
+    assert f"{option[0]} needs a topic: markone lecture 000 TOPIC" in capsys.readouterr().err
+
+
+def test_a_narrow_terminal_gets_narrow_charts(monkeypatch) -> None:
+    charts = shown("induction").charts
+    monkeypatch.setenv("COLUMNS", "50")
+    assert 40 < max(cells(line) for line in pictures(charts)[0].split("\n")) <= 50
+    monkeypatch.setenv("COLUMNS", "200")
+    assert pictures(charts) == [*map(str, charts)]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_pictures_are_left_out_if_they_cannot_be_printed(encoding: str, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding))
+    (line,) = pictures(shown("induction").charts)
+    assert line.startswith("The picture is left out") and line.isascii()
 
 
 def test_the_decks_have_their_topics_in_order() -> None:
@@ -185,7 +287,7 @@ def test_spam_and_the_hyperplane() -> None:
 
 def test_the_three_points_converge_to_x2_equals_x1() -> None:
     text = shown("trace").text
-    assert "x0 0 + 3 = 3, x1 0 + 2 = 2" in text and "x0 3 - 2 = 1, x1 2 - 3 = -1" in text
+    assert "x1 0 + 3 = 3, x2 0 + 2 = 2" in text and "x1 3 - 2 = 1, x2 2 - 3 = -1" in text
     assert "2 mistakes" in text and "a pass changed nothing" in text
     line = shown("trace").charts[0].parts[0]
     assert isinstance(line, Line) and [*line.xs] == pytest.approx([*line.ys])
@@ -353,8 +455,13 @@ def test_the_mark_one_sees_sides_and_needs_its_patchboard() -> None:
 def test_the_features_of_tables_are_one_hot() -> None:
     rows = {row[0]: row[1:] for row in numbers_in(shown("features").text)}
     assert rows["34, true, baker"] == ["34", "1", "1", "0", "0"] and rows["28, true, nurse"][2:] == ["0", "0", "1"]
-    rows = {row[0]: row[-1] for row in numbers_in(shown("automobiles").text)}
-    assert (rows["make=asia"], rows["make=europ"], rows["make=ameri"]) == ("1", "0", "0") and rows["weight"] == "2265"
+    text = shown("automobiles").text
+    table = {row[0]: row[1:] for row in numbers_in(text) if len(row) == 5}
+    assert [table[f"make={make}"][0] for make in ("asia", "europ", "ameri")] == ["1", "0", "0"]
+    assert table.pop("feature")[1:] == ["x, scaled", "weight w", "product"] and table["weight"][0] == "2265"
+    score = float(re.search(r"score\s+of the first row, ([0-9.]+)", text)[1])  # type: ignore[index]
+    assert sum(float(row[1]) * float(row[2]) for row in table.values()) == pytest.approx(score, abs=0.01)
+    assert sum(float(row[3]) for row in table.values()) == pytest.approx(score, abs=0.01)
     assert "12 of the 12 rows" in shown("automobiles").text
 
 
@@ -391,3 +498,20 @@ def test_a_legend_that_is_too_long_continues_on_the_next_line() -> None:
     lines = str(Chart(parts)).split("\n")
     assert all(cells(line) <= SCREEN for line in lines)
     assert sum("the class number" in line for line in lines) == 2
+
+
+def test_the_errors_of_the_lecture_stand_beside_ours() -> None:
+    for key, errors in (
+        ("002 test-set", ["2.4", "0.9", "2.2"]),
+        ("002 leave-one-out", ["2.12", "0.962", "3.33"]),
+        ("002 k-fold", ["2.05", "1.11"]),
+    ):
+        text = shown_by(key).text
+        rows = [row for row in numbers_in(text) if row[0] in ("linear", "quadratic", "join-the-dots")]
+        assert [row[-1] for row in rows][: len(errors)] == errors and "these points are our own" in text
+
+
+def test_the_picture_of_the_svm_marks_its_support_vectors() -> None:
+    (marked,) = (p for p in shown("svm").charts[0].parts if isinstance(p, Points) and p.name == "support vectors")
+    assert [*zip(marked.xs, marked.ys, strict=True)] == [(3, 0.5), (1, 2.5), (0.5, -2), (-2, 0.5)]
+    assert "3 of them are enough" in " ".join(shown("svm").text.split())

@@ -170,16 +170,33 @@ def show_geometry() -> Shown:
             [tuple(map(int, x)), size, angle, size * cosine, product(UNIT, x), product([2 * one for one in UNIT], x)]
         )
     points = [((3, 4), 1), ((2, 0), 1), ((-1, -1), -1)]
+    zero = Points([4], [-3], "distance 0", 2)
     arrow = Line([0, UNIT[0]], [0, UNIT[1]], "w", 3)
     distances = [
-        Line([x[0], x[0] - product(UNIT, x) * UNIT[0]], [x[1], x[1] - product(UNIT, x) * UNIT[1]], "", 1, dashed=True)
+        Line(
+            [x[0], x[0] - product(UNIT, x) * UNIT[0]],
+            [x[1], x[1] - product(UNIT, x) * UNIT[1]],
+            "distance",
+            1,
+            dashed=True,
+        )
         for x, _ in points
     ]
     return Shown(
         grid(["x", "|x|", "angle θ", "|x| cos θ", "w·x", "2w·x"], rows)
         + "\nw = (0.6, 0.8) has length 1, so w·x is the distance to the boundary, negative on the other side. With 2w "
         "the boundary is the same, but the product is no longer the distance.",
-        (plane(points, boundary(UNIT), arrow, *distances, title="Distances from the boundary", limits=(-5, 5, -5, 5)),),
+        (
+            plane(
+                points,
+                boundary(UNIT),
+                arrow,
+                *distances,
+                zero,
+                title="Distances from the boundary",
+                limits=(-5, 5, -5, 5),
+            ),
+        ),
     )
 
 

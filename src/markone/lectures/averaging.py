@@ -82,13 +82,10 @@ def turned(first: Sequence[float], second: Sequence[float]) -> float:
     return math.degrees(math.acos(max(-1.0, min(1.0, product(first, second) / length(first) / length(second)))))
 
 
-DRAWN = 40
-"""The number of mistakes that the chart shows."""
-
-
 def show_averaged() -> Shown:
     epochs = 10
-    path = weights_in(run_of(INSEPARABLE, epochs=epochs))
+    run = run_of(INSEPARABLE, epochs=epochs)
+    path = weights_in(run)
     means = averaged(INSEPARABLE, epochs)
     fresh = made_points(2000, 9, lambda x, y: x + 0.5 * y)
     jumps = [turned(first, second) for first, second in pairwise(path)]
@@ -100,18 +97,19 @@ def show_averaged() -> Shown:
         ["averaged", max(moves), min(shares), max(shares), shares[-1]],
     ]
     text = grid(["weights", "largest turn", "least accuracy", "best", "at the end"], rows)
+    ends = [sum(step.epoch <= number for step in run) for number in range(1, epochs + 1)]
     chart = Chart(
         (
-            Line(list(range(1, DRAWN + 1)), share[:DRAWN], "last weights, after each mistake", 1),
-            Line([1, DRAWN], [shares[-1], shares[-1]], "averaged weights, at the end", 0, dashed=True),
+            Line(list(range(1, len(share) + 1)), share, "last, after each mistake", 1),
+            Line(ends, shares, "averaged, after each pass", 0, dashed=True),
         ),
         title="Accuracy on 2,000 new points without wrong labels",
         x="mistakes",
         y="accuracy",
     )
     return Shown(
-        f"{text}\nTurns are in degrees: of the last weights from mistake to mistake, and of the average from pass to "
-        "pass.",
+        f"{text}\nTable and picture show all {len(path)} mistakes of {epochs} passes. Turns are in degrees: of the "
+        "last weights from mistake to mistake, and of the average from pass to pass.",
         (chart,),
     )
 
@@ -154,7 +152,8 @@ TOPICS = (
         data=lambda: table_of(INSEPARABLE),
         commands=(
             "markone certify {data} --target label --no-bias",
-            "markone train {data} --target label --rule perceptron",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --epochs 8 "
+            "--holdout 0",
         ),
     ),
     Topic(
@@ -169,8 +168,9 @@ TOPICS = (
         terms=("averaged perceptron", "averaging weight vectors", "running average", "noise", "thrash"),
         data=lambda: table_of(INSEPARABLE),
         commands=(
-            "markone train {data} --target label --rule perceptron --average",
-            "markone compare {data} --target label --rules perceptron,averaged-perceptron",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--no-average",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0",
         ),
     ),
     Topic(
@@ -184,8 +184,10 @@ TOPICS = (
         terms=("averaged perceptron", "last example", "order of examples", "running average"),
         data=lambda: table_of(INSEPARABLE),
         commands=(
-            "markone train {data} --target label --rule perceptron --order given --no-average",
-            "markone train {data} --target label --rule perceptron --order given",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--epochs 5 --no-average",
+            "markone train {data} --target label --rule perceptron --no-bias --order given --no-scaled --holdout 0 "
+            "--epochs 5",
         ),
     ),
 )

@@ -128,8 +128,11 @@ TOPICS = (
         question="Why does each of the n examples on the axes cost a mistake?",
         answer="They are at right angles, so what was learned from the others does not help: the activation is 0.",
         terms=("is the bound tight", "understanding the bound", "orthogonal examples", "worst case"),
-        data=lambda: table_of(TWO_CLOUDS),
-        commands=("markone certify {data} --target label --no-bias",),
+        data=lambda: table_of(on_axes(SIZES[2])),
+        commands=(
+            "markone certify {data} --target label --no-bias",
+            "markone trace {data} --target label --no-bias --theory",
+        ),
     ),
     Topic(
         name="not-separable",
@@ -144,7 +147,8 @@ TOPICS = (
         data=lambda: table_of(NOISY),
         commands=(
             "markone certify {data} --target label --no-bias",
-            "markone train {data} --target label --rule perceptron --bounds",
+            "markone train {data} --target label --rule perceptron --bounds --no-bias --order given --epochs 40 "
+            "--holdout 0",
         ),
     ),
 )

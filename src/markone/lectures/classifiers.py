@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from markone.lectures.mail import made_reviews, reviews_table
 from markone.lectures.overfitting import WORDS
-from markone.lectures.topic import Shown, Table, Topic
+from markone.lectures.topic import Shown, Topic
 from markone.reporting.charts import Bars, Chart
 from markone.reporting.grids import Grid
 
@@ -18,24 +18,11 @@ NEGATED: dict[str, Any] = {**WORDS, "text": {**WORDS["text"], "templates": ["not
 """Words and how often they occur, and how often after a negation."""
 
 
-def reviews(count: int, seed: int) -> tuple[list[str], list[str]]:
-    from markone.demo.reviews import make_review
-
-    chance = random.Random(seed)
-    made = [make_review(chance) for _ in range(count)]
-    return [text for _, text in made], [label for label, _ in made]
-
-
-def review_table() -> Table:
-    texts, labels = reviews(600, 1)
-    return Table(["label", "text"], [*map(list, zip(labels, texts, strict=True))])
-
-
 def show_comparison() -> Shown:
     from markone import read, train
 
-    texts, labels = reviews(600, 1)
-    test = reviews(1500, 2)
+    texts, labels = made_reviews(600, 1)
+    test = made_reviews(1500, 2)
     source = read(texts, target=labels)
     ways: Sequence[tuple[str, Rule, str, str]] = (
         ("naive Bayes", "naive-bayes", "independence", "yes"),
@@ -67,7 +54,7 @@ TOPICS = (
         answer="With very few examples, with data that can be read only once, or if rough probabilities are needed "
         "quickly.",
         terms=("comparison", "naive Bayes", "perceptron", "MIRA", "mistake-driven learning", "passes"),
-        data=review_table,
+        data=lambda: reviews_table(600),
         commands=("markone compare {data} --target label",),
     ),
 )

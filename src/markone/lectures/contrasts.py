@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from markone import reference
+from markone.lectures.mail import made_reviews, reviews_table
 from markone.lectures.planes import Example, classes_of, labels_of, made_points, rows_of, table_of
 from markone.lectures.topic import Shown, Table, Topic, grid
 from markone.reporting.charts import Bars, Chart, Line, Points
@@ -95,24 +96,11 @@ def show_generative() -> Shown:
 TRAINED, TESTED = 200, 600
 
 
-def reviews(count: int, seed: int) -> tuple[list[str], list[str]]:
-    from markone.demo.reviews import make_review
-
-    chance = random.Random(seed)
-    pairs = [make_review(chance) for _ in range(count)]
-    return [text for _, text in pairs], [label for label, _ in pairs]
-
-
-def reviews_table() -> Table:
-    texts, labels = reviews(TRAINED, 1)
-    return Table(["label", "text"], list(zip(labels, texts, strict=True)))
-
-
 def show_three_views() -> Shown:
     from markone import train
 
-    texts, labels = reviews(TRAINED, 1)
-    new_texts, new_labels = reviews(TESTED, 2)
+    texts, labels = made_reviews(TRAINED, 1)
+    new_texts, new_labels = made_reviews(TESTED, 2)
     how: dict[str, dict[str, Any]] = {
         "naive Bayes": {"rule": "naive-bayes"},
         "logistic regression": {"rule": "logistic"},
@@ -274,7 +262,7 @@ TOPICS = (
             "naive Bayes",
             "logistic regression",
         ),
-        data=reviews_table,
+        data=lambda: reviews_table(TRAINED),
         commands=("markone compare {data} --target label --rules naive-bayes,logistic,perceptron --no-contrasts",),
     ),
     Topic(

@@ -180,7 +180,7 @@ SIZES = (10, 20, 40, 80, 160, 640)
 WIDE, REPEATS, TEST = 30, 15, 400
 
 
-def noisy_rows(count: int, chance: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def weak_evidence(count: int, chance: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return rows of independent on/off features, of which each says a little about the class."""
     y = chance.integers(0, 2, count)
     on = np.where(y[:, None] == 1, 0.65, 0.35)
@@ -203,16 +203,16 @@ def show_pros_and_cons() -> Shown:
             chance = np.random.default_rng(size)
             on_training, on_test = [], []
             for _ in range(REPEATS):
-                X, y = noisy_rows(size, chance)
+                X, y = weak_evidence(size, chance)
                 y[:2] = (0, 1)
-                test, truth = noisy_rows(TEST, chance)
+                test, truth = weak_evidence(TEST, chance)
                 model = make().fit(X, y)
                 on_training.append(float(model.score(X, y)))
                 on_test.append(float(model.score(test, truth)))
             curves[name].append(float(np.mean(on_test)))
             cells += [f"{np.mean(on_training):.3f}", f"{curves[name][-1]:.3f}"]
         rows.append(cells)
-    X, y = noisy_rows(20_000, np.random.default_rng(7))
+    X, y = weak_evidence(20_000, np.random.default_rng(7))
     head = [["", "naive Bayes", "", "logistic", ""], ["rows", "training", "test", "training", "test"]]
     steps = LogisticRegression(C=1e4).fit(X, y).n_iter_
     sizes = [math.log2(size) for size in SIZES]
@@ -231,8 +231,8 @@ def show_pros_and_cons() -> Shown:
     )
 
 
-def noisy_table() -> Table:
-    X, y = noisy_rows(SIZES[2], np.random.default_rng(SIZES[2]))
+def weak_evidence_table() -> Table:
+    X, y = weak_evidence(SIZES[2], np.random.default_rng(SIZES[2]))
     names = [f"x{i}" for i in range(1, WIDE + 1)]
     rows = [
         [*("true" if on else "false" for on in row), "+1" if label else "-1"] for row, label in zip(X, y, strict=True)
@@ -352,7 +352,7 @@ TOPICS = (
         answer="Its accuracy on the training rows is 1 or nearly so, while its accuracy on new rows is far lower. The "
         "gap closes as the number of rows grows. A penalty would help, too: here it is almost off.",
         terms=("overfit", "pros and cons", "calibrated probabilities", "learning curve", "regularisation"),
-        data=noisy_table,
+        data=weak_evidence_table,
         commands=(
             "markone validate {data} --target label --rule naive-bayes",
             "markone validate {data} --target label --rule logistic",

@@ -98,7 +98,7 @@ def show_correlated() -> Shown:
             cells += [f"{accuracy:.3f}", f"{calibration(p, truth)[2]:.3f}"]
         rows.append(cells)
     head = [
-        ["", "naive", "Bayes", "logistic", "regression"],
+        ["", "naive Bayes", "naive Bayes", "logistic", "logistic"],
         ["copies of a feature", "accuracy", "calibration error", "accuracy", "calibration error"],
     ]
     curves = {name: calibration(p, truth) for name, (p, truth) in last.items()}

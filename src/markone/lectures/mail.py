@@ -1,4 +1,4 @@
-"""Makes e-mails, some of them spam, for the topics on naive Bayes, overfitting and features."""
+"""Makes e-mails, some of them spam, and hotel reviews, for the topics that classify texts."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ FACTS = ("known_sender", "many_copies", "consistent", "honest_links", "by_name")
 """What is known of a message besides its words."""
 
 
-def listed(words: str) -> list[str]:
-    return words.split()
+def vocabulary_of(text: str) -> list[str]:
+    return text.split()
 
 
-COMMON = listed(
+COMMON = vocabulary_of(
     "the to of and a in for is on you that it with this at we be from as are have your not or by will an if can all "
     "our has but they was more about when there so out up what which do their one time no just some new get now"
 )
-PERSONAL = listed(
+PERSONAL = vocabulary_of(
     "meeting report group seems lecture draft agenda train lunch budget chapter seminar office paper notes schedule "
     "students review weekend project committee ago areas nation south-west morally nicely extent seriously table "
     "question data figure garden evening"
 )
-SELLING = listed(
+SELLING = vocabulary_of(
     "money free credit order offer click prize cheap winner loan delivery guaranteed price screens minute signature "
     "account limited today save deal bonus urgent discount cash store gift claim latest pills version genuine $205.00 "
     "million customer certificate"
 )
-RARE = listed(
+RARE = vocabulary_of(
     "harbour lantern copper meadow violin saddle anchor pepper marble ribbon falcon tunnel cellar orchard kettle "
     "barrel canvas pillow magnet thimble walnut bridge candle ferry compass ladder helmet basket puzzle mirror tractor "
     "hammer velvet granite island turbine pigeon trumpet carpet oyster glacier button shovel feather chimney piano "
@@ -128,3 +128,21 @@ def bag(text: str) -> dict[Hashable, int]:
     """
     words = text.split()
     return {word: words.count(word) for word in dict.fromkeys(words)}
+
+
+# ---- reviews
+
+
+def made_reviews(count: int, seed: int) -> tuple[list[str], list[str]]:
+    """Return the texts and the labels of hotel reviews."""
+    from markone.demo.reviews import make_review
+
+    chance = random.Random(seed)
+    pairs = [make_review(chance) for _ in range(count)]
+    return [text for _, text in pairs], [label for label, _ in pairs]
+
+
+def reviews_table(count: int) -> Table:
+    """Return the reviews of a training set as the data of a topic."""
+    texts, labels = made_reviews(count, 1)
+    return Table(["label", "text"], list(zip(labels, texts, strict=True)))

@@ -85,10 +85,14 @@ def show_update() -> Shown:
 STUBBORN: list[Example] = [((3, 1), 1), ((2.5, 1.5), 1), ((1, 0.5), -1)]
 
 
+UPDATES_SHOWN = 4
+
+
 def show_unknown() -> Shown:
     rows, margins, still_wrong = [], [], 0
     w, b = (0.0, 0.0), 0.0
-    for step in run_of(STUBBORN, bias=True, epochs=3):
+    run = run_of(STUBBORN, bias=True)
+    for step in run.steps[:UPDATES_SHOWN]:
         row = step.rows[0]
         x, y = STUBBORN[row]
         before = y * (product(w, x) + b)
@@ -102,8 +106,9 @@ def show_unknown() -> Shown:
         for i in range(len(STUBBORN))
     )
     return Shown(
-        f"{grid(heads, rows)}\nAfter {still_wrong} of these {len(rows)} updates the updated row itself is still "
-        "misclassified. The last update makes the rows of the other class wrong.",
+        f"{grid(heads, rows)}\nThese are the first {len(rows)} updates. After {still_wrong} of these {len(rows)} "
+        "updates the updated row itself is still misclassified. The last of them makes the rows of the other class "
+        f"wrong. The run ends after {run.mistakes} updates: pass {run[-1].epoch + 1} makes no mistake.",
         (Chart(lines, title="Margins of all three rows after each update", x="update", y="margin"),),
     )
 
@@ -216,7 +221,7 @@ TOPICS = (
         "slowly, so the number of updates is limited, as the convergence theorem says.",
         terms=("perceptron update", "classified correctly", "still wrong", "other examples"),
         data=lambda: table_of(STUBBORN),
-        commands=("markone trace {data} --target label --only-mistakes",),
+        commands=("markone trace {data} --target label --only-mistakes --epochs 100 --steps 100",),
     ),
     Topic(
         name="point-margin",

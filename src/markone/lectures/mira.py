@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import reference
-from markone.lectures.neurons import CLASSES, HEADLINES, headline_table
+from markone.lectures.neurons import CLASSES, HEADLINES, headline_start, headline_table
 from markone.lectures.topic import Shown, Table, Topic
 from markone.lectures.updates import as_table, boundary, pictured, separable
 from markone.reporting.charts import Bars, Chart, Line, Points
@@ -92,7 +92,7 @@ def noisy(count: int, seed: int, wrong: float, features: int = 20) -> tuple[NDAr
     return X.round(3), np.where(flipped, 1 - y, y)
 
 
-def noisy_table() -> Table:
+def wrong_labels_table() -> Table:
     X, y = noisy(300, 1, 0.15)
     names = [f"x{i}" for i in range(1, X.shape[1] + 1)]
     return Table([*names, "label"], [[*row, f"class {label}"] for row, label in zip(X.tolist(), y, strict=True)])
@@ -275,8 +275,10 @@ TOPICS = (
         "sides are equal.",
         terms=("MIRA", "Margin Infused Relaxed Algorithm", "minimum correcting update", "update size", "τ"),
         data=headline_table,
+        files=headline_start,
         commands=(
-            "markone trace {data} --target label --kinds text=text --rule mira --update mistake --C inf --no-average",
+            "markone trace {data} --target label --kinds text=ignore --classes SPORTS,POLITICS,TECH --start {start} "
+            "--tie negative --epochs 1 --rule mira --update mistake --C inf --no-average",
         ),
     ),
     Topic(
@@ -289,7 +291,7 @@ TOPICS = (
         answer="A mistake is then no longer corrected by one update, so more passes are needed; and examples that are "
         "labelled correctly are capped as well.",
         terms=("maximum step size", "cap", "C", "labeled incorrectly", "non-separable data"),
-        data=noisy_table,
+        data=wrong_labels_table,
         commands=(
             "markone validate {data} --target label --rule mira --C 1",
             "markone validate {data} --target label --rule mira --C 0.01",
@@ -304,7 +306,7 @@ TOPICS = (
         question="What else helps the perceptron on noisy data?",
         answer="Averaging all weight vectors, and stopping when held-out accuracy is at its best.",
         terms=("MIRA", "noisy data", "converges faster", "perceptron", "wrong labels"),
-        data=noisy_table,
+        data=wrong_labels_table,
         commands=(
             "markone validate {data} --target label --rule perceptron --no-average",
             "markone validate {data} --target label --rule mira --C 0.01 --no-average",
@@ -322,8 +324,8 @@ TOPICS = (
         terms=("support vector machines", "SVM", "MIRA", "maximizing the margin", "optimize over all examples"),
         data=separable_table,
         commands=(
-            "markone train {data} --target label --rule svm --C inf",
-            "markone train {data} --target label --rule mira --C inf --epochs 1 --no-average",
+            "markone train {data} --target label --rule svm --C inf --no-scaled",
+            "markone train {data} --target label --rule mira --C inf --epochs 1 --order given --no-average --no-scaled",
         ),
     ),
     Topic(
@@ -338,7 +340,7 @@ TOPICS = (
         data=separable_table,
         commands=(
             "markone certify {data} --target label",
-            "markone train {data} --target label --rule svm --C inf",
+            "markone train {data} --target label --rule svm --C inf --no-scaled",
         ),
     ),
 )

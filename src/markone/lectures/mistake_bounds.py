@@ -182,7 +182,7 @@ TOPICS = (
         data=lambda: table_of(HARD),
         commands=(
             "markone certify {data} --target label --no-bias",
-            "markone train {data} --target label --rule perceptron --bounds",
+            "markone trace {data} --target label --no-bias --theory --epochs 100 --steps 100",
         ),
     ),
     Topic(
@@ -195,7 +195,7 @@ TOPICS = (
         answer="R and γ are properties of the data and do not change during training.",
         terms=("convergence", "induction", "finite number of updates", "mistake bound"),
         data=lambda: table_of(HARD),
-        commands=("markone train {data} --target label --rule perceptron --no-bias --bounds",),
+        commands=("markone trace {data} --target label --no-bias --theory --epochs 100 --steps 100",),
     ),
     Topic(
         name="lower-bound",
@@ -207,7 +207,7 @@ TOPICS = (
         answer="At mistakes on support vectors, the examples that are closest to the best boundary.",
         terms=("lower bound", "aligned", "induction", "Cauchy-Schwarz", "w* · w increases"),
         data=lambda: table_of(HARD),
-        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
+        commands=("markone trace {data} --target label --no-bias --theory --epochs 100 --steps 100",),
     ),
     Topic(
         name="upper-bound",
@@ -219,7 +219,7 @@ TOPICS = (
         answer="If y·w·x is below -|x|²/2, the mistake was large, and the update shortens w.",
         terms=("upper bound", "norm", "length of w", "induction"),
         data=lambda: table_of(HARD),
-        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
+        commands=("markone trace {data} --target label --no-bias --theory --epochs 100 --steps 100",),
     ),
     Topic(
         name="any-separator",
@@ -244,7 +244,7 @@ TOPICS = (
         answer="No. w·w* grows at every update, but |w| may grow by more. Over many updates the angle must fall.",
         terms=("angle", "w gets longer", "cosine", "aligned", "convergence outline"),
         data=lambda: table_of(HARD),
-        commands=("markone trace {data} --target label --no-bias --only-mistakes",),
+        commands=("markone trace {data} --target label --no-bias --theory --epochs 100 --steps 100",),
     ),
     Topic(
         name="convergence-theorem",

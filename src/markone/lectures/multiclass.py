@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import itemgetter
 
 from markone import reference
@@ -65,6 +66,17 @@ HEADLINES = (
 )
 
 
+def counted(labelled: Sequence[tuple[str, str]]) -> Table:
+    """Return labelled texts as a table with a column for each word, which counts it.
+
+    >>> counted([("SPORTS", "win win"), ("TECH", "new")]).rows
+    [['win win', 2, 0, 'SPORTS'], ['new', 0, 1, 'TECH']]
+    """
+    words = list(dict.fromkeys(word for _, text in labelled for word in text.split()))
+    rows = [[text, *(text.split().count(word) for word in words), label] for label, text in labelled]
+    return Table(["text", *words, "label"], rows)
+
+
 def show_updates() -> Shown:
     from markone import trace
 
@@ -77,7 +89,7 @@ def show_updates() -> Shown:
         only_mistakes=True,
     )
     final = run.weights()
-    words = list(dict.fromkeys(word for w in final.values() for word in w))
+    words = [*counted(HEADLINES).columns[1:-1], "BIAS"]
     rows = [[word, *(w.get(word, 0) for w in final.values())] for word in words]
     lines = []
     for step in run:
@@ -123,7 +135,7 @@ TOPICS = (
         question="Why do the weights of each feature always sum to 0 over the classes?",
         answer="They start at 0, and each update adds and subtracts the same vector.",
         terms=("multi-class perceptron", "predicted class", "correct class", "update"),
-        data=lambda: Table(["label", "text"], HEADLINES),
-        commands=("markone trace {data} --target label --kinds text=text",),
+        data=lambda: counted(HEADLINES),
+        commands=("markone trace {data} --target label --kinds text=ignore --only-mistakes",),
     ),
 )

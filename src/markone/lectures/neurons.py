@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Hashable
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from markone import reference
 from markone.lectures.activations import SPAM
 from markone.lectures.mail import bag
+from markone.lectures.multiclass import counted
 from markone.lectures.topic import Shown, Table, Topic
 from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import Grid, plain_number
@@ -150,7 +152,13 @@ def show_headlines() -> Shown:
 
 
 def headline_table() -> Table:
-    return Table(["text", "label"], HEADLINES)
+    """Return the headlines with the counts of their words, which are the features."""
+    return counted([(label, text) for text, label in HEADLINES])
+
+
+def headline_start() -> dict[str, str]:
+    """Return the file with the first weights."""
+    return {"start": json.dumps({CLASSES[0]: {"BIAS": 1}}) + "\n"}
 
 
 # ---- the mistake bound
@@ -262,14 +270,19 @@ TOPICS = (
         answer="TECH is never the right class and never wins, so no update involves it.",
         terms=("multiclass perceptron", "win the election", "win the game", "weight vector", "learning"),
         data=headline_table,
-        commands=("markone trace {data} --target label --kinds text=text --no-average",),
+        files=headline_start,
+        commands=(
+            "markone trace {data} --target label --kinds text=ignore --classes SPORTS,POLITICS,TECH --start {start} "
+            "--tie negative --epochs 1 --no-average",
+        ),
     ),
     Topic(
         name="k-over-delta",
-        title="Properties of perceptrons: mistakes < k / δ²",
-        claim="On separable data the number of mistakes is below k / δ², where δ is the margin, the degree of "
+        title="Properties of perceptrons: at most k / δ² mistakes",
+        claim="On separable data the number of mistakes is at most k / δ², where δ is the margin, the degree of "
         "separability, and k bounds the squared length of the examples. With k features that are 0 or 1, it is the "
-        "number of features.",
+        "number of features. The lecture writes “<”, but there are data on which both sides are equal: "
+        "markone lecture 001 tight.",
         show=show_bound,
         question="What happens to the bound if every example is repeated ten times?",
         answer="Nothing: k and δ stay the same. The number of mistakes does not grow with the number of examples.",

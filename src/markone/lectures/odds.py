@@ -42,7 +42,8 @@ def show_digits() -> Shown:
         for i, (name, (p, q)) in enumerate(zip(names, factors, strict=True))
     ]
     head = [
-        ["", "", "", "product,", "k = 0", "product,", "k = 1"],
+        ["", "", "", *["product"] * 4],
+        ["", "", "", "k = 0", "k = 0", "k = 1", "k = 1"],
         ["factor", "C = 2", "C = 3", "C = 2", "C = 3", "C = 2", "C = 3"],
     ]
     winners = ["2" if last[0] > last[1] else "3" for last in (plain[-1], smooth[-1])]

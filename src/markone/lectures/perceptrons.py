@@ -8,6 +8,7 @@ from operator import itemgetter
 from markone.lectures.planes import (
     THREE,
     boundary,
+    columns_of,
     labels_of,
     made_points,
     mistakes,
@@ -15,7 +16,6 @@ from markone.lectures.planes import (
     plane,
     product,
     rounded,
-    rows_of,
     run_of,
     table_of,
     weights_in,
@@ -29,11 +29,11 @@ from markone.reporting.grids import plain_number
 def show_trace() -> Shown:
     from markone import trace
 
-    run = trace(rows_of(THREE), labels_of(THREE), tie="negative", bias=False, average=False)
+    run = trace(columns_of(THREE), labels_of(THREE), tie="negative", bias=False, average=False)
     w = run.weights()["1"]
     chart = plane(
         THREE,
-        boundary((w["x0"], w["x1"])),
+        boundary((w["x1"], w["x2"])),
         title="The three points, and the boundary after convergence",
         limits=(-4.5, 4.5, -4.5, 4.5),
     )

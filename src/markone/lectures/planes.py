@@ -30,14 +30,18 @@ def rows_of(examples: Sequence[Example]) -> list[list[float]]:
     return [list(map(float, x)) for x, _ in examples]
 
 
+def columns_of(examples: Sequence[Example]) -> dict[str, list[float]]:
+    """Return the coordinates as columns with the names x1, x2, ..."""
+    return {f"x{i}": list(map(float, one)) for i, one in enumerate(zip(*(x for x, _ in examples), strict=True), 1)}
+
+
 def labels_of(examples: Sequence[Example]) -> list[int]:
     return [y for _, y in examples]
 
 
 def table_of(examples: Sequence[Example]) -> Table:
     """Return the examples as a table with the columns x1, x2, ... and label."""
-    names = [f"x{i}" for i, _ in enumerate(examples[0][0], 1)]
-    return Table([*names, "label"], [[*x, f"{y:+d}"] for x, y in examples])
+    return Table([*columns_of(examples), "label"], [[*x, f"{y:+d}"] for x, y in examples])
 
 
 def made_points(

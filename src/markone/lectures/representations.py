@@ -63,20 +63,27 @@ def show_automobiles() -> Shown:
     # The classes are sorted, so the weights are those of “good”.
     weights = {name: float(values[1]) for name, values in model.weights().items()}
     first = dict(zip(AUTOMOBILE_COLUMNS, AUTOMOBILES[0], strict=True))
-    rows = [[name, *automobile_value(name, first)] for name in weights if name.partition("=")[0] in first]
+    table_of_first = model.explain({name: value for name, value in first.items() if name != "mpg"}).difference
+    scaled = {row.feature: row.value for row in table_of_first.rows}
+    rows = [
+        [name, automobile_value(name, first), scaled.get(name, 0), weight, scaled.get(name, 0) * weight]
+        for name, weight in weights.items()
+        if name == "BIAS" or name.partition("=")[0] in first
+    ]
     right = round(model.accuracy(table, "mpg") * len(AUTOMOBILES))
     ordered = sorted((name for name in weights if weights[name]), key=lambda name: -weights[name])
     return Shown(
-        f"{grid(['feature', 'column', 'value of the first row'], rows)}\nA perceptron classifies {right} of the "
-        f"{len(AUTOMOBILES)} rows correctly.",
+        f"{grid(['feature', 'first row', 'x, scaled', 'weight w', 'product'], rows)}\nThe products add up to the score "
+        f"of the first row, {table_of_first.score:.4g}, which is greater than 0: good. A perceptron classifies {right} "
+        f"of the {len(AUTOMOBILES)} rows correctly.",
         (Chart((Bars(ordered, [weights[name] for name in ordered]),), title="Weights for “good”"),),
     )
 
 
-def automobile_value(feature: str, row: dict[str, Any]) -> tuple[str, object]:
-    """Return the column of a feature, and its value before scaling."""
+def automobile_value(feature: str, row: dict[str, Any]) -> object:
+    """Return the value of a feature before scaling."""
     column, _, category = feature.partition("=")
-    return column, int(row[column] == category) if category else row[column]
+    return int(row[column] == category) if category else row.get(column, 1)
 
 
 PEOPLE = (
@@ -213,10 +220,7 @@ TOPICS = (
         "has its weight.",
         terms=("mpg", "table", "cylinders", "make", "one-hot", "indicator features"),
         data=automobiles,
-        commands=(
-            "markone train {data} --target mpg --rule perceptron",
-            "markone compare {data} --target mpg --folds 3",
-        ),
+        commands=("markone train {data} --target mpg --rule perceptron --epochs 1000 --no-average",),
     ),
     Topic(
         name="features",
@@ -270,7 +274,12 @@ TOPICS = (
         question="Which features make a circle around the origin linear?",
         answer="x1² and x2²: the circle is x1² + x2² = r².",
         terms=("poll", "linear classifier", "feature transformation", "parabola", "non-linear boundary"),
-        data=lambda: table_of(PARABOLA),
-        commands=("markone certify {data} --target label", "markone train {data} --target label --rule perceptron"),
+        data=lambda: Table(
+            ["x1", "x1_squared", "x2", "label"], [[x[0], x[0] ** 2, x[1], f"{y:+d}"] for x, y in PARABOLA]
+        ),
+        commands=(
+            "markone certify {data} --target label --kinds x1_squared=ignore",
+            "markone certify {data} --target label --kinds x1=ignore",
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from markone.lectures.averaging import INSEPARABLE, averaged
@@ -25,7 +26,7 @@ from markone.lectures.planes import (
     weights_in,
 )
 from markone.lectures.topic import Shown, Table, Topic, grid
-from markone.reporting.charts import Bars, Chart, Line
+from markone.reporting.charts import Bars, Chart, Line, Points
 from markone.reporting.grids import plain_number
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def show_barely() -> Shown:
 
 
 def show_svm() -> Shown:
-    from markone import train
+    from markone import certify, train
 
     model = train(rows_of(CLOSE), target=labels_of(CLOSE), rule="svm", C=1e6, tol=1e-9, features=AS_GIVEN)
     weights, bias = model.weight_arrays()
@@ -103,11 +104,16 @@ def show_svm() -> Shown:
     again = train(rows_of(support), target=labels_of(support), rule="svm", C=1e6, tol=1e-9, features=AS_GIVEN)
     same = tuple(map(float, again.weight_arrays()[0][:, 0]))
     edges = [boundary(w, b + shift, "y·(w·x + b) = 1", 3, dashed=True) for shift in (-1, 1)]
+    chart = plane(CLOSE, boundary(w, b, "w·x + b = 0"), *edges, title="The largest margin, and its support vectors")
+    marks = Points([x[0] for x, _ in support], [x[1] for x, _ in support], "support vectors", 4)
+    proof = certify(rows_of(CLOSE), labels_of(CLOSE)).support
+    needed = 0 if proof is None else len(proof.rows)
     return Shown(
         f"{grid(['x', 'y', 'y·(w·x + b) ≥ 1', ''], rows)}\n|w| = {plain_number(length(w))}, so the margin 1/|w| is "
         f"{plain_number(1 / length(w))}. From the support vectors alone the SVM learns the same w: {rounded(w, 3)} and "
-        f"{rounded(same, 3)}.",
-        (plane(CLOSE, boundary(w, b, "w·x + b = 0"), *edges, title="The largest margin, and its support vectors"),),
+        f"{rounded(same, 3)}. {len(support)} examples are support vectors; {needed} of them are enough to prove that "
+        "no margin is larger, and markone certify counts only these.",
+        (replace(chart, parts=(*chart.parts, marks)),),
     )
 
 
@@ -127,26 +133,28 @@ def noisy_rows(count: int, seed: int) -> tuple[list[list[int]], list[int]]:
     return rows, labels
 
 
-PASSES, RUNS = 60, 10
+PASSES, RUNS, NOISY_ROWS = 60, 10, 500
 
 
-def noisy_table() -> Table:
-    rows, labels = noisy_rows(500, 0)
+def overtraining_table() -> Table:
+    rows, labels = noisy_rows(NOISY_ROWS, 0)
     return Table([*(f"x{i}" for i in range(60)), "label"], [[*row, y] for row, y in zip(rows, labels, strict=True)])
 
 
 def show_overtraining() -> Shown:
     from markone import train
 
-    held_out, trained = [0.0] * PASSES, [0.0] * PASSES
+    held_out, trained, sizes = [0.0] * PASSES, [0.0] * PASSES, []
     for seed in range(RUNS):
-        rows, labels = noisy_rows(500, seed)
+        rows, labels = noisy_rows(NOISY_ROWS, seed)
         model = train(rows, target=labels, rule="perceptron", epochs=PASSES, holdout=0.8, seed=seed, features=AS_GIVEN)
+        sizes.append(model.history.rows)
         for number in range(PASSES):
             one = model.history.passes[min(number, len(model.history.passes) - 1)]
             held_out[number] += (one.holdout_averaged or 0.0) / RUNS
             trained[number] += (1 - (one.mistakes or 0) / (model.history.rows)) / RUNS
     best = held_out.index(max(held_out)) + 1
+    least, most = min(sizes), max(sizes)
     rows_shown = [
         [number, trained[number - 1], held_out[number - 1]] for number in sorted({1, 2, 3, 5, best, 10, 20, 40, PASSES})
     ]
@@ -157,8 +165,10 @@ def show_overtraining() -> Shown:
         y="accuracy",
     )
     return Shown(
-        f"{grid(['pass', 'right in training', 'held-out accuracy'], rows_shown)}\nMeans of {RUNS} runs with 100 "
-        f"training and 400 held-out examples. It is best after pass {best}.",
+        f"{grid(['pass', 'right in training', 'held-out accuracy'], rows_shown)}\n“Right in training” is the share of "
+        "visits in the pass without a mistake, by the weights of that moment. Held-out accuracy is that of the "
+        f"averaged weights after the pass, and is best after pass {best}. These are the means of {RUNS} runs on "
+        f"{NOISY_ROWS} examples each: by the random split, {least} or {most} train, and the others are held out.",
         (chart,),
     )
 
@@ -261,7 +271,10 @@ TOPICS = (
         answer="It changes nothing as long as an example is right, even if it is very close to the boundary.",
         terms=("mediocre generalization", "barely separating", "maximum margin", "problems with the perceptron"),
         data=lambda: table_of(made_points(12, 0, target)),
-        commands=("markone certify {data} --target label --no-bias", "markone train {data} --target label --rule svm"),
+        commands=(
+            "markone certify {data} --target label --no-bias",
+            "markone train {data} --target label --rule svm --C inf --no-bias --no-scaled",
+        ),
     ),
     Topic(
         name="svm",
@@ -275,7 +288,7 @@ TOPICS = (
         terms=("support vector machine", "SVM", "max margin", "support vectors", "maximizing the margin"),
         data=lambda: table_of(CLOSE),
         commands=(
-            "markone train {data} --target label --rule svm --C 1000000",
+            "markone train {data} --target label --rule svm --C 1000000 --no-scaled",
             "markone certify {data} --target label",
         ),
     ),
@@ -289,10 +302,10 @@ TOPICS = (
         question="How many passes should you make?",
         answer="As many as give the best held-out accuracy. --patience stops there, and restores the best weights.",
         terms=("overtraining", "overfitting", "held-out accuracy", "test accuracy", "early stopping"),
-        data=noisy_table,
+        data=overtraining_table,
         commands=(
-            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60",
-            "markone train {data} --target label --rule perceptron --patience 3 --holdout 0.3",
+            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60 --no-scaled",
+            "markone train {data} --target label --rule perceptron --holdout 0.8 --epochs 60 --no-scaled --patience 3",
         ),
     ),
     Topic(
@@ -326,7 +339,7 @@ TOPICS = (
             "final hypothesis",
         ),
         data=lambda: table_of(made_points(20, 6, target)),
-        commands=("markone train {data} --target label --rule perceptron --no-bias",),
+        commands=("markone trace {data} --target label --no-bias --only-mistakes --epochs 1000 --steps 1000",),
     ),
     Topic(
         name="losses",

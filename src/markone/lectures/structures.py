@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from typing import Any
 
 from markone import reference
-from markone.lectures.topic import Shown, Table, Topic, grid
+from markone.lectures.topic import Shown, Topic, grid
 from markone.reporting.charts import Bars, Chart
 
 TAGS = ("NOUN", "PRON", "VERB")
@@ -134,14 +134,6 @@ def arcs(words: Sequence[str], heads: Sequence[int]) -> str:
     return ", ".join(f"{named[head]}→{word}" for word, head in zip(words, heads, strict=True))
 
 
-def tagged() -> Table:
-    """Return the tagged words as a table, of which each row is a word with the word before it."""
-    rows = []
-    for words, tags in TAGGED:
-        rows += [[word, before, tag] for word, before, tag in zip(words, ("START", *words), tags, strict=False)]
-    return Table(["word", "before", "tag"], rows)
-
-
 TOPICS = (
     Topic(
         name="structured",
@@ -153,8 +145,6 @@ TOPICS = (
         question="Which features does an update not change?",
         answer="Those that both sequences have equally often: they are added and subtracted.",
         terms=("structured perceptron", "tag sequence", "structured data", "structured prediction", "tagger"),
-        data=tagged,
-        commands=("markone trace {data} --target tag --kinds word=categorical,before=categorical",),
     ),
     Topic(
         name="structured-tree",

@@ -57,8 +57,16 @@ class Topic(Brief):
     """The lecture's words for this topic, by which the documentation is searched."""
     data: Callable[[], Table] | None = None
     """The data of the demonstration, which can be saved as a CSV file and changed."""
+    files: Callable[[], dict[str, str]] | None = None
+    """Other files that the commands need, such as the first weights: their JSON texts by name."""
     commands: tuple[str, ...] = ()
-    """Commands that do the same with any data. `{data}` is the file with the topic's data."""
+    """Commands that do the same with any data. `{data}` is the file with the topic's data, and `{start}` the file
+    `start`, which is saved beside it."""
+
+    def paths(self, data: str) -> dict[str, str]:
+        """Return the paths of the topic's files, by name, if its data are saved at this path."""
+        stem = data.removesuffix(".csv")
+        return {"data": data, **{name: f"{stem}-{name}.json" for name in (self.files or dict)()}}
 
     def in_brief(self) -> str:
         return f"{self.name}: {self.title}"

@@ -143,7 +143,7 @@ TOPICS = (
         ),
         data=lambda: table_of(THREE),
         commands=(
-            "markone trace {data} --target label --no-bias --rule logistic --solver online",
+            "markone trace {data} --target label --no-bias --rule logistic --solver online --eta 0.2",
             "markone trace {data} --target label --no-bias --tie negative",
         ),
     ),
@@ -170,8 +170,10 @@ TOPICS = (
         ),
         data=lambda: table_of(THREE),
         commands=(
-            "markone train {data} --target label --rule logistic --solver ascent",
-            "markone train {data} --target label --rule logistic --solver online",
+            "markone trace {data} --target label --no-bias --rule logistic --solver ascent --eta 0.2 --strength 0 "
+            "--epochs 20",
+            "markone trace {data} --target label --no-bias --rule logistic --solver online --eta 0.2 --epochs 20 "
+            "--steps 60",
         ),
     ),
 )

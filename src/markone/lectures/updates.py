@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Sequence
 
@@ -139,12 +140,15 @@ def show_update() -> Shown:
         for y, f in ((1, 1), (-1, -1), (1, -1), (-1, 1))
         for x in ((1,) if y == f else (1, 0, -2))
     ]
-    X, labels = [[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]], [-1, 1, 1]
+    X, labels = {"x1": [1.0, 2.0, -1.0], "x2": [2.0, -1.0, -1.0]}, [-1, 1, 1]
     runs = [
         trace(X, labels, tie="positive", form="difference", eta=eta, average=False, order="given") for eta in (1.0, 0.5)
     ]
     weights = [
-        ["; ".join(f"{name} {plain_number(value)}" for name, value in run.weights()["1"].items()), str(run.mistakes)]
+        [
+            "; ".join(f"{name} {plain_number(run.weights()['1'].get(name, 0))}" for name in (*X, "BIAS")),
+            str(run.mistakes),
+        ]
         for run in runs
     ]
     compared = [[f"η = {eta}", *cells] for eta, cells in zip(("1", "0.5"), weights, strict=True)]
@@ -217,7 +221,9 @@ def show_random_start() -> Shown:
                 "(" + ", ".join(f"{value:.2f}" for value in unit) + ")",
             ]
         )
-        lines.append(boundary(w[:2].tolist(), float(w[2]), "boundaries", 2, dashed=not number))
+        lines.append(
+            boundary(w[:2].tolist(), float(w[2]), "random starts" if number else "from 0", 2, dashed=not number)
+        )
     return Shown(
         str(Grid([["start", "w1, w2, b", "passes", "mistakes", "final, as a unit vector"]], rows)),
         (pictured(X, y, lines, "Every start ends at a plane without mistakes, but not the same"),),
@@ -265,11 +271,12 @@ def flipped_table() -> Table:
 
 
 RATES = (0.01, 0.1, 1.0, 10.0, 100.0)
+RATE_START = (4.0, 7.0, -5.0)
 
 
 def show_rate() -> Shown:
     X, y = separable()
-    start = np.array([4.0, 7.0, -5.0])
+    start = np.array(RATE_START)
     rows, curves = [], {}
     for eta in RATES:
         _, mistakes, right = run_from(start, X, y, eta, most=1000)
@@ -355,7 +362,8 @@ TOPICS = (
         terms=("randomly initialize", "perceptron learning algorithm", "classifying hyperplane", "pseudo-code"),
         data=separable_table,
         commands=(
-            "markone train {data} --target label --rule perceptron --start random --tie positive --no-average",
+            "markone trace {data} --target label --start random --seed 1 --tie positive --form difference "
+            "--only-mistakes --epochs 100 --steps 100",
             "markone certify {data} --target label",
         ),
     ),
@@ -372,7 +380,8 @@ TOPICS = (
         data=flipped_table,
         commands=(
             "markone certify {data} --target label",
-            "markone train {data} --target label --rule perceptron --epochs 30 --no-average",
+            "markone train {data} --target label --rule perceptron --epochs 30 --no-average --order given --no-scaled "
+            "--tie positive --form difference --holdout 0",
         ),
     ),
     Topic(
@@ -387,9 +396,12 @@ TOPICS = (
         "are wrong. A start that is not zero has to be outweighed first, which takes many small steps.",
         terms=("learning rate", "step size", "overshoot", "η"),
         data=separable_table,
+        files=lambda: {"start": json.dumps(dict(zip(("x1", "x2", "BIAS"), RATE_START, strict=True))) + "\n"},
         commands=(
-            "markone train {data} --target label --rule perceptron --eta 0.01 --no-average",
-            "markone train {data} --target label --rule perceptron --eta 100 --no-average",
+            "markone trace {data} --target label --tie positive --form difference --start {start} --epochs 1000 "
+            "--steps 100 --only-mistakes --eta 0.01",
+            "markone trace {data} --target label --tie positive --form difference --start {start} --epochs 1000 "
+            "--steps 100 --only-mistakes --eta 100",
         ),
     ),
 )

@@ -53,14 +53,24 @@ def draw(axes: Axes, chart: Chart) -> None:
     tidy(axes)
     name_axes(axes, chart.x, chart.y)
     entitle(axes, textwrap.fill(chart.title, LONGEST_TITLE))
+    named: set[tuple[object, ...]] = set()
+    """The names that are in the legend already, with their signs."""
+
+    def label_of(part: Points | Line) -> str | None:
+        sign = (part.name, type(part), part.number, isinstance(part, Line) and part.dashed)
+        if not part.name or sign in named:
+            return None
+        named.add(sign)
+        return part.name
+
     for part in chart.parts:
         if isinstance(part, Points):
             colour, marker = mark_of(part.number)
-            axes.plot(part.xs, part.ys, marker, color=colour, markersize=6, label=part.name or None, zorder=3)
+            axes.plot(part.xs, part.ys, marker, color=colour, markersize=6, label=label_of(part), zorder=3)
         elif isinstance(part, Line):
             style = (0, (4, 3)) if part.dashed else "-"
             axes.plot(
-                part.xs, part.ys, color=COLOURS[part.number % len(COLOURS)], linestyle=style, label=part.name or None
+                part.xs, part.ys, color=COLOURS[part.number % len(COLOURS)], linestyle=style, label=label_of(part)
             )
         elif isinstance(part, Bars):
             draw_bars(axes, part.names, part.values)
@@ -72,7 +82,7 @@ def draw(axes: Axes, chart: Chart) -> None:
         axes.set_ylim(low_y, high_y)
         if chart.square:
             axes.set_aspect("equal")
-    if len({part.name for part in chart.parts if isinstance(part, Points | Line) and part.name}):
+    if named:
         axes.legend(fontsize=SMALL, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
 
 

@@ -22,6 +22,16 @@ NARROWEST, WIDEST, TALLEST = 12, 64, 16
 LONGEST_NAME = 24
 BETWEEN = "   "
 """The space between two names of a legend."""
+STYLES = {
+    "solid": ("──", "#"),
+    "dashed": ("╌╌", "####    "),
+    "dotted": ("··", "#   "),
+    "dash-dot": ("─·", "######  #   "),
+}
+"""The styles of lines in a terminal: the sign in the legend, and which dots of a line are drawn."""
+PLAIN_FIRST = ("solid", "dash-dot", "dotted", "dashed")
+DASHED_FIRST = ("dashed", "dotted", "dash-dot", "solid")
+"""The order in which the lines of a chart take their styles."""
 ROOM = 0.04
 """The part of the range that stays free on each side."""
 
@@ -47,6 +57,7 @@ class Line:
     number: int = 0
     """Chooses the colour."""
     dashed: bool = False
+    """In a terminal, which has no colours, further lines have further styles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +194,10 @@ def plane_lines(chart: Chart, width: int) -> Iterator[str]:
         else:
             across = max(NARROWEST, round(across * TALLEST / wanted))
     canvas = Canvas((low_x, high_x, low_y, high_y), across, down)
+    styles = styles_of(chart)
     for part in chart.parts:
         if isinstance(part, Line):
-            canvas.draw(part)
+            canvas.draw(part, styles[series_of(part)])
     for part in chart.parts:
         if isinstance(part, Points):
             canvas.mark(part)
@@ -205,8 +217,9 @@ def plane_lines(chart: Chart, width: int) -> Iterator[str]:
 
 def legend_lines(chart: Chart, width: int) -> list[str]:
     """Return the names of the parts with their signs, in as few lines as possible."""
+    styles = styles_of(chart)
     signs = {
-        shortened(f"{sign_of(part)} {part.name}", width): None
+        shortened(f"{sign_of(part, styles)} {part.name}", width): None
         for part in chart.parts
         if isinstance(part, Points | Line) and part.name
     }
@@ -219,10 +232,32 @@ def legend_lines(chart: Chart, width: int) -> list[str]:
     return lines
 
 
-def sign_of(part: Points | Line) -> str:
-    if isinstance(part, Points):
-        return MARKS[part.number % len(MARKS)]
-    return "╌╌" if part.dashed else "──"
+Series: TypeAlias = tuple[str, int, bool]
+"""What lines that belong together have in common: the name, the number, and whether they are dashed."""
+
+
+def series_of(line: Line) -> Series:
+    return line.name, line.number, line.dashed
+
+
+def styles_of(chart: Chart) -> dict[Series, str]:
+    """Return the style of each series of lines. Series with names have different styles, as far as there are enough.
+
+    >>> lines = [Line([0, 1], [i, i], f"line {i}", i, dashed=i == 1) for i in range(3)]
+    >>> [*styles_of(Chart((*lines,))).values()]
+    ['solid', 'dashed', 'dash-dot']
+    """
+    styles: dict[Series, str] = {}
+    for part in chart.parts:
+        if isinstance(part, Line) and series_of(part) not in styles:
+            order = DASHED_FIRST if part.dashed else PLAIN_FIRST
+            free = (style for style in order if style not in styles.values())
+            styles[series_of(part)] = next(free, order[0]) if part.name else order[0]
+    return styles
+
+
+def sign_of(part: Points | Line, styles: dict[Series, str]) -> str:
+    return MARKS[part.number % len(MARKS)] if isinstance(part, Points) else STYLES[styles[series_of(part)]][0]
 
 
 class Canvas:
@@ -241,10 +276,11 @@ class Canvas:
             (self.high_y - y) / (self.high_y - self.low_y) * (self.down * DOWN - 1),
         )
 
-    def draw(self, line: Line) -> None:
+    def draw(self, line: Line, style: str = "solid") -> None:
         """Draw a line, dot by dot. Only the part of a piece that is inside the frame is visited."""
         points = [self.place(x, y) for x, y in zip(line.xs, line.ys, strict=True) if math.isfinite(x + y)]
-        far = 0.0
+        far = 0
+        pattern = STYLES[style][1]
         for start, end in itertools.pairwise(points):
             inside = self.clipped(start, end)
             if inside is None:
@@ -252,7 +288,7 @@ class Canvas:
             (x0, y0), (x1, y1) = inside
             steps = max(1, math.ceil(max(abs(x1 - x0), abs(y1 - y0))))
             for step in range(steps + 1):
-                if not line.dashed or (far + step) % 8 < 4:
+                if pattern[(far + step) % len(pattern)] == "#":
                     self.dot(x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps)
             far += steps
 
