@@ -304,3 +304,17 @@ def test_a_verdict_on_folds_does_not_contradict_the_theory() -> None:
     found = markone.compare(X, target=XOR, rules=["perceptron"], folds=2, contrasts=False)
     assert found.theory.startswith("No plane separates")
     assert "so a plane separates these rows, though not all rows together." in found.verdict
+
+
+def test_numbers_beyond_all_floats_have_the_same_advice_everywhere(
+    gate: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row of a batch has no number that a reader could look up. The advice works."""
+    gate(AND)
+    Path("huge.csv").write_text("a,b,y\n1.9e301,2,p\n-2,2,n\n-2,-3,p\n")
+    for command in ("certify", "trace", "train"):
+        assert main([command, "huge.csv", "--target", "y"]) != 0
+        error = capsys.readouterr().err
+        assert "'a' has numbers too large" in error and "divide them first" in error and "batch" not in error
+    Path("max.toml").write_text("[numeric]\nscale = 'max-abs'\n")
+    said(capsys, "certify", "huge.csv", "--target", "y", "--features", "max.toml")
