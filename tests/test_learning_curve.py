@@ -127,7 +127,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["--sizes", "10"], "--sizes are the numbers of rows of a learning curve; set --curve, too"),
         (["--curve", "--sizes", "ten"], "--sizes must be numbers of rows, such as 100,200, not 'ten'"),
         (["--curve", "--sizes", "20,10"], "--sizes must be in ascending order"),
-        (["--curve", "--method", "loo"], "--curve holds out a share of the rows"),
+        (["--curve", "--method", "loo"], "--curve holds out a share of the rows, so --method loo is not possible"),
+        (["--curve", "--method", "kfold"], "--curve holds out a share of the rows, so --method kfold is not possible"),
+        (["--curve", "--folds", "10"], "--curve holds out a share of the rows, so --folds is not possible"),
     ):
         assert main([*command, *wrong]) == 2
         assert problem in capsys.readouterr().err

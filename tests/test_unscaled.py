@@ -171,7 +171,7 @@ def test_all_commands_speak_of_planes_through_the_origin(gate: Any, capsys: pyte
     data = gate(AND)
     text = said(capsys, "certify", *data, "--no-bias")
     assert "not separable" in text and "1 example that no plane through the origin separates: row 1" in text
-    assert "A bias may be enough" in text
+    assert "Use a bias, with which a plane separates them." in text
     trace = said(capsys, "trace", *data, "--no-bias", "--steps", "4")
     assert "BIAS" not in trace and "BIAS" in said(capsys, "trace", *data, "--steps", "8")
     text = said(capsys, "train", *data, "--rule", "perceptron", "--no-bias", "--bounds", "-o", "a.model")
@@ -190,7 +190,8 @@ def test_a_comparison_without_a_bias(gate: Any, capsys: pytest.CaptureFixture[st
     )
     assert with_bias.theory.startswith("A plane separates")
     assert (
-        without.theory.startswith("No plane through the origin separates") and "a bias may be enough" in without.theory
+        without.theory.startswith("No plane through the origin separates")
+        and "use a bias, with which" in without.theory
     )
     assert with_bias["mira"].validation.mean == 1 and without["mira"].validation.mean < 1
     assert without["mira"].settings == {"rule": "mira", "bias": False}
@@ -211,8 +212,25 @@ def test_a_comparison_without_a_bias(gate: Any, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("bias", [True, False])
 def test_exclusive_or_is_not_advised_to_use_mira(bias: bool, gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "certify", *gate(XOR), *([] if bias else ["--no-bias"]))
-    assert "mira" not in text and "--rule mlp" in text
-    assert "mira" not in advice(markone.certify(frame(XOR), "y", bias=bias))
+    assert "mira" not in text and "--rule mlp" in text and ("A bias is not enough" in text) == (not bias)
+    assert "may be enough" not in text and "mira" not in advice(markone.certify(frame(XOR), "y", bias=bias))
+
+
+def test_a_bias_is_advised_if_it_is_enough(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for labels in (AND, OR):
+        text = said(capsys, "certify", *gate(labels), "--no-bias")
+        command = next(line.split() for line in text.splitlines() if "markone train" in line)
+        assert "--no-bias" not in command and "mlp" not in text
+        said(capsys, *command[1:], "-o", "a.model")
+        assert markone.load("a.model").accuracy(markone.read("gate.csv", target="y")) == 1
+
+
+def test_a_proof_of_one_class_has_the_sum_0(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "certify", *gate(XOR))
+    assert "the weighted sums of the examples of both classes are equal" in text
+    Path("line.csv").write_text("a,b,y\n1,2,p\n-1,-2,p\n2,-1,n\n")
+    text = said(capsys, "certify", "line.csv", "--target", "y", "--no-bias")
+    assert "With these weights, the weighted sum of these examples is 0:" in text and "both classes" not in text
 
 
 def test_the_recommended_perceptron_learns_without_a_mistake(gate: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,3 +304,17 @@ def test_a_verdict_on_folds_does_not_contradict_the_theory() -> None:
     found = markone.compare(X, target=XOR, rules=["perceptron"], folds=2, contrasts=False)
     assert found.theory.startswith("No plane separates")
     assert "so a plane separates these rows, though not all rows together." in found.verdict
+
+
+def test_numbers_beyond_all_floats_have_the_same_advice_everywhere(
+    gate: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row of a batch has no number that a reader could look up. The advice works."""
+    gate(AND)
+    Path("huge.csv").write_text("a,b,y\n1.9e301,2,p\n-2,2,n\n-2,-3,p\n")
+    for command in ("certify", "trace", "train"):
+        assert main([command, "huge.csv", "--target", "y"]) != 0
+        error = capsys.readouterr().err
+        assert "'a' has numbers too large" in error and "divide them first" in error and "batch" not in error
+    Path("max.toml").write_text("[numeric]\nscale = 'max-abs'\n")
+    said(capsys, "certify", "huge.csv", "--target", "y", "--features", "max.toml")

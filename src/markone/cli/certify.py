@@ -72,29 +72,31 @@ def certify(
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, in_json, print_json
     from markone.cli.terminal import say
+    from markone.theory.advice import SECONDS, with_bias
     from markone.theory.certifying import certify as search
 
     check_not_read(save, *data, features)
     check_picture(plot, *data, features, written=[save])
     source = open_rows("certify", data, reading, target=target, threads=threads)
-    certificate = search(
+    find = partial(
+        search,
         source,
         features=features,
-        bias=not no_bias,
         scaled=scaled,
         tol=tol,
-        seconds=seconds,
         threads=threads,
         memory=memory,
         progress=is_watched(quiet=quiet),
     )
+    certificate = find(bias=not no_bias, seconds=seconds)
     write_page(save, lambda: in_json(certificate.as_dict()))
     save_picture(plot, lambda: of_certificate(certificate, source), f"The certificate of {source.name}")
     if json:
         print_json({**without_planes(certificate.as_dict()), "bad_lines": source.bad.count})
         return
     command = partial(train_command, data, target, features=features, reading=reading)
-    say("\n".join([str(certificate), *proof_table(certificate), *advice(certificate, command)]))
+    biased = with_bias(certificate, lambda: find(bias=True, seconds=min(seconds, SECONDS)))
+    say("\n".join([str(certificate), *proof_table(certificate), *advice(certificate, biased, command)]))
     bad_lines(source.bad)
 
 
@@ -123,6 +125,8 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
     yield ""
     if len(rows) == 1:
         yield "A row of zeros lies on every plane through the origin, so it is on neither side:"
+    elif not several and len({*proof.labels}) == 1:
+        yield "With these weights, the weighted sum of these examples is 0:"
     elif len({*proof.labels, *proof.rivals}) == 2:
         yield "With these weights, the weighted sums of the examples of both classes are equal:"
     else:
@@ -132,27 +136,36 @@ def proof_table(certificate: Certificate) -> Iterator[str]:
         yield f"... and {len(rows) - POINTS_SHOWN} more; --json prints all of them, with integer weights"
 
 
-def advice(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
-    """Yield advice on what to do next, with a command."""
+def advice(certificate: Certificate, biased: Certificate | None, command: Callable[..., str]) -> Iterator[str]:
+    """Yield advice on what to do next, with a command. `biased` is a certificate with a bias, if it may help."""
     from markone.features.map import SCALES
-    from markone.model.bounds import whole
     from markone.theory.advice import few_are_wrong, what_to_do
 
     yield ""
     bias = {} if certificate.bias else {"bias": False}
     raw = {"scaled": False} if (certificate.numbers or "").startswith(SCALES["none"]) else {}
-    if certificate.separable:
-        bound = math.inf if certificate.mistake_bound is None else certificate.mistake_bound
-        passes = int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
-        yield "With enough passes, a perceptron classifies all these rows correctly:"
-        yield f"  {command(rule='perceptron', epochs=passes, holdout=0, average=False, **bias, **raw)}"
-        if bound >= MOST_PASSES:
-            most = f"up to {whole(bound)} passes" if math.isfinite(bound) else "any number of passes"
-            yield f"In theory, {most} may be needed. The command makes at most {passes:,}, which are often enough."
-    elif certificate.separable is False:
-        what = what_to_do(certificate)
+    if certificate.separable is False:
+        what = what_to_do(certificate, biased)
         yield f"{what[0].upper()}{what[1:]}"
+    if certificate.separable:
+        yield from separating(certificate, partial(command, **bias, **raw))
+    elif biased is not None and biased.separable:
+        yield from separating(biased, partial(command, **raw))
+    elif certificate.separable is False:
         linear = command(rule="mira", **bias, **(raw if bias else {}))  # centring would move planes through the origin
         yield f"  {linear if few_are_wrong(certificate) else command(rule='mlp')}"
     else:
         yield "The classes may or may not be separable. Allow more time with --seconds."
+
+
+def separating(certificate: Certificate, command: Callable[..., str]) -> Iterator[str]:
+    """Yield the command of a perceptron that separates the classes, and how many passes it may need."""
+    from markone.model.bounds import whole
+
+    bound = math.inf if certificate.mistake_bound is None else certificate.mistake_bound
+    passes = int(min(max(LEAST_PASSES, bound + 1), MOST_PASSES))
+    yield "With enough passes, a perceptron classifies all these rows correctly:"
+    yield f"  {command(rule='perceptron', epochs=passes, holdout=0, average=False)}"
+    if bound >= MOST_PASSES:
+        most = f"up to {whole(bound)} passes" if math.isfinite(bound) else "any number of passes"
+        yield f"In theory, {most} may be needed. The command makes at most {passes:,}, which are often enough."

@@ -107,14 +107,14 @@ Resume = Annotated[
 
 # ---- how rows are split into training rows and test rows
 
-Method = Annotated[
-    Literal["kfold", "holdout", "loo"],
-    Parameter(
-        help="How to split the rows: `kfold` divides them into folds and tests each fold once, `holdout` tests a "
-        "random share, and `loo` (leave-one-out) tests each row alone. The first two keep the shares of the classes."
-    ),
-]
-Folds = Annotated[WholeNumber, Parameter(help="The number of folds of `kfold`.")]
+SPLITS = (
+    "How to split the rows: `kfold` divides them into folds and tests each fold once, `holdout` tests a random share, "
+    "and `loo` (leave-one-out) tests each row alone. The first two keep the shares of the classes."
+)
+Splits = Literal["kfold", "holdout", "loo"]
+Method = Annotated[Splits, Parameter(help=SPLITS)]
+FOLDS = "The number of folds of `kfold`."
+Folds = Annotated[WholeNumber, Parameter(help=FOLDS)]
 Repeats = Annotated[
     WholeNumber, Parameter(help="How often to repeat `kfold` or `holdout`, each time with another random split.")
 ]

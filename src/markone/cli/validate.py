@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from markone.cli.options import Flag, Reading, Validating, given, sizes_in
+from cyclopts import Parameter
+
+from markone.cli.options import Flag, Reading, Validating, WholeNumber, given, sizes_in
 from markone.cli.shared_options import (
-    Folds,
+    FOLDS,
+    SPLITS,
     HeldFiles,
     Importance,
     Json,
     Memory,
-    Method,
     NoProgress,
     Plot,
     Repeats,
     Share,
     Spec,
+    Splits,
     Target,
     Threads,
 )
 from markone.errors import SettingsError
 
+USUAL_FOLDS = 10
+
 
 def validate(
     *data: HeldFiles,
     target: Target = None,
-    method: Method = "kfold",
-    folds: Folds = 10,
+    method: Annotated[Splits | None, Parameter(help=f"{SPLITS} The default is `kfold`.")] = None,
+    folds: Annotated[WholeNumber | None, Parameter(help=f"{FOLDS} The default is {USUAL_FOLDS}.")] = None,
     repeats: Repeats = 1,
     share: Share = 0.3,
     curve: Flag = False,
@@ -75,8 +80,12 @@ def validate(
     from markone.experiments.validating import validate as test
 
     check_picture(plot, *data, features)
-    if curve and method == "loo":
-        raise SettingsError("curve", "holds out a share of the rows, so --method loo is not possible; leave out one")
+    if curve and method not in (None, "holdout"):
+        raise SettingsError(
+            "curve", f"holds out a share of the rows, so --method {method} is not possible; leave out one"
+        )
+    if curve and folds is not None:
+        raise SettingsError("curve", "holds out a share of the rows, so --folds is not possible; leave out one")
     if sizes is not None and not curve:
         raise SettingsError("sizes", "are the numbers of rows of a learning curve; set --curve, too")
     source = open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
@@ -94,6 +103,6 @@ def validate(
         save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
         show(by_rows, source, json=json)
         return
-    validation = test(source, method=method, folds=folds, **how)
+    validation = test(source, method=method or "kfold", folds=USUAL_FOLDS if folds is None else folds, **how)
     save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

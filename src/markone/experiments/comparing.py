@@ -33,7 +33,7 @@ from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
 from markone.model.rules import COMPARED, owners_of
 from markone.reporting.grids import Grid
-from markone.theory.advice import advice, certificate_of
+from markone.theory.advice import advice, certificate_of, with_bias
 from markone.theory.certificate import Certificate
 
 
@@ -284,9 +284,11 @@ def compare(
     sample = open_sample(source, target, threads, memory)
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed, compared) if tune else None)
     contest.hold(progress)
-    certificate = certificate_of(sample, FeatureMap(Features.of(features, functions), sample.held.columns), bias=bias)
+    chart = FeatureMap(Features.of(features, functions), sample.held.columns)
+    certificate = certificate_of(sample, chart, bias=bias)
+    biased = with_bias(certificate, lambda: certificate_of(sample, chart, bias=True))
     found = contest.comparison(time.perf_counter() - begun, compared, certificate)
-    return replace(found, theory=advice(certificate), tuned=tune)
+    return replace(found, theory=advice(certificate, biased), tuned=tune)
 
 
 def settings_of_rule(name: str, bias: bool) -> dict[str, Any]:

@@ -267,10 +267,10 @@ class Conjunctions(Part):
         return Sparse(indptr, indices[kept].astype(np.uint32), values[kept], self.width)
 
     def check_finite(self, values: NDArray[np.float32]) -> None:
-        for row, which in np.argwhere(~np.isfinite(values)):
+        for which in np.flatnonzero(~np.isfinite(values).all(axis=0)):
             raise DataError(
-                f"the conjunction {'*'.join(self.factors[which])} is too large for a 32-bit float in row {row} of a "
-                "batch; scale its columns: numeric.scale = 'standard' or 'max-abs'"
+                f"the conjunction {'*'.join(self.factors[which])} has numbers too large for 32-bit floats; divide its "
+                "columns first, or scale them: numeric.scale = 'max-abs'"
             )
 
 

@@ -192,13 +192,13 @@ class Numbers(Part):
         missing: NDArray[np.bool_] = np.isnan(columns)
         for i, row in np.argwhere(np.isinf(columns)):
             raise DataError(
-                f"column {self.columns[i].name!r} has {columns[i, row]} in row {row} of a batch; "
+                f"column {self.columns[i].name!r} has the number {columns[i, row]}; "
                 "write a finite number, or nothing if it is not known"
             )
         for column, settings, gaps in zip(self.columns, self.settings, missing, strict=True):
             if settings.missing == "error" and gaps.any():
                 raise DataError(
-                    f"column {column.name!r} has no number in row {np.argmax(gaps)} of a batch; remove such rows, "
+                    f"column {column.name!r} has no number in some row; remove such rows, "
                     "or fill the gaps with numeric.missing = 'mean' or 'zero'"
                 )
         return missing
@@ -213,8 +213,8 @@ class Numbers(Part):
         if not finite.all():
             number = int(np.argmin(finite.all(axis=0)))
             raise DataError(
-                f"{self.name(number)!r} is too large for a 32-bit float in row {np.argmin(finite[:, number])} of a "
-                "batch; scale such columns: numeric.scale = 'standard' or 'max-abs'"
+                f"{self.name(number)!r} has numbers too large for 32-bit floats; divide them first, or scale the "
+                "column: numeric.scale = 'max-abs'"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from markone.features.map import FeatureMap
 from markone.learning.samples import Sample
@@ -25,11 +26,18 @@ def certificate_of(sample: Sample, features: FeatureMap, *, bias: bool) -> Certi
 
 def line_from_theory(sample: Sample, features: FeatureMap, *, bias: bool) -> str:
     """The certificate in words, with advice."""
-    return advice(certificate_of(sample, features, bias=bias))
+    certificate = certificate_of(sample, features, bias=bias)
+    return advice(certificate, with_bias(certificate, lambda: certificate_of(sample, features, bias=True)))
 
 
-def advice(certificate: Certificate) -> str:
-    """
+def with_bias(certificate: Certificate, search: Callable[[], Certificate]) -> Certificate | None:
+    """The certificate with a bias that `search` finds, if the given one is without a bias and nothing separates."""
+    return search() if certificate.separable is False and not certificate.bias else None
+
+
+def advice(certificate: Certificate, biased: Certificate | None = None) -> str:
+    """The certificate in words, with advice. `biased` is the result of `with_bias`.
+
     >>> from markone import certify
     >>> advice(certify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])).partition(":")[0]
     'No plane separates the classes (4 examples prove it), but one does after removing 1 of the 4 rows'
@@ -57,12 +65,20 @@ def advice(certificate: Certificate) -> str:
     if certificate.removal is not None:
         rows = len(certificate.removal.rows)
         removed = f", but one does after removing {rows:,} of the {certificate.rows:,} rows"
-    return f"No {plane} separates the classes{proof}{removed}: {what_to_do(certificate)}"
+    return f"No {plane} separates the classes{proof}{removed}: {what_to_do(certificate, biased)}"
 
 
-def what_to_do(certificate: Certificate) -> str:
-    """Advice if nothing separates. It depends on whether a plane has only few rows on the wrong side."""
-    bias = "" if certificate.bias else "a bias may be enough, because planes may then lie anywhere; "
+def what_to_do(certificate: Certificate, biased: Certificate | None = None) -> str:
+    """Advice if nothing separates. It depends on whether a bias is enough, and on whether a plane has only few rows on
+    the wrong side."""
+    if biased is not None and biased.separable:
+        return "use a bias, with which a plane separates them."
+    if certificate.bias:
+        bias = ""
+    elif biased is not None and biased.separable is False:
+        bias = "a bias is not enough, because no other plane separates them either; "
+    else:
+        bias = "a bias may be enough, because planes may then lie anywhere; "
     if few_are_wrong(certificate):
         return f"{bias}the perceptron never converges, so average its weights, or use mira, logistic or svm."
     return (
