@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
 
-from markone import LogisticRegression, NaiveBayes, lecture, reference
+from markone import lecture, reference
 from markone.demo.dots import DOTS
 from markone.lectures import approximation, bayes, descent, independence, networks, sentiment, updates, validation
 from markone.lectures.mail import counts_of, messages
@@ -141,18 +140,6 @@ def test_naive_bayes_overfits_less_on_few_rows() -> None:
     few, many = rows[1], rows[-1]
     assert few[3] == 1.0 and few[2] > few[4] + 0.03  # logistic regression is perfect in training and worse in the test
     assert abs(many[2] - many[4]) < 0.02
-
-
-def test_naive_bayes_trains_faster() -> None:
-    X, y = descent.noisy_rows(20_000, np.random.default_rng(7))
-
-    def seconds(model: NaiveBayes | LogisticRegression) -> float:
-        begin = time.perf_counter()
-        model.fit(X, y)
-        return time.perf_counter() - begin
-
-    times = [[seconds(model) for _ in range(5)] for model in (NaiveBayes("bernoulli"), LogisticRegression(C=1e4))]
-    assert min(times[0]) < min(times[1])
 
 
 # ---- cross-validation

@@ -25,7 +25,7 @@ def test_lectures_and_their_topics_are_listed(run):
 def test_a_topic_is_shown_with_its_question_and_next_commands(run):
     text = run("lecture", "000", "trace")
     assert text.startswith("The binary perceptron algorithm, step by step\nFrom w = (0, 0)")
-    assert "x0 3 - 2 = 1, x1 2 - 3 = -1" in text and "(--answer shows the answer)" in text and "Answer:" not in text
+    assert "x1 3 - 2 = 1, x2 2 - 3 = -1" in text and "(--answer shows the answer)" in text and "Answer:" not in text
     assert "Next:  markone lecture 000 trace --data trace.csv\n" in text
     # The command continues after a backslash, as in a shell.
     joined = " ".join(text.replace("\\\n", " ").split())
