@@ -15,7 +15,7 @@ import pytest
 import markone
 from fuzz import workers
 from fuzz.harness import Files
-from fuzz.mutations import MARK, change_array, change_fact, mutate, mutate_bytes, nudged, write
+from fuzz.mutations import MARK, change_array, change_fact, mutate, mutate_bytes, nudged, without_marks, write
 from fuzz.readers import USES, Readers
 from fuzz.seeds import STAGES, make_seed
 from fuzz.states import States
@@ -332,3 +332,8 @@ def test_a_number_that_overflows_is_written_as_infinity(tmp_path: Path) -> None:
     facts = {"a": nudged(largest, lambda x: x * 1000), "b": nudged(-largest, lambda x: x * 2)}
     write(tmp_path / "x", Saved(facts, {}))
     assert b"Infinity" in (tmp_path / "x").read_bytes() and b"-Infinity" in (tmp_path / "x").read_bytes()
+
+
+def test_a_marked_text_inside_of_another_is_written_too() -> None:
+    inner = json.dumps({"a": f"{MARK}1e999"})
+    assert without_marks(json.dumps({"x": MARK + inner, "y": f"{MARK}NaN"})) == '{"x": {"a": 1e999}, "y": NaN}'

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -380,11 +381,12 @@ def write(path: Path, saved: Saved) -> None:
 
 def without_marks(text: str) -> str:
     """JSON in which every marked text is what it stands for."""
-    pieces = text.split(f'"{MARK}')
+    # A marked text may be inside of another: there its quotation mark is escaped.
+    pieces = re.split(rf'(?<!\\)"{re.escape(MARK)}', text)
     for i, piece in enumerate(pieces[1:], 1):
         # A name that stands twice is a JSON text within the marked one.
         inside, end = json.JSONDecoder().raw_decode(f'"{piece}')
-        pieces[i] = inside + piece[end - 1 :]
+        pieces[i] = without_marks(inside) + piece[end - 1 :]
     return "".join(pieces)
 
 
