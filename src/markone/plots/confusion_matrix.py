@@ -37,8 +37,8 @@ DARK = 0.55
 """From this share on, the text of a cell is white."""
 FAINTEST_TOP = 0.05
 """The darkest colour stands for at least this share, so that rare mistakes do not look frequent."""
-RIGHT = LinearSegmentedColormap.from_list("right", [(BLUE, 0.0), (BLUE, 1.0)])
-WRONG = LinearSegmentedColormap.from_list("wrong", [(VERMILION, 0.0), (VERMILION, 1.0)])
+RIGHT = LinearSegmentedColormap.from_list("right", [to_rgba(BLUE, 0), to_rgba(BLUE)])
+WRONG = LinearSegmentedColormap.from_list("wrong", [to_rgba(VERMILION, 0), to_rgba(VERMILION)])
 HALF = 0.47
 """Half the side of a cell, which leaves a gap between cells."""
 

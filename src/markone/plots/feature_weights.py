@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -41,7 +41,7 @@ from markone.plots.drawing import (
 MOST_PANELS = 24
 IMAGES_BESIDE = 5
 EVIDENCE = LinearSegmentedColormap.from_list(
-    "evidence", [(0, (VERMILION, 1.0)), (0.5, (VERMILION, 0.0)), (0.5, (BLUE, 0.0)), (1, (BLUE, 1.0))]
+    "evidence", [(0, to_rgba(VERMILION)), (0.5, to_rgba(VERMILION, 0)), (0.5, to_rgba(BLUE, 0)), (1, to_rgba(BLUE))]
 )
 """The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 
