@@ -1,9 +1,11 @@
 // The scores of the moves and labels in a state, and the best of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -29,10 +31,14 @@ enum label_use : std::uint8_t { of_root = 1, of_others = 2 };
 inline std::uint16_t best_label(std::span<const std::int64_t> scores, std::span<const std::uint8_t> uses,
                                 bool at_root) {
     const std::uint8_t use = at_root ? of_root : of_others;
-    std::size_t best = scores.size();
-    for (std::size_t i = 0; i < scores.size(); ++i)
-        if ((uses[i] & use) != 0 && (best == scores.size() || scores[i] > scores[best])) best = i;
-    return static_cast<std::uint16_t>(best == scores.size() ? 0 : best);
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+    constexpr auto most = std::int64_t{no_label};
+    std::int64_t best = none;  // a score, and after it a number that is larger for a smaller label
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        const std::int64_t here = scores[i] * (most + 1) + (most - static_cast<std::int64_t>(i));
+        best = std::max(best, (uses[i] & use) != 0 ? here : none);
+    }
+    return static_cast<std::uint16_t>(best == none ? 0 : most - (best & most));
 }
 
 // Scores the moves and labels in a state. `Weights` has moves and labels, during training or for prediction.

@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "base/hash_table.h"
@@ -572,13 +573,13 @@ class frozen_labels {
         std::ranges::fill(scores, 0);
         std::array<const std::uint32_t*, most_templates> few, many;
         std::size_t few_count = 0, many_count = 0;
-        for (const std::uint64_t key : keys) {
-            const std::uint32_t* const found = find(key);
+        for (const std::uint64_t key : keys) {  // without branches, which could not be predicted
+            const auto [found, is_there] = find(key);
             const bool has_many = found[0] == elsewhere;
             few[few_count] = found;
             many[many_count] = found;
-            few_count += !has_many;
-            many_count += has_many;
+            few_count += static_cast<std::size_t>(is_there & !has_many);
+            many_count += static_cast<std::size_t>(is_there & has_many);
         }
         for (const std::uint32_t* const found : std::span(many).first(many_count)) prefetch(&more[found[1]]);
         const auto add_entries = [&](const std::uint32_t* entries) {
@@ -605,15 +606,15 @@ class frozen_labels {
         return part | (part == 0);
     }
     std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
-    // The entries of a feature, or entries that change nothing.
-    const std::uint32_t* find(std::uint64_t key) const {
+    // The entries of a feature, and whether it is there.
+    std::pair<const std::uint32_t*, bool> find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);
         for (std::size_t at = start(key);; at = spread.after(at)) {
             const bucket& here = buckets[at];
-            const std::uint32_t* found = nobody.data();
-            for (std::size_t i = 0; i < room; ++i) found = here.checks[i] == check ? here.of[i].data() : found;
-            if (here.spilled == 0 || found != nobody.data()) [[likely]]
-                return found;
+            const unsigned second = here.checks[1] == check, third = here.checks[2] == check;
+            const bool is_there = ((here.checks[0] == check) | second | third) != 0;
+            if (here.spilled == 0 || is_there) [[likely]]
+                return {here.of[second + 2 * third].data(), is_there};
         }
     }
     // An entry that adds 0 to a score after those of the labels.
@@ -625,7 +626,6 @@ class frozen_labels {
         spread = scaled_spread(factor);
         spread.resize(size);
         more.clear();
-        for (std::size_t i = 0; i < at_once; ++i) nobody[i] = unused(i);
     }
     bool add(std::uint64_t key, std::span<const std::uint32_t> weights) {
         std::size_t at = start(key);
@@ -644,7 +644,7 @@ class frozen_labels {
     entries written(std::span<const std::uint32_t> weights) {
         entries made{};
         if (weights.size() <= at_once) {
-            for (std::size_t i = 0; i < at_once; ++i) made[i] = i < weights.size() ? weights[i] : unused(i + at_once);
+            for (std::size_t i = 0; i < at_once; ++i) made[i] = i < weights.size() ? weights[i] : unused(i);
             return made;
         }
         made = {elsewhere, next_number(more.size(), "too many weights"), static_cast<std::uint32_t>(weights.size())};
@@ -657,7 +657,6 @@ class frozen_labels {
     scaled_spread spread;
     table<bucket> buckets = table<bucket>(1);
     table<std::uint32_t> more;  // the entries of features with many of them, filled up to a multiple of `at_once`
-    entries nobody{};
 };
 
 }  // namespace markone
