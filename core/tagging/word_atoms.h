@@ -25,6 +25,9 @@ struct word_atoms {
     std::uint64_t signs = 0;  // which of digit, hyphen and capital it has, and where capitals stand
     std::array<std::uint64_t, longest_affix> prefix{};  // of the first 1, 2 ... characters, in lower case
     std::array<std::uint64_t, longest_affix> suffix{};
+    unsigned sign_bits = 0;  // the signs again, as a number below `sign_values`
+
+    static constexpr std::size_t sign_values = 16;
 };
 
 // Computes the properties of words. Bytes that are not valid UTF-8 count as characters.
@@ -99,7 +102,8 @@ class word_reader {
         found.form = hash_of(word);
         found.lower = hash_of(folded);
         found.shape = hash_of(shape);
-        found.signs = signs_of(digit + 2u * hyphen + 4u * first_capital + 8u * all_capital);
+        found.sign_bits = digit + 2u * hyphen + 4u * first_capital + 8u * all_capital;
+        found.signs = signs_of(found.sign_bits);
         for (std::size_t size = 1; size <= std::min(length, word_atoms::longest_affix); ++size) {
             found.prefix[size - 1] = hash_of(folded.substr(0, starts[size]));
             found.suffix[size - 1] = hash_of(folded.substr(starts[length - size]));
