@@ -447,9 +447,10 @@ class learner final : public tagger_learner {
                 for (std::size_t tag = 0; tag < count; ++tag)
                     if (what.may(before, tag)) moves[before * width + tag] = row[tag];
             }
+            turn_moves(moves, count, into);
             moves_are_old = false;
         }
-        return {count, width, moves, ends};
+        return {count, width, moves, into, ends};
     }
 
     // ---- steps
@@ -564,7 +565,7 @@ class learner final : public tagger_learner {
     double steps = 0;
 
     place at;
-    std::vector<float> local, augmented, move_weights, moves, ends;
+    std::vector<float> local, augmented, move_weights, moves, into, ends;
     bool moves_are_old = true;
     std::vector<std::uint32_t> path, worst;
     std::vector<std::uint64_t> noted;

@@ -310,8 +310,9 @@ class frozen_tagging final : public tagging {
             for (std::size_t tag = 0; tag < count; ++tag)
                 if (what.may(before, tag)) moves[before * width + tag] = row[tag];
         }
+        turn_moves(moves, count, into);
     }
-    lattice over() const { return {count, width, moves, ends}; }
+    lattice over() const { return {count, width, moves, into, ends}; }
     bool may(const history& said, std::size_t tag, bool last) const {
         return what.may(said.tags[0], tag) && (!last || what.may(tag, count));
     }
@@ -456,7 +457,7 @@ class frozen_tagging final : public tagging {
     const std::size_t count, width, memory;
     const std::int64_t reach;
     const frozen_rows rows;
-    std::vector<float> ends, moves;
+    std::vector<float> ends, moves, into;
     std::vector<word_group> groups;
     std::vector<mixed_pattern> mixed;     // local patterns of no group
     std::vector<std::size_t> few_values;  // atoms of mixed patterns that have few values
