@@ -107,7 +107,9 @@ class shared_scorer {
         // Features of labels depend on the head and the child of the arc, their children, and the next word.
         asked_labels.push_back({{number_with_kids(state, state.head_by(how)), number_with_kids(state, state.child()),
                                  number_of(state.waiting(0)), 0},
-                                0, no_label, state.head_by(how) == state.size()});
+                                0,
+                                no_label,
+                                state.head_by(how) == state.size()});
         asked_label& one = asked_labels.back();
         auto& entry = labels.at(one.key, first);
         if (entry.has(one.key)) {
@@ -125,8 +127,8 @@ class shared_scorer {
     std::uint16_t next_label() {
         asked_label& one = asked_labels[done_labels++];
         if (one.twin == done_labels) {
-            one.label = plain.label(std::span(label_keys).subspan(done_label_keys, feature_reader::label_keys),
-                                    one.at_root);
+            one.label =
+                plain.label(std::span(label_keys).subspan(done_label_keys, feature_reader::label_keys), one.at_root);
             done_label_keys += feature_reader::label_keys;
             auto& entry = labels.at(one.key, first);
             if (entry.has(one.key)) entry.value = {one.label, 0};

@@ -45,7 +45,8 @@ inline std::uint16_t best_label(std::span<const std::int64_t> scores, std::span<
 template <class Weights>
 class state_scorer {
   public:
-    explicit state_scorer(const Weights& weights) : weights(weights), label_scores(weights.labels.labels() + unused_scores) {}
+    explicit state_scorer(const Weights& weights)
+        : weights(weights), label_scores(weights.labels.labels() + unused_scores) {}
 
     void start(std::span<const tree_word> sentence) { reader.start(sentence); }
     move_scores moves(const parse_state& state) {

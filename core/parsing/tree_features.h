@@ -293,8 +293,7 @@ enum part : unsigned { next_word = 1, top = 2, second = 4, third = 8, next_kids 
 
 constexpr unsigned parts_of(atom one) {
     const bool pair = one.what == distance || one.what == side || one.what == between;
-    const bool of_kids =
-        one.what == lefts || one.what == rights || one.what == left_labels || one.what == right_labels;
+    const bool of_kids = one.what == lefts || one.what == rights || one.what == left_labels || one.what == right_labels;
     switch (one.of) {
         case b0: return next_word | (pair ? top : 0u) | (of_kids ? next_kids : 0u);
         case b1:
@@ -331,8 +330,12 @@ constexpr unsigned parts_of(const feature_template& one) {
 // group has all other templates.
 constexpr unsigned all_parts = next_word | top | second | third | next_kids | top_kids | second_kids;
 constexpr std::array<unsigned, 6> move_groups{
-    next_word | top,           next_word | top | second, next_word | top | top_kids, next_word | next_kids | top,
-    second | second_kids | top, all_parts,
+    next_word | top,
+    next_word | top | second,
+    next_word | top | top_kids,
+    next_word | next_kids | top,
+    second | second_kids | top,
+    all_parts,
 };
 
 // The first group to which a template belongs.

@@ -547,10 +547,10 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     return made;
 }
 
-// The weights of labels for prediction. An entry has a weight in the lower half and its label in the upper one. A bucket
-// is a cache line for up to three features with half of their keys. Features with up to four entries have them there,
-// and others have the position and the number of their entries. It is not a hash_table, because the processor cannot
-// predict where a search in one ends.
+// The weights of labels for prediction. An entry has a weight in the lower half and its label in the upper one. A
+// bucket is a cache line for up to three features with half of their keys. Features with up to four entries have them
+// there, and others have the position and the number of their entries. It is not a hash_table, because the processor
+// cannot predict where a search in one ends.
 class frozen_labels {
   public:
     frozen_labels() = default;

@@ -176,28 +176,24 @@ void sentence_reader::read(const sentence_batch& batch, std::size_t sentence) {
 
 namespace {
 
-std::string text_of_signs(std::uint64_t signs) {
+std::string text_of_signs(unsigned bits) {
     constexpr std::array<const char*, 4> names{"digit", "hyphen", "capital", "capitals"};
-    for (unsigned bits = 0; bits < 1u << names.size(); ++bits) {
-        if (word_reader::signs_of(bits) != signs) continue;
-        std::string text;
-        for (std::size_t bit = 0; bit < names.size(); ++bit)
-            if (bits >> bit & 1) {
-                if (!text.empty()) text += '+';
-                text += names[bit];
-            }
-        return text.empty() ? "none" : text;
-    }
-    return {};
+    std::string text;
+    for (std::size_t bit = 0; bit < names.size(); ++bit)
+        if (bits >> bit & 1) {
+            if (!text.empty()) text += '+';
+            text += names[bit];
+        }
+    return text.empty() ? "none" : text;
 }
 
 std::string text_of_atom(word_reader& reader, const atom_source& source, std::string_view word) {
     if (source.kind == atom_kind::form) return std::string(word);
-    const word_atoms atoms = reader.read(word);
+    const unsigned signs = reader.scan(word);
     switch (source.kind) {
         case atom_kind::lower: return std::string(reader.lower_text());
         case atom_kind::shape: return std::string(reader.shape_text());
-        case atom_kind::signs: return text_of_signs(atoms.signs);
+        case atom_kind::signs: return text_of_signs(signs);
         case atom_kind::prefix: return std::string(reader.prefix_text(source.size));
         case atom_kind::suffix: return std::string(reader.suffix_text(source.size));
         default: return std::string(word);

@@ -12,9 +12,9 @@ namespace MARKONE_LEVEL {
 
 namespace {
 
-// The rows of a model, found by their keys. Most rows have few weights, which are stored with their columns in blocks of
-// four. The last block is filled up with zeros. Rows with more weights are stored as a weight for each column. So the
-// processor can mostly predict how long it takes to add a row. Adding zeros changes no sum.
+// The rows of a model, found by their keys. Most rows have few weights, which are stored with their columns in blocks
+// of four. The last block is filled up with zeros. Rows with more weights are stored as a weight for each column. So
+// the processor can mostly predict how long it takes to add a row. Adding zeros changes no sum.
 class frozen_rows {
   public:
     explicit frozen_rows(const sparse_weights& from, std::size_t columns) : width(padded(columns)) {
@@ -35,8 +35,8 @@ class frozen_rows {
             if (!here.is_free()) throw std::invalid_argument("a feature occurs twice");
             const auto begin = static_cast<std::size_t>(from.indptr[row]);
             const std::size_t count = static_cast<std::size_t>(from.indptr[row + 1]) - begin;
-            here = {from.keys[row],
-                    store(std::span(from.columns).subspan(begin, count), std::span(from.weights).subspan(begin, count))};
+            here = {from.keys[row], store(std::span(from.columns).subspan(begin, count),
+                                          std::span(from.weights).subspan(begin, count))};
         }
     }
 
@@ -89,16 +89,16 @@ class frozen_rows {
         if (weights.size() > in_block && weights.size() * 8 >= width) {
             const run where{next_number(wide.size() / width, "too many weights"), as_columns};
             wide.resize(wide.size() + width);
-            for (std::size_t i = 0; i < weights.size(); ++i)
-                wide[where.begin * width + columns[i]] += weights[i];
+            for (std::size_t i = 0; i < weights.size(); ++i) wide[where.begin * width + columns[i]] += weights[i];
             return where;
         }
         const std::uint32_t begin = next_number(blocks.size(), "too many weights");
         for (std::size_t i = 0; i < weights.size(); ++i) {
             if (i % in_block == 0) {
                 blocks.emplace_back();
-                for (std::size_t j = 0; j < in_block; ++j)  // additions to the same column would wait for each other
-                    blocks.back().columns[j] = static_cast<std::uint32_t>(j % width);
+                // Zeros go to different columns, because additions to the same column wait for each other.
+                for (std::size_t j = 0; j < in_block; ++j)
+                    blocks.back().columns[j] = static_cast<std::uint32_t>((7 * blocks.size() + j) % width);
             }
             blocks.back().weights[i % in_block] = weights[i];
             blocks.back().columns[i % in_block] = columns[i];
@@ -332,8 +332,7 @@ class frozen_tagging final : public tagging {
         }
         if (!mine) {
             mine = std::make_unique<desk>(how, words, atoms_for, groups.size());
-            for (const mixed_pattern& one : mixed)
-                mine->known_rows.emplace_back(one.rows, frozen_rows::run::unknown());
+            for (const mixed_pattern& one : mixed) mine->known_rows.emplace_back(one.rows, frozen_rows::run::unknown());
         }
         work(*mine);
         const std::lock_guard guard(busy);
@@ -395,7 +394,8 @@ class frozen_tagging final : public tagging {
         const auto length = static_cast<std::int64_t>(on.reader.length());
         on.numbers.clear();
         for (std::int64_t token = -reach; token < length + reach; ++token)
-            for (const std::size_t atom : few_values) on.numbers.push_back(on.reader.number_in_few(how.atoms[atom], token));
+            for (const std::size_t atom : few_values)
+                on.numbers.push_back(on.reader.number_in_few(how.atoms[atom], token));
     }
     frozen_rows::run row_of_values(desk& on, std::size_t which, std::size_t token) const {
         const mixed_pattern& one = mixed[which];
