@@ -285,7 +285,7 @@ def parameter_docs(of: Any) -> dict[str, str]:
 
     A general parser of docstrings would take longer to import than this command needs for everything else of its help.
     """
-    section = inspect.getdoc(of).partition("\nParameters\n----------\n")[2]
+    section = (inspect.getdoc(of) or "").partition("\nParameters\n----------\n")[2]
     section = re.split(r"\n\n\w+\n-+\n", section)[0]
     return {
         name: " ".join(line.strip() for line in text.splitlines())
