@@ -290,7 +290,7 @@ def test_the_shortest_path_leaves_what_it_cannot_read_to_the_longer_ones() -> No
         *others,
         big_endian,
         unaligned.reshape(1, -1),
-        scipy.sparse.csc_matrix(X[:1]),
+        by_columns,
         wrong,
         starts,
         None,

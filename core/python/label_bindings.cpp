@@ -1,5 +1,5 @@
-// Python bindings of the shortest way from a few rows to their labels. A call of it costs about as much as the checks of
-// one array elsewhere.
+// Python bindings of the shortest way from a few rows to their labels. A call of it costs about as much as the checks
+// of one array elsewhere.
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
