@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from markone.data.blocks import Rows, describe_not_finite, is_sparse
+from markone.data.blocks import Rows, as_rows, describe_not_finite, is_sparse
 from markone.errors import DataError, SettingsError
 from markone.estimators.base import one_of
 from markone.estimators.probabilities import ProbabilisticClassifier
@@ -275,11 +275,11 @@ class Uniform:
         return self.kind != "bernoulli"
 
     def arrange(self, matrix: Any) -> Any:
-        matrix = named_once(matrix)
+        """The learner adds up repeated words and numbers itself."""
         if self.takes_anything:
             return matrix
         check_finite(matrix)
-        return there(matrix, self.above)
+        return there(named_once(matrix), self.above)
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +386,7 @@ def layout_of(likelihood: Any, binarize: Any, matrix: Any) -> Uniform | Mixed:
 
 def named_once(matrix: Any) -> Any:
     """A sparse matrix in which no row names a column twice."""
-    if not is_sparse(matrix) or matrix.has_canonical_format:
+    if not is_sparse(matrix) or matrix.has_canonical_format or not as_rows(matrix).names_twice():  # type: ignore[union-attr]
         return matrix
     matrix = matrix.copy()
     matrix.sum_duplicates()
@@ -400,14 +400,15 @@ def check_finite(matrix: Any) -> None:
 
 
 def there(matrix: Any, above: float | None) -> Any:
-    """1 where something is greater, 0 elsewhere."""
-    if not is_sparse(matrix):
-        return np.asarray(matrix != 0 if above is None else matrix > above, matrix.dtype)
-    if above is not None and above < 0:
+    """Not 0 where something is greater, 0 elsewhere."""
+    sparse = is_sparse(matrix)
+    if sparse and above is not None and above < 0:
         raise SettingsError("binarize", f"must be at least 0 for a sparse matrix, not {above!r}")
-    found = matrix.copy()
-    found.data = (matrix.data != 0 if above is None else matrix.data > above).astype(matrix.dtype)
-    return found
+    values = matrix.data if sparse else matrix
+    if above is None or (above == 0 and values.min(initial=0) >= 0):  # the core takes what is not 0 as there
+        return matrix
+    found = np.asarray(values > above, matrix.dtype)
+    return type(matrix)((found, matrix.indices, matrix.indptr), shape=matrix.shape) if sparse else found
 
 
 def categories_of(matrix: Any, column: int) -> NDArray[np.int64]:
