@@ -67,13 +67,19 @@ std::string_view chars(const bytes& from) {
     return {reinterpret_cast<const char*>(from.data()), from.size()};
 }
 
-template <class Reader>
+template <class Reader, bool as_indices = false>
 rows_read read_rows(Reader& self, const bytes& chunk, bool skip_bad) {
     labelled_rows rows;
     constexpr std::size_t shortest_piece = 4, usual_line = 64;
     rows.reserve(chunk.size() / shortest_piece, chunk.size() / usual_line);
-    line_tally tally = inside(
-        self, [&] { return each_line(chars(chunk), skip_bad, [&](std::string_view line) { self.read(line, rows); }); });
+    line_tally tally = inside(self, [&] {
+        return each_line(chars(chunk), skip_bad, [&](std::string_view line) {
+            if constexpr (as_indices)
+                self.read_indices(line, rows);
+            else
+                self.read(line, rows);
+        });
+    });
     constexpr bool has_importance = std::is_base_of_v<vw_reader, Reader>;
     return {nb::cast(own(std::move(rows.indptr))),
             nb::cast(own(std::move(rows.indices))),
@@ -178,36 +184,6 @@ numpy<Number> add_names(Names& names, const array<std::int64_t, 1>& offsets, con
     return own(std::move(numbers));
 }
 
-// The features of one reader of LIBSVM's lines in another: their indices, which need not be written as names.
-void bind_indices(nb::class_<shared_reader<libsvm_reader>>& reader_class) {
-    using reader = shared_reader<libsvm_reader>;
-    reader_class
-        .def(
-            "feature_indices",
-            [](const reader& self, std::size_t start) {
-                std::vector<std::uint32_t> indices;
-                inside(self, [&] {
-                    for (std::size_t i = start; i < self.features.size(); ++i)
-                        indices.push_back(self.features[static_cast<std::uint32_t>(i)]);
-                });
-                return own(std::move(indices));
-            },
-            "start"_a = 0)
-        .def(
-            "add_indices",
-            [](reader& self, const array<std::uint32_t, 1>& indices) {
-                std::vector<std::uint32_t> numbers;
-                inside(self, [&] {
-                    for (const std::uint32_t index : view(indices)) {
-                        if (index > 0x7fffffff) throw std::invalid_argument("an index is too large");
-                        numbers.push_back(self.features.find_or_add(index));
-                    }
-                });
-                return own(std::move(numbers));
-            },
-            "indices"_a.noconvert());
-}
-
 // names(reader) is one of the reader's tables; Number is what rows have for one of its names.
 template <class Number, class Reader, class Names>
 void bind_names(nb::class_<Reader>& reader_class, const std::string& what, Names names) {
@@ -235,10 +211,23 @@ void bind_row_reader(nb::module_& m, const char* name) {
     auto reader_class =
         nb::class_<reader>(m, name)
             .def(nb::init<>())
-            .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
+            .def("read", &read_rows<reader, false>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
     bind_names<std::uint32_t>(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
     bind_names<std::int32_t>(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
-    if constexpr (std::is_same_v<Lines, libsvm_reader>) bind_indices(reader_class);
+    if constexpr (std::is_same_v<Lines, libsvm_reader>)
+        reader_class
+            .def(
+                "read_indices",
+                [](reader& self, const bytes& chunk, bool skip_bad) {
+                    return read_rows<reader, true>(self, chunk, skip_bad);
+                },
+                "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
+            .def(
+                "number",
+                [](reader& self, const changeable<std::uint32_t, 1>& indices) {
+                    inside(self, [&] { self.number_all({indices.data(), indices.size()}); });
+                },
+                "indices"_a.noconvert());
 }
 
 template <class Lines>

@@ -10,6 +10,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -58,9 +60,32 @@ inline std::uint32_t add_name(index_table& names, std::string_view name) {
 class libsvm_reader : public row_reader<index_table> {
   public:
     void read(std::string_view line, labelled_rows& rows) {
+        read_as(line, rows, [&](std::uint32_t index) { return features.find_or_add(index); });
+    }
+
+    // The same with the indices themselves in place of the features' numbers. Several readers can read parts of a file
+    // at once, and `number_all` then numbers the features in the order of the file.
+    void read_indices(std::string_view line, labelled_rows& rows) {
+        const std::size_t before = rows.indices.size();
+        if (!read_as(line, rows, [](std::uint32_t index) { return index; }))
+            for (std::size_t i = before; i < rows.indices.size(); ++i) rows.indices[i] = features[rows.indices[i]];
+    }
+    void number_all(std::span<std::uint32_t> indices) {
+        constexpr std::uint32_t largest = 0x7fffffff;
+        for (std::uint32_t& index : indices) {
+            if (index > largest) throw std::invalid_argument("an index is too large");
+            index = features.find_or_add(index);
+        }
+    }
+
+  private:
+    // Returns whether the line was written by `number_of`, which gives an index its number; other lines have the
+    // reader's own numbers.
+    template <class Number>
+    bool read_as(std::string_view line, labelled_rows& rows, Number number_of) {
         const char* const end = line.data() + line.size();
         const char* at = skip_blanks(line.data(), end);
-        if (at == end || *at == '#') return;
+        if (at == end || *at == '#') return true;
         const char* const begin = at;
         while (at != end && !is_blank(*at)) ++at;
         const std::string_view label = between(begin, at);
@@ -73,14 +98,14 @@ class libsvm_reader : public row_reader<index_table> {
         }
         begin_row(line, pieces);
         if (rise(pieces)) {
-            end_rising_row(label, rows);
-            return;
+            end_rising_row(label, rows, number_of);
+            return true;
         }
         for (const auto& [index, value] : pieces) add(value, index);
         end_row(label, rows);
+        return false;
     }
 
-  private:
     struct piece {
         std::uint32_t index;
         double value;
@@ -93,12 +118,13 @@ class libsvm_reader : public row_reader<index_table> {
         return falls == 0;
     }
 
-    void end_rising_row(std::string_view label, labelled_rows& rows) {
+    template <class Number>
+    void end_rising_row(std::string_view label, labelled_rows& rows, Number number_of) {
         const std::size_t before = rows.indices.size();
         rows.indices.resize(before + pieces.size());
         rows.values.resize(before + pieces.size());
         for (std::size_t i = 0; i < pieces.size(); ++i) {
-            rows.indices[before + i] = features.find_or_add(pieces[i].index);
+            rows.indices[before + i] = number_of(pieces[i].index);
             rows.values[before + i] = static_cast<float>(pieces[i].value);
         }
         end_with(label, rows);

@@ -37,18 +37,16 @@ class Worker:
 
     def __init__(self, reader: Any) -> None:
         self.reader = reader
-        self.has_features = hasattr(reader, "features")
+        self.has_indices = isinstance(reader, _core.LibsvmReader)
+        """Whether the source numbers the features: their names are numbers, and there is nothing to translate."""
+        self.has_features = hasattr(reader, "features") and not self.has_indices
         self.told = [0, 0]
         self.features = np.zeros(0, np.uint32)
         self.labels = np.zeros(0, np.int32)
 
     def new_names(self) -> list[Any]:
-        """The names of the features and labels that are new since the last call. LIBSVM's features are numbers."""
-        names: list[Any] = [None]
-        if self.has_features:
-            has_indices = isinstance(self.reader, _core.LibsvmReader)
-            new = self.reader.feature_indices if has_indices else self.reader.feature_names
-            names = [new(self.told[0])]
+        """The names of the features and labels that are new since the last call."""
+        names = [self.reader.feature_names(self.told[0]) if self.has_features else None]
         names.append(self.reader.label_names(self.told[1]))
         self.told = [self.reader.features if self.has_features else 0, self.reader.labels]
         return names
@@ -56,9 +54,7 @@ class Worker:
     def merge(self, names: list[Any], kept: Any) -> None:
         features, labels = names
         if features is not None:
-            has_indices = isinstance(kept, _core.LibsvmReader)
-            added = kept.add_indices(features) if has_indices else kept.add_features(*features)
-            self.features = np.concatenate([self.features, added])
+            self.features = np.concatenate([self.features, kept.add_features(*features)])
         self.labels = np.concatenate([self.labels, kept.add_labels(*labels)])
 
 
@@ -99,7 +95,9 @@ class LineSource(Source):
                 worker = own.worker
             data = piece.read()
             try:
-                read = (self.kept if worker is None else worker.reader).read(data, skip_bad=self.options.skip_bad)
+                reader = self.kept if worker is None else worker.reader
+                read_rows = reader.read_indices if worker is not None and worker.has_indices else reader.read
+                read = read_rows(data, skip_bad=self.options.skip_bad)
             except _core.BadLine as bad:
                 return piece, bad, None, None
             merging = None if worker is None else (worker, worker.new_names())
@@ -189,7 +187,11 @@ class RowLines(LineSource):
     columns = (Column("features", "rows"),)
 
     def columns_of(self, column: Any, read: Any, worker: Worker | None) -> dict[str, Any]:
-        indices = read.indices if worker is None else _core.renumber(read.indices, worker.features)[0]
+        indices = read.indices
+        if worker is not None and worker.has_indices:
+            self.kept.number(indices)
+        elif worker is not None:
+            indices, _ = _core.renumber(indices, worker.features)
         return {"features": GivenRows(Sparse(read.indptr, indices, read.values, self.kept.features), self.names)}
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:

@@ -90,7 +90,8 @@ class Given(Part):
         if most > len(self.counts):
             size = max(most, 2 * len(self.counts))
             self.counts = np.concatenate([self.counts, np.zeros(size - len(self.counts), np.int64)])
-            self.moments = self.moments.widened(size)
+            if moments is not None:
+                self.moments = self.moments.widened(size)
         self.order.append(_core.count_columns(column_numbers(matrix), self.counts))
         if columns is not None and moments is not None:
             self.moments.put(columns, self.moments.take(columns).merged(moments))
@@ -109,8 +110,11 @@ class Given(Part):
             numbers[met] = np.arange(len(met))
             self.met = met
             self.numbers = (self.source, numbers)
-            moments = self.moments.take(met)
-            self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
+            if self.settings.scale == "none":
+                self.spread = np.ones(len(met))
+            else:
+                moments = self.moments.take(met)
+                self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
 
     @cached_property
     def chosen(self) -> list[str]:
