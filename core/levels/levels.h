@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bayes/counts.h"
 #include "leave_one_out/replicas.h"
 #include "network/network.h"
 #include "online/loops.h"
@@ -44,6 +45,9 @@ struct compiled_loops {
                                                            const token_features&);
     std::unique_ptr<tagging> (*make_tagging)(const templates&, const tag_settings&, const lexicon&,
                                              const sparse_weights&);
+    std::tuple<bayes::loops_of<sparse_rows<float>>, bayes::loops_of<sparse_rows<double>>,
+               bayes::loops_of<dense_rows<float>>, bayes::loops_of<dense_rows<double>>>
+        events;
 };
 
 struct level {
@@ -68,6 +72,10 @@ inline const compiled_loops& at_best_level() {
 template <class Rows>
 const optimum_makers<Rows>& best_optimum_makers() {
     return std::get<optimum_makers<Rows>>(at_best_level().optimum);
+}
+template <class Rows>
+const bayes::loops_of<Rows>& best_event_loops() {
+    return std::get<bayes::loops_of<Rows>>(at_best_level().events);
 }
 
 }  // namespace markone

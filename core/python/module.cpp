@@ -43,6 +43,7 @@ void bind_sequences(nb::module_& m);      // sequence_bindings.cpp
 void bind_columns(nb::module_& m);        // column_bindings.cpp
 void bind_trees(nb::module_& m);          // tree_bindings.cpp
 void bind_levels(nb::module_& m);         // level_bindings.cpp
+void bind_labels(nb::module_& m);         // label_bindings.cpp
 
 namespace {
 
@@ -482,4 +483,5 @@ NB_MODULE(_core, m) {
         },
         "order"_a.noconvert(), "seed"_a);
     bind_levels(m);
+    bind_labels(m);
 }

@@ -134,6 +134,33 @@ void bind_arrangement(nb::module_& m) {
         "dense"_a.noconvert());
 }
 
+void bind_numbering(nb::module_& m) {
+    m.def(
+        "count_columns",
+        [](const features& columns, const changeable<std::int64_t, 1>& counts) {
+            std::vector<std::uint32_t> order;
+            {
+                nb::gil_scoped_release unlocked;
+                count_columns(view(columns), {counts.data(), counts.size()}, order);
+            }
+            return own(std::move(order));
+        },
+        "columns"_a.noconvert(), "counts"_a.noconvert());
+    m.def(
+        "renumber",
+        [](const features& columns, const features& numbers) {
+            constexpr std::uint32_t unknown = 0xffffffff;
+            auto memory = std::make_unique_for_overwrite<std::uint32_t[]>(columns.size());
+            bool known;
+            {
+                nb::gil_scoped_release unlocked;
+                known = renumber(view(columns), view(numbers), unknown, memory.get());
+            }
+            return nb::make_tuple(own<std::uint32_t>(std::move(memory), {columns.size()}), known);
+        },
+        "columns"_a.noconvert(), "numbers"_a.noconvert());
+}
+
 void bind_class_counts(nb::module_& m) {
     nb::class_<shared_counts>(m, "ClassCounts")
         .def(nb::init<>())
@@ -156,6 +183,7 @@ void bind_rows(nb::module_& m) {
     bind_valuation(m);
     bind_arrangement(m);
     bind_class_counts(m);
+    bind_numbering(m);
 }
 
 }  // namespace markone

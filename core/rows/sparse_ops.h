@@ -162,4 +162,28 @@ class class_counts {
     }
 };
 
+// Counts the occurrences of columns, and appends those that are new to `order`, as they come.
+inline void count_columns(std::span<const std::uint32_t> columns, std::span<std::int64_t> counts,
+                          std::vector<std::uint32_t>& order) {
+    for (const std::uint32_t& from : columns) {
+        const std::uint32_t column = read_once(from);
+        if (column >= counts.size()) throw std::out_of_range("there is no such column");
+        if (counts[column]++ == 0) order.push_back(column);
+    }
+}
+
+// Column i becomes numbers[i]. Returns whether all of these are numbers of features, and not `unknown`.
+inline bool renumber(std::span<const std::uint32_t> columns, std::span<const std::uint32_t> numbers,
+                     std::uint32_t unknown, std::uint32_t* out) {
+    bool known = true;
+    for (const std::uint32_t& from : columns) {
+        const std::uint32_t column = read_once(from);
+        if (column >= numbers.size()) throw std::out_of_range("there is no such column");
+        const std::uint32_t number = numbers[column];
+        known &= number != unknown;
+        *out++ = number;
+    }
+    return known;
+}
+
 }  // namespace markone

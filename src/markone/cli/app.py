@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> None:
     app = make_app(only=name)
     wants_help = name is None or not {"--help", "-h"}.isdisjoint(arguments)
     if wants_help:
-        from markone.cli.terminal import Terminal
+        from markone.cli.console import Terminal
 
         app.console = Terminal()
     try:

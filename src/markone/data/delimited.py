@@ -40,6 +40,8 @@ class DelimitedTable(Table):
         self.name = name
         self.options = options
         self.separator = options.separator or SEPARATOR[format]
+        self.start: Chunk | None = None
+        """The first chunk, until the columns are known."""
         if self.separator == WHITE_SPACE:
             self.separator = " "
         if options.separator is None and format == "csv":
@@ -51,10 +53,21 @@ class DelimitedTable(Table):
     def cut(self, data: bytes) -> int:
         return _core.whole_rows(data, separator=self.separator, quote=self.options.quote)
 
+    def first_chunks(self) -> Iterator[Chunk]:
+        """All chunks, for those who rarely need more than the first, which may have been read already."""
+        found = chunks(self.files, self.options, self.cut)
+        if self.start is not None:
+            yield self.start
+            next(found, None)
+        yield from found
+
     def chunks(self) -> Iterator[Chunk]:
         """All chunks, without the headers."""
+        return self.without_headers(chunks(self.files, self.options, self.cut))
+
+    def without_headers(self, found: Iterator[Chunk]) -> Iterator[Chunk]:
         header_due = False
-        for chunk in chunks(self.files, self.options, self.cut):
+        for chunk in found:
             header_due = self.has_header if chunk.lines_before == 0 else header_due
             if header_due:
                 names, end = self.first_row(chunk)
@@ -69,11 +82,12 @@ class DelimitedTable(Table):
         """Return the comma or, if the first row has none, another separator that divides all of the first rows into the
         same number of fields, at least two."""
         usual = SEPARATOR["csv"]
-        chunk = next(chunks(self.files, self.options, self.cut), None)
+        chunk = self.start = next(chunks(self.files, self.options, self.cut), None)
         if chunk is None:
             return usual
         if self.first_widths(chunk.data, usual, 1) != [1]:
             return usual
+        self.start = None  # with another separator, rows may end elsewhere
         widths = {sign: self.first_widths(chunk.data, sign, ROWS_LOOKED_AT) for sign in HOW}
         fitting = {sign: found[0] for sign, found in widths.items() if len(set(found)) == 1 and found[0] > 1}
         return max(fitting, key=fitting.__getitem__, default=usual)
@@ -100,7 +114,8 @@ class DelimitedTable(Table):
     # ---- names of columns
 
     def read_names(self) -> list[str]:
-        for chunk in chunks(self.files, self.options, self.cut):
+        for chunk in self.first_chunks():
+            self.start = self.start or chunk
             self.check_line_ends(chunk)
             fields, _ = self.first_row(chunk)
             if not fields:
@@ -129,6 +144,8 @@ class DelimitedTable(Table):
 
     def check_line_ends(self, chunk: Chunk) -> None:
         """Raise an error if lines end in a carriage return alone, as on old Macs. Quoted fields may contain one."""
+        if b"\r" not in chunk.data:
+            return
         first, *others = chunk.data.rstrip().split(b"\r", 1)
         is_quoted = self.options.quote is not None and first.count(self.options.quote.encode()) % 2 == 1
         if others and not is_quoted and b"\n" not in chunk.data:
@@ -179,7 +196,8 @@ class DelimitedTable(Table):
 
     def sample(self) -> dict[str, Any]:
         reader = self.reader(dict.fromkeys(self.names, _core.TableKind.word))
-        for chunk in self.chunks():
+        for chunk in self.without_headers(self.first_chunks()):
+            self.start = None  # it is not needed any more
             rows = self.rows_of(reader, self.start_of(chunk))
             if rows.size > 0:
                 return {name: array[:SAMPLE_ROWS] for name, array in rows.columns.items()}

@@ -8,7 +8,6 @@ import os
 import select
 import stat
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -166,6 +165,8 @@ class KeptFile:
     size: int | None = None
 
     def __init__(self, stream: BinaryIO, name: str, once: bool = False) -> None:
+        import tempfile
+
         self.stream = stream
         self.name = name
         self.once = once
@@ -375,6 +376,8 @@ def open_seekable(file: File) -> Any:
             return pa.PythonFile(stream, mode="r")
         stream.close()
         return file.open_in_arrow()
+    import tempfile
+
     whole = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
     try:
         while piece := stream.read(2**20):

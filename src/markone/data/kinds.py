@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
+NUMBERS = re.compile(rf"(?:{NUMBER.pattern}\n)*+", NUMBER.flags)
+"""Several numbers, each on its line."""
 
 # A text has some words, or many letters, and is rarely repeated.
 WORDS_OF_TEXT = 2
@@ -24,6 +26,16 @@ DISTINCT_OF_TEXT = 0.5
 FEW = 50
 WORDS_OF_FEW = 1.5
 NAMES_OF_TEXT = {"text", "review", "message", "comment", "title", "body"}
+
+
+def are_numbers(texts: list[str]) -> bool:
+    """Whether all texts are numbers. They are matched all at once, one on each line."""
+    if not all(NUMBER.fullmatch(text) for text in texts[:10]):
+        return False
+    lines = "".join([f"{text}\n" for text in texts])
+    if lines.count("\n") != len(texts):  # some text has several lines
+        return False
+    return NUMBERS.fullmatch(lines) is not None
 
 
 def guess(array: Any, written: bool, name: str = "") -> Kind | None:
@@ -49,7 +61,7 @@ def guess(array: Any, written: bool, name: str = "") -> Kind | None:
     distinct = strings.unique().to_pylist()
     if all(value.strip().lower() in TRUTH for value in distinct):
         return "boolean"
-    if written and all(NUMBER.fullmatch(value) for value in distinct):
+    if written and are_numbers(distinct):
         return "numeric"
     if len(distinct) < DISTINCT_OF_TEXT * len(strings):
         return "categorical"

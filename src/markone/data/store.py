@@ -45,7 +45,8 @@ class RowStore:
         self._sum = xxhash.xxh3_64()
         self.unlabelled = 0
         self.values = 0
-        self._pieces: list[Matrix | Filed] = []
+        self._pieces: list[list[Matrix] | Filed] = []
+        """Those in memory are joined only once, at the end."""
         self._rows: list[int] = []
         self._waiting: list[Matrix] = []
         self._labels: list[NDArray[np.int32]] = []
@@ -111,23 +112,32 @@ class RowStore:
         self.starts = np.concatenate([[0], np.cumsum(self._rows)])
         self._digest([self.labels, self.held_out, *([] if self.importance is None else [self.importance])])
         if self._file is None:
-            whole = stack([piece for piece in self._pieces if not isinstance(piece, Filed)])
+            whole = stack([one for piece in self._pieces if not isinstance(piece, Filed) for one in piece])
             self._pieces = []
             self._whole = Block(as_rows(whole), whole, self.labels, self.importance)
 
     def _end_piece(self) -> None:
         if not self._waiting:
             return
-        piece = stack(self._waiting)
-        self._waiting = []
-        self._digest(arrays_of(piece))
-        self._rows.append(len(piece))
-        self.values += stored(piece)
+        piece, self._waiting = self._waiting, []
+        self._digest_piece(piece)
+        self._rows.append(sum(map(len, piece)))
+        self.values += sum(map(stored, piece))
         # While the pieces are joined, they need twice their memory.
-        if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays_of(piece))):
+        size = sum(array.nbytes for matrix in piece for array in arrays_of(matrix))
+        if self._file is None and not self._spill.take(2 * size):
             self._file = self._spill.file()
-            self._pieces = [one if isinstance(one, Filed) else put(one, self._file) for one in self._pieces]
-        self._pieces.append(piece if self._file is None else put(piece, self._file))
+            self._pieces = [one if isinstance(one, Filed) else put(stack(one), self._file) for one in self._pieces]
+        self._pieces.append(piece if self._file is None else put(stack(piece), self._file))
+
+    def _digest_piece(self, piece: list[Matrix]) -> None:
+        """Add the arrays of a piece to the digest, as if its matrices were one."""
+        sparse = [matrix for matrix in piece if isinstance(matrix, Sparse)]
+        before = np.cumsum([0, *map(stored, sparse)])
+        self._digest([matrix.indptr[1:] + values for matrix, values in zip(sparse, before, strict=False)])
+        self._digest([matrix.indices for matrix in sparse])
+        self._digest([matrix.data for matrix in sparse])
+        self._digest([matrix for matrix in piece if not isinstance(matrix, Sparse)])
 
     def _digest(self, arrays: list[NDArray[Any]]) -> None:
         for array in arrays:
