@@ -9,6 +9,7 @@
 // No weight is touched whose feature is not in x.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -69,9 +70,17 @@ class learner {
     tally learn(const Rows& rows, const visits& which) {
         noted = which.noted;
         const std::size_t all = rows.size(), count = which.count(all);
+        // Rows in storage order are prefetched by the hardware.
+        std::size_t fetched = which.order ? 0 : count;  // visits whose rows were prefetched ...
+        std::size_t ahead = 0;                          // ... and how many values of them are still to come
         for (std::size_t i = 0; i < count; ++i) {
-            if (i + rows_ahead < count) rows[which.row(i + rows_ahead, all)].prefetch();
             const std::size_t row = which.row(i, all), y = which.label(row, at.classes);
+            ahead -= std::min(ahead, rows[row].size());
+            for (fetched = std::max(fetched, i + 1); fetched < count && ahead < values_ahead; ++fetched) {
+                const auto soon = rows[which.row(fetched, all)];
+                soon.prefetch();
+                ahead += soon.size();
+            }
             const double importance = which.importance_of(row);
             if (importance == 0) continue;
             if (at.stride() == 1)
@@ -83,7 +92,7 @@ class learner {
     }
 
   private:
-    static constexpr std::size_t rows_ahead = 4;  // soon enough for short rows, not too soon for long ones
+    static constexpr std::size_t values_ahead = 768;  // soon enough to be there in time, and few enough to stay there
 
     template <class Row>
     MARKONE_INLINE void visit(Row x, std::size_t row, std::size_t y, double importance) {
@@ -105,7 +114,7 @@ class learner {
     template <class Row>
     MARKONE_INLINE bool step(Row x, const markone::visit& now) {
         run<Row> one{*this, x, now};
-        if constexpr (std::is_same_v<Row, sparse_row<T>>)
+        if constexpr (!std::is_same_v<Row, dense_row<T>>)
             if (at.stride() > 1) return step_multiclass(rule, one, now, how.ties);
         return step_binary(rule, one, now, how.ties);
     }

@@ -2,7 +2,9 @@
 #include "online/loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "online/learner.h"
@@ -48,6 +50,27 @@ bool names_twice(const sparse_rows<T>& rows) {
         if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return true;
     }
     return false;
+}
+
+// A number as its bits: -0 is not 0, because a weight of -0 shows which of them was added to it.
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+bool write_counts(std::span<const T> values, std::uint8_t* out) {
+    constexpr std::size_t together = 4096;  // how much is converted before a look at whether it was possible
+    for (std::size_t begin = 0; begin < values.size(); begin += together) {
+        const std::size_t end = std::min(begin + together, values.size());
+        bits_of<T> differs = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            // Beyond the range of an integer the conversion would be undefined.
+            const T within = std::min(std::max(values[i], T{0}), T{255});
+            out[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(within));
+            differs |= std::bit_cast<bits_of<T>>(static_cast<T>(out[i])) ^ std::bit_cast<bits_of<T>>(values[i]);
+        }
+        if (differs != 0) return false;
+    }
+    return true;
 }
 
 template <class T>
@@ -129,8 +152,8 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
 }
 
 template <class T>
-extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>,
-                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,
+extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>, write_counts<T>,
+                             learn<T, sparse_rows<T>>, learn<T, counted_rows<T>>, learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,
                              keep<T, dense_rows<T>>,   score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
 
 const loops<float>& loops32() {

@@ -95,7 +95,9 @@ struct loops {
     void (*check_sparse)(const sparse_rows<T>&);
     void (*check_dense)(const dense_rows<T>&);
     bool (*names_twice)(const sparse_rows<T>&);
+    bool (*write_counts)(std::span<const T>, std::uint8_t*);
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
+    tally (*learn_counted)(state<T>&, const counted_rows<T>&, const visits&);
     tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
     std::unique_ptr<kept_learner<T>> (*keep_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     std::unique_ptr<kept_learner<T>> (*keep_dense)(state<T>&, const dense_rows<T>&, const visits&);
@@ -122,10 +124,20 @@ bool names_twice(const sparse_rows<T>& rows) {
     return fastest_loops<T>().names_twice(rows);
 }
 
+// Writes values as bytes, as far as they are whole numbers from 0 to 255, and returns whether all of them are.
+template <class T>
+bool write_counts(std::span<const T> values, std::uint8_t* out) {
+    return fastest_loops<T>().write_counts(values, out);
+}
+
 // Visits the rows and learns from each. With fewer than two classes only time passes.
 template <class T>
 tally learn(state<T>& at, const sparse_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_sparse(at, rows, which);
+}
+template <class T>
+tally learn(state<T>& at, const counted_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().learn_counted(at, rows, which);
 }
 template <class T>
 tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
