@@ -74,11 +74,14 @@ inline void check_importance(double h) {
 // What every loop that learns relies on.
 inline void check(const visits& which, std::size_t rows, std::size_t classes) {
     check_lengths(which, rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        which.label(row, classes);
-        check_importance(which.importance_of(row));
-    }
-    for (std::size_t i = 0; i < which.count(rows); ++i) which.row(i, rows);
+    bool is_class = true, is_there = true;  // for all of them, because a loop that may end early is slower
+    for (const std::int32_t label : which.labels) is_class &= static_cast<std::uint32_t>(label) < classes;
+    if (!is_class) throw std::invalid_argument("a label is no class");
+    if (which.importance)
+        for (const double h : *which.importance) check_importance(h);
+    if (which.order)
+        for (const std::int64_t row : *which.order) is_there &= static_cast<std::uint64_t>(row) < rows;
+    if (!is_there) throw std::invalid_argument("the order names a row that is not there");
 }
 
 // A learner for a few visits at a time: what it works with is checked once, when it begins.

@@ -285,6 +285,8 @@ struct column_sums {
     }
 };
 
+constexpr std::size_t features_ahead = 12;  // the weights of a feature are prefetched this many values ahead
+
 template <std::size_t packs, bool tail, class T, class Stored, class W, class Sum>
 MARKONE_INLINE void dots_of(sparse_row<T, Stored> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
@@ -292,6 +294,11 @@ MARKONE_INLINE void dots_of(sparse_row<T, Stored> x, const W* w, std::size_t str
     column_sums<Sum, tail, 4> rest;
     const auto add = [&](std::size_t side, std::size_t i) {
         const W* from = w + x.feature(i) * stride;
+        if (i + features_ahead < x.size()) {
+            const char* const soon = reinterpret_cast<const char*>(w + x.feature(i + features_ahead) * stride);
+            prefetch(soon);
+            if constexpr ((packs * wide + 4 * tail) * sizeof(W) > 64) prefetch(soon + 64);
+        }
         most.add(side, from, x.value(i));
         rest.add(side, from + packs * wide, x.value(i));
     };
