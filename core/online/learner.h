@@ -78,8 +78,9 @@ class learner {
     }
 
   private:
-    static constexpr std::size_t sums_ahead = 32;
-    static constexpr std::size_t values_ahead = 768;  // soon enough to be there in time, and few enough to stay there
+    // How far to prefetch: soon enough to be there in time, and little enough to stay there.
+    static constexpr std::size_t values_ahead = 768;  // values of the rows to come
+    static constexpr std::size_t sums_ahead = 32;     // values of the row whose sums change
 
     // Most runs are plain: without a penalty, at a constant rate, and with an importance of 1 for every row. Then a
     // visit is little more than its products, and the rest, though its results would be the same, would cost as much
@@ -182,7 +183,7 @@ class learner {
         }
     };
 
-    // Not inlined: the loop over the rows is faster if only this is in it which every visit needs.
+    // Not inlined: most visits do not need it, and without it their loop keeps more in registers.
     template <bool plain, class Change, class Row>
     MARKONE_NOINLINE void add(Row x, Change change) {
         if (!plain && at.adagrad())
