@@ -23,6 +23,8 @@ std::unique_ptr<tagger_learner> make_tagger_learner(const templates&, const tag_
                                                     const tagged_sentences&, const token_features&);
 std::unique_ptr<tagging> make_tagging(const templates&, const tag_settings&, const lexicon&, const sparse_weights&);
 
+void score_texts(const text_scorer&, scoring_buffers&, text_columns, float*);  // text/text_scorer.cpp
+
 template <class Rows>
 optimum_makers<Rows> makers_of() {
     return {make_dual<Rows>, make_objective<Rows>};
@@ -37,6 +39,7 @@ const compiled_loops& loops_of_level() {
          makers_of<dense_rows<double>>()},
         make_tagger_learner,
         make_tagging,
+        score_texts,
     };
     return all;
 }

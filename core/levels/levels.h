@@ -18,6 +18,7 @@
 #include "optimum/dual.h"
 #include "optimum/objective.h"
 #include "tagging/sequence.h"
+#include "text/text_scorer.h"
 
 namespace markone {
 
@@ -44,6 +45,7 @@ struct compiled_loops {
                                                            const token_features&);
     std::unique_ptr<tagging> (*make_tagging)(const templates&, const tag_settings&, const lexicon&,
                                              const sparse_weights&);
+    score_texts_function score_texts;
 };
 
 struct level {

@@ -449,6 +449,17 @@ class CompactVocabulary(_Vocabulary):
         self, offsets: NDArray[np.int64], data: NDArray[np.uint8], sharing: NDArray[np.uint8]
     ) -> NDArray[np.uint32]: ...
 
+class TextScorer:
+    def __init__(self, weights: Weights32, *, unit: bool) -> None: ...
+    # Whether the n-grams could be added; if not, the scorer is of no use.
+    def add(
+        self, vocabulary: _Vocabulary, *, value: CountedAs, weights: NDArray[np.float32] | None, column: int
+    ) -> bool: ...
+    # The offsets and the bytes of each column.
+    def scores(self, columns: list[tuple[NDArray[Any], NDArray[np.uint8]]]) -> NDArray[np.float32]: ...
+    @property
+    def nbytes(self) -> int: ...
+
 UNICODE_VERSION: str
 
 class BadLine(ValueError):

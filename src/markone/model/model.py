@@ -30,6 +30,7 @@ from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
+from markone.model.text_scoring import TextScoring
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
 from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
@@ -70,6 +71,7 @@ class Model(Brief):
         """The state that is needed to resume the training; None in a final model."""
         self.scorer = scorer
         """Computes scores from rows of features."""
+        self._texts = TextScoring.of(features, scorer)
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
@@ -199,6 +201,14 @@ class Model(Brief):
         """The positive class of two, which is the second; None if there are more classes."""
         return self.classes[1] if len(self.classes) == 2 else None
 
+    @property
+    def scoring_bytes(self) -> int:
+        """The memory of the tables that a linear model of texts makes when it scores many texts, in bytes; else 0.
+
+        A model that has scored only a few texts does not have them yet. They do not change the scores.
+        """
+        return 0 if self._texts is None else self._texts.nbytes
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
@@ -250,7 +260,9 @@ class Model(Brief):
         """
 
         def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
-            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
+            scores = None if self._texts is None else self._texts.scores(batch)
+            if scores is None:
+                scores = self.scorer.scores(as_rows(self.features.transform(batch)))
             return batch, _core.winners(scores, self._tie), scores
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
