@@ -24,7 +24,18 @@ from markone.model.scorer import LinearScorer
 from markone.model.text_scoring import TextScoring
 from parts import ODD_WORDS, PLAIN_TEXT
 
-WORDS = [*ODD_WORDS, "not", "good", "Extraordinarily", "extraordinary", "Привет", "слово", "👍🏽", "12345678", "123456789"]
+WORDS = [
+    *ODD_WORDS,
+    "not",
+    "good",
+    "Extraordinarily",
+    "extraordinary",
+    "Привет",
+    "слово",
+    "👍🏽",
+    "12345678",
+    "123456789",
+]
 texts = st.one_of(st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), st.text())
 documents = st.lists(
     st.one_of(texts.map(lambda text: text.encode("utf-8", "surrogatepass")), st.binary()), min_size=1, max_size=6
@@ -246,6 +257,16 @@ def test_models_score_and_predict_as_by_rows(model: markone.Model, threads: int)
     assert model.scoring_bytes > 0
 
 
+@pytest.mark.parametrize("text", ["free money, you", "", "ünïcode \ud800 free", "日本 you"])
+def test_a_single_text_is_scored_as_in_a_list(model: markone.Model, text: str) -> None:
+    model.scores(SPAM)
+    assert model.scoring_bytes > 0
+    assert model.scores(text).tobytes() == model.scores([text])[0].tobytes()
+    assert model.predict(text) == model.predict([text])[0]
+    with pytest.raises(markone.SettingsError, match="threads"):
+        model.predict(text, threads=0)
+
+
 def test_other_features_and_other_rules_have_no_tables() -> None:
     lexicon = {"text": {**PLAIN_TEXT, "lexicons": {"good": ["free"]}}}
     for other in ({"features": lexicon}, {"rule": "naive-bayes"}, {"rule": "mlp", "epochs": 1}):
@@ -271,12 +292,12 @@ for classes in (2, 5):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("features", [{}, {"text": {"words": [1, 2], "hash_bits": 20}}, {"text": {"characters": [2, 4]}}])
-def test_imdb_has_the_same_scores(features: dict[str, Any]) -> None:
+@pytest.mark.parametrize("text", [{}, {"words": [1, 2], "hash_bits": 20}, {"characters": [2, 4]}])
+def test_imdb_has_the_same_scores(text: dict[str, Any]) -> None:
     from test_real_data import imdb
 
     train, test = imdb()
-    model = markone.train(train, features=features, epochs=1)
+    model = markone.train(train, features={"text": text}, epochs=1)
     found = model.scores(test)[:, 1]
     rows = [model.scorer.scores(as_rows(model.features.transform(batch))) for batch in model.features.batches(test)]
     assert model.scoring_bytes > 0 and found.tobytes() == np.concatenate(rows).tobytes()

@@ -367,33 +367,47 @@ struct shared_scorer : text_scorer {
 // The texts of a column: their offsets, of 32 or 64 bits, and their bytes.
 using text_array = std::tuple<std::variant<array<std::int32_t, 1>, array<std::int64_t, 1>>, array<std::uint8_t, 1>>;
 
+// The scores of all texts, rows x columns of the weights.
+std::unique_ptr<float[]> score(const shared_scorer& self, text_columns texts) {
+    if (self.features != self.by.features) throw std::invalid_argument("there are weights without features");
+    for (const scored_part& part : self.parts)
+        if (part.column >= texts.size()) throw std::invalid_argument("a column is missing");
+    auto scores = std::make_unique_for_overwrite<float[]>(texts.front().size() * self.by.columns());
+    std::unique_ptr<scoring_buffers> with = self.buffers.take(self);
+    at_best_level().score_texts(self, *with, texts, scores.get());
+    self.buffers.give(std::move(with));
+    return scores;
+}
+
 numpy<float> score_columns(const shared_scorer& self, const std::vector<text_array>& columns) {
+    std::vector<std::vector<std::string_view>> texts(columns.size());
     std::unique_ptr<float[]> scores;
-    std::size_t rows = 0;
     {
         nb::gil_scoped_release unlocked;
-        std::vector<std::vector<std::string_view>> texts(columns.size());
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto& [offsets, bytes] = columns[i];
             std::visit(
                 [&](const auto& starts) {
                     texts[i].reserve(starts.size());
-                    each_text(starts, std::get<1>(columns[i]),
-                              [&](std::string_view text) { texts[i].push_back(text); });
+                    each_text(starts, std::get<1>(columns[i]), [&](std::string_view one) { texts[i].push_back(one); });
                 },
                 offsets);
             if (texts[i].size() != texts.front().size()) throw std::invalid_argument("the columns differ in length");
         }
-        if (self.features != self.by.features) throw std::invalid_argument("there are weights without features");
-        for (const scored_part& part : self.parts)
-            if (part.column >= texts.size()) throw std::invalid_argument("a column is missing");
-        rows = texts.empty() ? 0 : texts.front().size();
-        scores = std::make_unique_for_overwrite<float[]>(rows * self.by.columns());
-        std::unique_ptr<scoring_buffers> with = self.buffers.take(self);
-        at_best_level().score_texts(self, *with, texts, scores.get());
-        self.buffers.give(std::move(with));
+        if (texts.empty()) throw std::invalid_argument("there are no columns");
+        scores = score(self, texts);
     }
-    return own<float>(std::move(scores), {rows, self.by.columns()});
+    return own<float>(std::move(scores), {texts.front().size(), self.by.columns()});
+}
+
+numpy<float> score_text(const shared_scorer& self, const nb::bytes& text) {
+    const std::vector<std::string_view> only{{text.c_str(), text.size()}};
+    std::unique_ptr<float[]> scores;
+    {
+        nb::gil_scoped_release unlocked;
+        scores = score(self, {&only, 1});
+    }
+    return own<float>(std::move(scores), {1, self.by.columns()});
 }
 
 void bind_scorer(nb::module_& m) {
@@ -401,6 +415,7 @@ void bind_scorer(nb::module_& m) {
         nb::class_<shared_scorer>(m, "TextScorer")
             .def(nb::init<const weights<float>&, bool>(), "weights"_a, nb::kw_only(), "unit"_a, nb::keep_alive<1, 2>())
             .def("scores", &score_columns, "columns"_a)
+            .def("scores_of_text", &score_text, "text"_a)
             .def_prop_ro("nbytes", [](const shared_scorer& self) { return self.bytes(); });
     const auto bind_add = [&]<class Vocabulary>(const shared_vocabulary<Vocabulary>*) {
         scorer_class.def(

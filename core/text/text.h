@@ -46,7 +46,31 @@ class characters {
     }
 
     // Reads the character at `from` and advances; for invalid bytes it returns `none` and advances by one byte.
-    static std::uint32_t decode(const char*& from, const char* end) {
+    MARKONE_INLINE static std::uint32_t decode(const char*& from, const char* end) {
+        const auto byte = [&](std::ptrdiff_t i) {
+            return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
+        };
+        const std::uint32_t first = byte(0);
+        if (first < 0x80) {
+            ++from;
+            return first;
+        }
+        if (first >= 0xc2 && first < 0xe0 && end - from >= 2 && (byte(1) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0x1f) << 6 | (byte(1) & 0x3f);
+            from += 2;
+            return point;
+        }
+        if (first > 0xe0 && first < 0xed && end - from >= 3 && (byte(1) & 0xc0) == 0x80 && (byte(2) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0xf) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+            from += 3;
+            return point;
+        }
+        return decode_any(from, end);
+    }
+
+  private:
+    // Any character; those of ASCII, and most others of two or three bytes, have been read already.
+    MARKONE_NOINLINE static std::uint32_t decode_any(const char*& from, const char* end) {
         const auto byte = [&](std::ptrdiff_t i) {
             return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
         };
@@ -70,7 +94,6 @@ class characters {
         return good ? point : none;
     }
 
-  private:
     characters() : kinds(0x110000, gap) {
         for (const auto& [first, last] : unicode::words)
             for (std::uint32_t point = first; point <= last; ++point) kinds[point] = word;

@@ -35,58 +35,63 @@ T* with_room(std::vector<T>& some, std::size_t count) {
     return some.data();
 }
 
+// The slot for which `same` holds, or the free slot that ends the search. The processor cannot predict which of both it
+// is, so there is one branch for both.
+template <class Slots, class Same>
+MARKONE_INLINE std::size_t search(const Slots& in, std::size_t at, Same same) {
+    while (!(static_cast<unsigned>(in[at].is_free()) | static_cast<unsigned>(same(in[at])))) at = in.spread().after(at);
+    return at;
+}
+
 // The occurrences of features in a text, for one part of the map. Slots of different tables have different numbers.
 class occurrence_list {
   public:
     // There must be room for as many as a text can have.
     occurrence_list(scoring_buffers& with, std::size_t most)
-        : ids(with_room(with.found, most + 1)),
-          payloads(with_room(with.found_payloads, most + 1)),
-          factors(with_room(with.found_factors, most + 1)) {}
+        : slots(with_room(with.found_at, most + 1)), found(with_room(with.found, most + 1)) {}
 
-    // The processor cannot predict whether an n-gram is a feature, so there is no branch for it.
-    MARKONE_INLINE void add(std::uint32_t id, const scoring_slot& one) {
-        ids[size] = id;
-        payloads[size] = one.payload;
-        factors[size] = one.factor;
+    // Adds an n-gram if it is a feature. The processor cannot predict whether it is, so there is no branch for it.
+    MARKONE_INLINE void add(std::uint32_t slot, const scored_ngram& one) {
+        slots[size] = slot;
+        found[size] = one;
         size += one.is_feature();
     }
 
     // Adds each feature to the row once, with its count, in the order of their first occurrences; returns the size of
-    // the row.
+    // the row. Again, no branch depends on whether a feature is repeated.
     std::size_t count(scoring_buffers& with, std::size_t row) const {
         constexpr std::size_t smallest = 64;
         check_numbers(row + size, "too many values", npos / 8);
         const std::size_t capacity = std::max(smallest, std::bit_ceil(3 * size));
-        if (with.seen.size() < capacity) with.seen.assign(capacity, {npos, 0});
-        scoring_buffers::met* const seen = with.seen.data();
+        constexpr std::uint64_t none = ~std::uint64_t{0};
+        if (with.seen.size() < capacity) with.seen.assign(capacity, none);
+        std::uint64_t* const seen = with.seen.data();
         const auto mask = static_cast<std::uint32_t>(capacity - 1);
         const unsigned shift = 32 - static_cast<unsigned>(std::countr_zero(capacity));
-        std::uint32_t *const touched = with_room(with.touched, size + 1), *const to =
-                                                                              with_room(with.payloads, row + size + 1);
-        float *const scale = with_room(with.factors, row + size + 1), *const counts =
-                                                                          with_room(with.values, row + size + 1);
-        const std::size_t begin = row;
+        std::uint32_t* const touched = with_room(with.touched, size + 1);
+        scored_ngram* const to = with_room(with.row, row + size + 1);
+        std::uint32_t* const counts = with_room(with.counts, row + size + 1);
+        const auto begin = static_cast<std::uint32_t>(row);
+        std::uint32_t next = begin;
         for (std::size_t i = 0; i < size; ++i) {
-            std::uint32_t at = ids[i] * 0x9e3779b1u >> shift;
-            while (seen[at].id != npos && seen[at].id != ids[i]) at = (at + 1) & mask;
-            const bool again = seen[at].id == ids[i];
-            const std::size_t position = again ? seen[at].position : row;
-            seen[at] = {ids[i], static_cast<std::uint32_t>(position)};
-            touched[row - begin] = at;
-            to[position] = payloads[i];
-            scale[position] = factors[i];
-            counts[position] = again ? counts[position] + 1 : 1;
-            row += !again;
+            const std::uint32_t slot = slots[i];
+            std::uint32_t at = slot * 0x9e3779b1u >> shift;
+            while ((seen[at] != none) & (seen[at] >> 32 != slot)) at = (at + 1) & mask;
+            const std::uint32_t again = 0u - static_cast<std::uint32_t>(seen[at] >> 32 == slot);  // all bits
+            const std::uint32_t position = next ^ ((next ^ static_cast<std::uint32_t>(seen[at])) & again);
+            seen[at] = std::uint64_t{slot} << 32 | position;
+            touched[next - begin] = at;
+            to[position] = found[i];
+            counts[position] = (counts[position] & again) + 1;
+            next += 1 + again;
         }
-        for (std::size_t i = 0; i < row - begin; ++i) seen[touched[i]].id = npos;
-        return row;
+        for (std::uint32_t i = 0; i < next - begin; ++i) seen[touched[i]] = none;
+        return next;
     }
 
   private:
-    std::uint32_t* ids;
-    std::uint32_t* payloads;
-    float* factors;
+    std::uint32_t* slots;
+    scored_ngram* found;
     std::size_t size = 0;
 };
 
@@ -141,18 +146,19 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
         std::uint32_t id = starts[i];
         bool known = id != npos;
         if (id < first_long) {
-            const std::size_t at = in.short_words.search(id, in.short_words.same_key(keys[i]));
+            const std::size_t at = search(in.short_words, id, in.short_words.same_key(keys[i]));
             known = !in.short_words[at].is_free();
             id = static_cast<std::uint32_t>(at);
         } else if (id < first_huge) {
-            const std::size_t at = in.long_words.search(
-                id - first_long, [&](const long_slot& one) { return (one.key == keys[i]) & (one.rest == *rest); });
+            const std::size_t at = search(in.long_words, id - first_long, [&](const long_slot& one) {
+                return (one.key == keys[i]) & (one.rest == *rest);
+            });
             ++rest;
             known = !in.long_words[at].is_free();
             id = first_long + static_cast<std::uint32_t>(at);
         }
         words[i] = current[i] = known ? id : npos;
-        if (known && in.how.shortest == 1) found.add(id, in.word_slot(id));
+        if (known && in.how.shortest == 1) found.add(id, in.word(id));
     }
     const auto spread = in.grams.spread();
     for (std::size_t length = 2; length <= longest; ++length) {
@@ -173,10 +179,10 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
                 current[i] = npos;
             }
             for (std::size_t k = 0; k < living; ++k) {
-                const std::size_t at = in.grams.search(starts[k], in.grams.same_key(keys[k]));
+                const std::size_t at = search(in.grams, starts[k], in.grams.same_key(keys[k]));
                 const scoring_slot& one = in.grams[at];
                 current[alive[k]] = one.is_free() ? npos : static_cast<std::uint32_t>(at);
-                if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one);
+                if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one.is);
             }
         }
     }
@@ -217,7 +223,7 @@ std::size_t add_features(const place_tables& in, token_stream& tokens, std::stri
                 const std::size_t at = in.named.search(
                     starts[i - begin], [&](const scoring_slot& one) { return place_tables::place_in(one) == place; });
                 const scoring_slot& one = in.named[at];
-                if (place_tables::knows(one, joined[i])) found.add(static_cast<std::uint32_t>(at), one);
+                if (place_tables::knows(one, joined[i])) found.add(static_cast<std::uint32_t>(at), one.is);
             }
         }
     }
@@ -226,21 +232,16 @@ std::size_t add_features(const place_tables& in, token_stream& tokens, std::stri
 
 // ---- the row
 
-// Turns the counts of features into values (row_builder.h).
-void evaluate(counted_as value, std::span<const float> factors, std::span<float> counts) {
-    const std::size_t size = counts.size();
-    switch (value) {
-        case counted_as::count:
-            for (std::size_t i = 0; i < size; ++i) counts[i] *= factors[i];
-            return;
-        case counted_as::binary: std::copy(factors.begin(), factors.end(), counts.begin()); return;
-        case counted_as::log:
-            for (std::size_t i = 0; i < size; ++i) {
-                const float plain = valuation{counted_as::log, {}}(0, counts[i]);
-                counts[i] = plain * factors[i];
-            }
-            return;
-    }
+// Turns counts of features into values, as `valuation` does. Counts are floats there, to which 1 cannot be added
+// forever.
+void evaluate(counted_as value, const scored_ngram* row, const std::uint32_t* counts, std::size_t size, float* values) {
+    constexpr std::uint32_t most = 1u << 24;
+    const valuation plain{value, {}};
+    if (value == counted_as::binary)
+        for (std::size_t i = 0; i < size; ++i) values[i] = row[i].factor;
+    else
+        for (std::size_t i = 0; i < size; ++i)
+            values[i] = plain(0, static_cast<float>(std::min(counts[i], most))) * row[i].factor;
 }
 
 }  // namespace
@@ -259,17 +260,23 @@ void score_texts(const text_scorer& by, scoring_buffers& with, text_columns colu
                     return add_features(in, with.streams[p], columns[part.column][text], with, size);
                 },
                 part.tables);
-            evaluate(part.value, {with.factors.data() + begin, size - begin},
-                     {with.values.data() + begin, size - begin});
+            float* const values = with_room(with.values, size);
+            evaluate(part.value, with.row.data() + begin, with.counts.data() + begin, size - begin, values + begin);
         }
+        const scored_ngram* const row = with.row.data();
         float* const values = with.values.data();
         if (by.unit) to_unit_length({values, size});
-        const std::uint32_t* const payloads = with.payloads.data();
-        if (weights.stride() == 1)
+        if (weights.stride() == 1) {
             with.sums[0] = sum<8, double>(
-                size, [&](std::size_t i) { return double{std::bit_cast<float>(payloads[i])} * double{values[i]}; });
-        else
-            dots(sparse_row<float>{payloads, values, size}, weights.data(), weights.stride(), with.sums.data());
+                size, [&](std::size_t i) { return double{std::bit_cast<float>(row[i].payload)} * double{values[i]}; });
+        } else {
+            std::uint32_t* const features = with_room(with.features, size);
+            for (std::size_t i = 0; i < size; ++i) {
+                features[i] = row[i].payload;
+                prefetch_lines(weights.data() + features[i] * weights.stride(), weights.stride());
+            }
+            dots(sparse_row<float>{features, values, size}, weights.data(), weights.stride(), with.sums.data());
+        }
         for (std::size_t k = 0; k < weights.columns(); ++k)
             out[k] = static_cast<float>(with.sums[k] + double{weights.bias[k]});
     }

@@ -29,14 +29,20 @@
 
 namespace markone {
 
-// An n-gram: its key, which is never 0; what its weight is; and the factor of its values, NaN if it is not a feature.
-struct scoring_slot {
-    std::uint64_t key = 0;
+// What is known of an n-gram: what its weight is; and the factor of its values, NaN if it is not a feature.
+struct scored_ngram {
     std::uint32_t payload = 0;  // with two classes, the weight's bits; with more, the number of the feature
     float factor = std::numeric_limits<float>::quiet_NaN();
 
-    bool is_free() const { return key == 0; }
     MARKONE_INLINE bool is_feature() const { return factor == factor; }
+};
+
+// An n-gram by its key, which is never 0.
+struct scoring_slot {
+    std::uint64_t key = 0;
+    scored_ngram is;
+
+    bool is_free() const { return key == 0; }
 };
 
 // Thrown for n-grams that these tables cannot have: too many, or with factors that are too large.
@@ -62,7 +68,7 @@ class part_features {
             if (!(std::abs(factor) <= most)) throw not_covered("a factor is too large");
     }
 
-    void fill(std::size_t number, scoring_slot& at) const {
+    void fill(std::size_t number, scored_ngram& at) const {
         at.payload = by.stride() == 1 ? std::bit_cast<std::uint32_t>(by.data()[first + number])
                                       : static_cast<std::uint32_t>(first + number);
         at.factor = factors.empty() ? 1.0f : factors[number];
@@ -77,7 +83,8 @@ class part_features {
 // A word of 9 to 16 bytes: the first eight, and the others.
 struct long_slot {
     std::uint64_t key = 0, rest = 0;
-    scoring_slot is;  // without a key
+    scored_ngram is;
+
     bool is_free() const { return key == 0; }
 };
 
@@ -100,7 +107,7 @@ class exact_tables {
         for (std::size_t length = 2; length < by_length.size(); ++length)
             add_grams(by_length[length], length, parts, word_ids, ids);
         for (std::size_t i = 0; i < kept; ++i)
-            if (ids[i] != npos) features.fill(i, parts[2 * i] == npos ? word_slot(ids[i]) : grams[ids[i]]);
+            if (ids[i] != npos) features.fill(i, parts[2 * i] == npos ? word(ids[i]) : grams[ids[i]].is);
     }
 
     const ngram_settings how;
@@ -137,10 +144,10 @@ class exact_tables {
     // others.
     std::uint32_t first_long() const { return static_cast<std::uint32_t>(short_words.capacity()); }
     std::uint32_t first_huge() const { return first_long() + static_cast<std::uint32_t>(long_words.capacity()); }
-    const scoring_slot& word_slot(std::uint32_t id) const {
-        return id < first_long()   ? short_words[id]
+    const scored_ngram& word(std::uint32_t id) const {
+        return id < first_long()   ? short_words[id].is
                : id < first_huge() ? long_words[id - first_long()].is
-                                   : huge_words[id - first_huge()];
+                                   : huge_words[id - first_huge()].is;
     }
     std::uint32_t find_huge(std::string_view word) const {
         const std::uint64_t key = key_of_huge(word);
@@ -153,8 +160,8 @@ class exact_tables {
   private:
     static constexpr std::size_t ahead = 16;
 
-    scoring_slot& word_slot(std::uint32_t id) {
-        return const_cast<scoring_slot&>(static_cast<const exact_tables&>(*this).word_slot(id));
+    scored_ngram& word(std::uint32_t id) {
+        return const_cast<scored_ngram&>(static_cast<const exact_tables&>(*this).word(id));
     }
     std::string_view huge_word(std::size_t at) const {
         return {letters.data() + places[at].begin, places[at].end - places[at].begin};
@@ -249,7 +256,7 @@ class place_tables {
         vocabulary.each_owner([&](std::uint32_t place, std::uint32_t number, const place_owner& one) {
             scoring_slot& at = named[search(place)];
             at.key = std::uint64_t{one.shared} << 63 | std::uint64_t{place + 1} << 32 | one.tag;
-            features.fill(number, at);
+            features.fill(number, at.is);
         });
     }
 
@@ -320,24 +327,20 @@ struct scoring_buffers {
         for (const scored_part& part : of.parts) streams.emplace_back(part.how().tokens);
     }
 
-    // A feature of the current part, and its position in the row.
-    struct met {
-        std::uint32_t id, position;
-    };
-
     std::vector<token_stream> streams;  // by part
     // By token or n-gram: its key, where the search for it starts, the slot of the word, that of the n-gram.
     std::vector<std::uint64_t> keys, joined;
     std::vector<std::uint32_t> starts, words, current, alive;
     std::vector<std::uint64_t> rests;  // of the keys of long words
-    // The features that were found, one for each occurrence.
-    std::vector<std::uint32_t> found, found_payloads;
-    std::vector<float> found_factors;
-    std::vector<met> seen;  // an open hash table
+    // The features that were found, one for each occurrence, and their slots.
+    std::vector<std::uint32_t> found_at;
+    std::vector<scored_ngram> found;
+    std::vector<std::uint64_t> seen;  // an open hash table: a slot, and its position in the row
     std::vector<std::uint32_t> touched;
     // The row.
-    std::vector<std::uint32_t> payloads;
-    std::vector<float> factors, values;
+    std::vector<scored_ngram> row;
+    std::vector<std::uint32_t> counts, features;
+    std::vector<float> values;
     std::vector<double> sums;
 };
 

@@ -226,12 +226,18 @@ class Model(Brief):
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image."""
+        quick = self._quick_scores(examples, threads)
+        if quick is not None:
+            return self.classes[int(_core.winners(quick, self._tie)[0])]
         found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
         numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        quick = self._quick_scores(examples, threads)
+        if quick is not None:
+            return of_each_class(quick)[0]
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
         found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
@@ -411,6 +417,12 @@ class Model(Brief):
         if weights is None:
             raise SettingsError("rule", f"is {self.settings.rule!r}, whose features have no weights of their own")
         return weights.matrix(), weights.bias()
+
+    def _quick_scores(self, examples: Any, threads: int | None) -> NDArray[np.float32] | None:
+        """Return the scores of a single text without a batch around it; None if this is not possible."""
+        if self._texts is None or type(examples) is not str or threads is not None:
+            return None
+        return self._texts.scores_of_text(examples)
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)
