@@ -197,6 +197,20 @@ def test_places_of_a_hashed_table_add_up(documents: list[bytes], others: list[by
         )
 
 
+# Long texts in which some words are not ASCII, so that stretches of both kinds alternate.
+LONG_WORDS = ["plain", "words", "of", "ASCII", "an-extraordinarily-long-word-without-any-blank", *ODD_WORDS]
+long_texts = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(LONG_WORDS)), max_size=12).map(
+    lambda pairs: " ".join(f"{'ascii, and ' * count}{word}" for count, word in pairs)
+)
+
+
+@given(long_texts, st.booleans(), st.booleans())
+def test_what_is_beyond_a_space_does_not_matter(text: str, fold: bool, signs: bool) -> None:
+    how = settings_of({**PLAIN, "fold": fold, "signs": signs, "shortest": 1, "longest": 1})
+    whole = _core.tokens(how, text)
+    assert whole == [token for piece in text.split(" ") for token in _core.tokens(how, piece)]
+
+
 @pytest.mark.parametrize("stride", [59, pytest.param(1, marks=pytest.mark.slow)])
 def test_all_characters_are_what_python_says(stride: int) -> None:
     # Behind the ideographs are only tags, and much that is not assigned or private.

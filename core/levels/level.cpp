@@ -35,6 +35,8 @@ bayes::loops_of<dense_rows<float>> loops_of_events();
 template <>
 bayes::loops_of<dense_rows<double>> loops_of_events();
 
+void score_texts(const text_scorer&, scoring_buffers&, text_columns, float*);  // text/text_scorer.cpp
+
 template <class Rows>
 optimum_makers<Rows> makers_of() {
     return {make_dual<Rows>, make_objective<Rows>};
@@ -51,6 +53,7 @@ const compiled_loops& loops_of_level() {
         make_tagging,
         {loops_of_events<sparse_rows<float>>(), loops_of_events<sparse_rows<double>>(),
          loops_of_events<dense_rows<float>>(), loops_of_events<dense_rows<double>>()},
+        score_texts,
     };
     return all;
 }

@@ -19,6 +19,7 @@
 #include "optimum/dual.h"
 #include "optimum/objective.h"
 #include "tagging/sequence.h"
+#include "text/text_scorer.h"
 
 namespace markone {
 
@@ -48,6 +49,7 @@ struct compiled_loops {
     std::tuple<bayes::loops_of<sparse_rows<float>>, bayes::loops_of<sparse_rows<double>>,
                bayes::loops_of<dense_rows<float>>, bayes::loops_of<dense_rows<double>>>
         events;
+    score_texts_function score_texts;
 };
 
 struct level {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -17,12 +18,16 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "levels/levels.h"
+#include "online/weights.h"
 #include "python/numpy.h"
 #include "text/hashed_vocabulary.h"
 #include "text/ngram_vocabulary.h"
 #include "text/ngrams.h"
+#include "text/text_scorer.h"
 
 using namespace nanobind::literals;
 
@@ -36,12 +41,18 @@ namespace {
 template <class Worker>
 class idle_workers {
   public:
-    std::unique_ptr<Worker> take(const ngram_settings& how) {
-        const std::lock_guard guard(busy);
-        if (idle.empty()) return std::make_unique<Worker>(how);
-        std::unique_ptr<Worker> one = std::move(idle.back());
-        idle.pop_back();
-        return one;
+    // One that can be used now; a new one is made with the given settings.
+    template <class Settings>
+    std::unique_ptr<Worker> take(const Settings& how) {
+        {
+            const std::lock_guard guard(busy);
+            if (!idle.empty()) {
+                std::unique_ptr<Worker> one = std::move(idle.back());
+                idle.pop_back();
+                return one;
+            }
+        }
+        return std::make_unique<Worker>(how);
     }
     void give(std::unique_ptr<Worker> one) {
         const std::lock_guard guard(busy);
@@ -345,6 +356,88 @@ void bind_compact(nb::module_& m) {
     m.attr("UNICODE_VERSION") = unicode::version;
 }
 
+// ---- texts to scores
+
+// A scorer that several Python threads may use, once all its parts are added.
+struct shared_scorer : text_scorer {
+    mutable idle_workers<scoring_buffers> buffers;
+    using text_scorer::text_scorer;
+};
+
+// The texts of a column: their offsets, of 32 or 64 bits, and their bytes.
+using text_array = std::tuple<std::variant<array<std::int32_t, 1>, array<std::int64_t, 1>>, array<std::uint8_t, 1>>;
+
+// The scores of all texts, rows x columns of the weights.
+std::unique_ptr<float[]> score(const shared_scorer& self, text_columns texts) {
+    if (self.features != self.by.features) throw std::invalid_argument("there are weights without features");
+    for (const scored_part& part : self.parts)
+        if (part.column >= texts.size()) throw std::invalid_argument("a column is missing");
+    auto scores = std::make_unique_for_overwrite<float[]>(texts.front().size() * self.by.columns());
+    std::unique_ptr<scoring_buffers> with = self.buffers.take(self);
+    at_best_level().score_texts(self, *with, texts, scores.get());
+    self.buffers.give(std::move(with));
+    return scores;
+}
+
+numpy<float> score_columns(const shared_scorer& self, const std::vector<text_array>& columns) {
+    std::vector<std::vector<std::string_view>> texts(columns.size());
+    std::unique_ptr<float[]> scores;
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto& [offsets, bytes] = columns[i];
+            std::visit(
+                [&](const auto& starts) {
+                    texts[i].reserve(starts.size());
+                    each_text(starts, std::get<1>(columns[i]), [&](std::string_view one) { texts[i].push_back(one); });
+                },
+                offsets);
+            if (texts[i].size() != texts.front().size()) throw std::invalid_argument("the columns differ in length");
+        }
+        if (texts.empty()) throw std::invalid_argument("there are no columns");
+        scores = score(self, texts);
+    }
+    return own<float>(std::move(scores), {texts.front().size(), self.by.columns()});
+}
+
+numpy<float> score_text(const shared_scorer& self, const nb::bytes& text) {
+    const std::vector<std::string_view> only{{text.c_str(), text.size()}};
+    std::unique_ptr<float[]> scores;
+    {
+        nb::gil_scoped_release unlocked;
+        scores = score(self, {&only, 1});
+    }
+    return own<float>(std::move(scores), {1, self.by.columns()});
+}
+
+void bind_scorer(nb::module_& m) {
+    auto scorer_class =
+        nb::class_<shared_scorer>(m, "TextScorer")
+            .def(nb::init<const weights<float>&, bool>(), "weights"_a, nb::kw_only(), "unit"_a, nb::keep_alive<1, 2>())
+            .def("scores", &score_columns, "columns"_a)
+            .def("scores_of_text", &score_text, "text"_a)
+            .def_prop_ro("nbytes", [](const shared_scorer& self) { return self.bytes(); });
+    const auto bind_add = [&]<class Vocabulary>(const shared_vocabulary<Vocabulary>*) {
+        scorer_class.def(
+            "add",
+            [](shared_scorer& self, const shared_vocabulary<Vocabulary>& vocabulary, counted_as value,
+               const std::optional<array<float, 1>>& weights, std::size_t column) {
+                const auto factors = weights ? view(*weights) : std::span<const float>();
+                try {
+                    reading(vocabulary,
+                            [&] { self.add(static_cast<const Vocabulary&>(vocabulary), value, factors, column); });
+                } catch (const not_covered&) {
+                    return false;
+                }
+                return true;
+            },
+            "vocabulary"_a, nb::kw_only(), "value"_a, "weights"_a.noconvert().none(), "column"_a);
+    };
+    bind_add(static_cast<const shared_vocabulary<ngram_vocabulary>*>(nullptr));
+    bind_add(static_cast<const shared_vocabulary<hashed_vocabulary>*>(nullptr));
+    bind_add(static_cast<const shared_vocabulary<compact_vocabulary>*>(nullptr));
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -352,6 +445,7 @@ void bind_text(nb::module_& m) {
     bind_exact(m);
     bind_hashed(m);
     bind_compact(m);
+    bind_scorer(m);
 }
 
 }  // namespace markone

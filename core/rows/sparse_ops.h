@@ -95,17 +95,18 @@ inline void thin(const dense_rows<float>& from, growing_rows& rows) {
     }
 }
 
-// Divides each row by its length; a row of zeros is unchanged.
+// Divides a row by its length; a row of zeros is unchanged.
+inline void to_unit_length(std::span<float> x) {
+    double norm2 = 0;
+    for (const float value : x) norm2 += double{value} * value;
+    if (norm2 == 0) return;
+    const double scale = 1 / std::sqrt(norm2);
+    for (float& value : x) value = static_cast<float>(value * scale);
+}
 inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float> values) {
-    for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
-        const std::span<float> x = values.subspan(static_cast<std::size_t>(indptr[row]),
-                                                  static_cast<std::size_t>(indptr[row + 1] - indptr[row]));
-        double norm2 = 0;
-        for (const float value : x) norm2 += double{value} * value;
-        if (norm2 == 0) continue;
-        const double scale = 1 / std::sqrt(norm2);
-        for (float& value : x) value = static_cast<float>(value * scale);
-    }
+    for (std::size_t row = 0; row + 1 < indptr.size(); ++row)
+        to_unit_length(values.subspan(static_cast<std::size_t>(indptr[row]),
+                                      static_cast<std::size_t>(indptr[row + 1] - indptr[row])));
 }
 
 // Pairs of a feature and a class; the pairs of one feature are contiguous.

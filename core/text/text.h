@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/byte_groups.h"
 #include "text/unicode_tables.h"
 
 namespace markone {
@@ -46,7 +46,31 @@ class characters {
     }
 
     // Reads the character at `from` and advances; for invalid bytes it returns `none` and advances by one byte.
-    static std::uint32_t decode(const char*& from, const char* end) {
+    MARKONE_INLINE static std::uint32_t decode(const char*& from, const char* end) {
+        const auto byte = [&](std::ptrdiff_t i) {
+            return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
+        };
+        const std::uint32_t first = byte(0);
+        if (first < 0x80) {
+            ++from;
+            return first;
+        }
+        if (first >= 0xc2 && first < 0xe0 && end - from >= 2 && (byte(1) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0x1f) << 6 | (byte(1) & 0x3f);
+            from += 2;
+            return point;
+        }
+        if (first > 0xe0 && first < 0xed && end - from >= 3 && (byte(1) & 0xc0) == 0x80 && (byte(2) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0xf) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+            from += 3;
+            return point;
+        }
+        return decode_any(from, end);
+    }
+
+  private:
+    // Any character; those of ASCII, and most others of two or three bytes, have been read already.
+    MARKONE_NOINLINE static std::uint32_t decode_any(const char*& from, const char* end) {
         const auto byte = [&](std::ptrdiff_t i) {
             return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
         };
@@ -70,7 +94,6 @@ class characters {
         return good ? point : none;
     }
 
-  private:
     characters() : kinds(0x110000, gap) {
         for (const auto& [first, last] : unicode::words)
             for (std::uint32_t point = first; point <= last; ++point) kinds[point] = word;
@@ -113,52 +136,25 @@ struct token_settings {
     bool signs = false;  // each sign is a token
 };
 
-// ASCII, eight characters at a time.
-namespace ascii {
-
-constexpr std::uint64_t each(unsigned byte) {
-    return 0x0101010101010101u * byte;
-}
-
-// The highest bit of each byte: whether the character is one from `first` to `last`.
-inline std::uint64_t between(std::uint64_t eight, unsigned char first, unsigned char last) {
-    return (eight + each(0x80u - first)) & ~(eight + each(0x7fu - last)) & each(0x80);
-}
-
-// The highest bits of the bytes, as the lowest eight.
-inline std::uint64_t gathered(std::uint64_t highest_bits) {
-    return (highest_bits >> 7) * 0x0102040810204080u >> 56;
-}
-
-inline bool is_all(std::string_view text) {
-    std::uint64_t all = 0, eight;
-    std::size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8) {
-        std::memcpy(&eight, text.data() + at, 8);
-        all |= eight;
-    }
-    for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
-    return (all & each(0x80)) == 0;
-}
-
-}  // namespace ascii
-
 // A place in a text: its first byte, and the byte after its last.
 struct place {
     std::size_t begin, end;
 };
 
-// Calls use(token, kind) for each token of the text in turn; the token's bytes are valid only during the call.
+// Calls use(token, kind) for each token of the text in turn. The token's bytes are valid only during the call; 16 bytes
+// can be read, even if it is shorter.
 class tokenizer {
   public:
     explicit tokenizer(const token_settings& how) : how(how) {}
 
     template <class Use>
     void operator()(std::string_view text, Use use) {
-        if (ascii::is_all(text))
-            cut_ascii(text, use);
-        else
-            cut(text, use);
+        ascii::each_stretch(text, [&](std::string_view stretch, bool is_ascii) {
+            if (is_ascii)
+                cut_ascii(stretch, use);
+            else
+                cut(stretch, use);
+        });
     }
 
     // The places of these tokens, in their order.
@@ -185,12 +181,12 @@ class tokenizer {
     void cut_ascii(std::string_view text, Use use) {
         const std::size_t groups =
             text.size() / 64 + 1;  // so that a character that belongs to no token follows the last one
-        buffer.resize(std::max(buffer.size(), 64 * groups));
+        if (buffer.size() < 64 * groups + 16) buffer.resize(64 * groups + 16);
         std::uint64_t before = 0;  // whether the last group ends within a word
         const char* open = nullptr;
         for (std::size_t group = 0; group < groups; ++group) {
             char* const here = buffer.data() + 64 * group;
-            const auto [words, signs] = look(text.substr(64 * group), here);
+            const auto [words, signs] = ascii::look_at_start(text.substr(64 * group), here, how.fold, how.signs);
             // A word begins or ends where its bits change.
             std::uint64_t places = (words ^ (words << 1 | before)) | signs;
             before = words >> 63;
@@ -206,32 +202,6 @@ class tokenizer {
                 if (signs >> place & 1) use(std::string_view(at, 1), characters::sign);
             }
         }
-    }
-
-    struct group_bits {
-        std::uint64_t words, signs;
-    };
-    // Folds up to 64 characters.
-    group_bits look(std::string_view rest, char* to) const {
-        std::array<char, 64> last{};
-        const char* from = rest.data();
-        if (rest.size() < 64) {
-            std::copy(rest.begin(), rest.end(), last.begin());
-            from = last.data();
-        }
-        group_bits bits{0, 0};
-        for (int i = 0; i < 64; i += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, from + i, 8);
-            const std::uint64_t upper = ascii::between(eight, 'A', 'Z'),
-                                letters = ascii::between(eight, 'a', 'z') | upper;
-            const std::uint64_t words = letters | ascii::between(eight, '0', '9');
-            bits.words |= ascii::gathered(words) << i;
-            if (how.signs) bits.signs |= ascii::gathered(ascii::between(eight, '!', '~') & ~words) << i;
-            if (how.fold) eight |= upper >> 2;
-            std::memcpy(to + i, &eight, 8);
-        }
-        return bits;
     }
 
     // Any text.

@@ -51,9 +51,11 @@ class negation_scope {
             "cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without"};
         constexpr std::size_t longest = 7;
         if (token.size() > longest) return false;
-        std::array<char, 8> lower;
-        std::transform(token.begin(), token.end(), lower.begin(),
-                       [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
+        std::array<char, longest> lower{};
+        for (std::size_t i = 0; i < std::min(longest, token.size()); ++i) {
+            const char c = token[i];
+            lower[i] = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        }
         const std::string_view plain(lower.data(), token.size());
         if (plain == "t") return after_apostrophe;
         return std::find(negations.begin(), negations.end(), plain) != negations.end();
@@ -69,7 +71,8 @@ class negation_scope {
     bool open = false, after_n = false, after_apostrophe = false;
 };
 
-// Calls use(token) for each token in turn; the token's bytes are valid only during the call.
+// Calls use(token) for each token in turn. The token's bytes are valid only during the call; 16 bytes can be read, even
+// if it is shorter.
 class token_stream {
   public:
     explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
@@ -89,6 +92,7 @@ class token_stream {
             line += word;
             line += ' ';
         });
+        line.reserve(line.size() + readable);
         each_run([&](std::string_view run, std::size_t) { use(run); });
     }
 
@@ -121,6 +125,8 @@ class token_stream {
     }
 
   private:
+    static constexpr std::size_t readable = 16;
+
     // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them.
     static token_settings as_read(const stream_settings& how) {
         token_settings read = how.tokens;
@@ -184,6 +190,7 @@ class token_stream {
     }
 
     std::string_view marked(std::string_view token) {
+        word.reserve(token.size() + 4 + readable);
         word.assign("NOT_");
         word += token;
         return word;

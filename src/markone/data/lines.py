@@ -175,6 +175,8 @@ class TextLines(LineSource):
         return {"text": column}
 
     def kept_of(self, columns: dict[str, Any], numbers: NDArray[np.int32]) -> dict[str, Any]:
+        if not self.keep:
+            return {}
         labels = [*self.labels, None]
         found = {"text": columns["text"], "label": [labels[number] for number in numbers.tolist()]}
         return {name: found[name] for name in self.keep}
