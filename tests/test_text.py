@@ -127,6 +127,39 @@ def test_what_is_kept_is_read_and_all_else_passed_over(
     assert as_dicts(again, again.read(*arrow([*documents, *others]))) == kept
 
 
+@given(st.lists(broken, max_size=5), options, st.sampled_from([_core.CountedAs.binary, _core.CountedAs.log]))
+def test_rows_of_presence_are_rows_without_their_counts(documents: list[bytes], how: Options, value: Any) -> None:
+    for make in (lambda: _core.NgramVocabulary(settings_of(how)), lambda: _core.HashedVocabulary(settings_of(how), 6)):
+        one, other = make(), make()
+        indptr, indices, values, lengths = one.absorb(one.collect(*arrow(documents)))
+        present = other.absorb(other.collect(*arrow(documents)), presence=True)
+        assert values is not None and present[2] is None
+        assert [part.tolist() for part in (indptr, indices, lengths)] == [present[i].tolist() for i in (0, 1, 3)]
+        assert one.counts().tolist() == other.counts().tolist()
+        width = 1 + int(indices.max(initial=0))
+        labels = np.arange(len(documents), dtype=np.int32) % 2
+        tables = []
+        for counted in (values, None):
+            classes = _core.ClassCounts()
+            classes.add(indptr, indices, counted, width, labels, True)
+            tables.append(classes.table(np.arange(width, dtype=np.uint32)).tolist())
+        assert tables[0] == tables[1]
+        ones = np.ones(len(indices), np.float32)
+        refined = [_core.refine_rows(indptr, indices, counted, width, value=value) for counted in (ones, None)]
+        for one_array, other_array in zip(*refined, strict=True):
+            assert one_array.tolist() == other_array.tolist()
+
+
+def test_rows_without_values_are_checked_too() -> None:
+    starts, features = np.array([0, 1]), np.array([3], np.uint32)
+    with pytest.raises(IndexError, match="beyond the width"):
+        _core.refine_rows(starts, features, None, 3, value=_core.CountedAs.binary)
+    with pytest.raises(ValueError, match="ends after its values"):
+        _core.ClassCounts().add(np.array([0, 2]), features, None, 4, np.zeros(1, np.int32), True)
+    with pytest.raises(ValueError, match="no values to add"):
+        _core.ClassCounts().add(starts, features, None, 4, np.zeros(1, np.int32), False)
+
+
 @given(st.lists(broken, max_size=8), options, st.integers(0, 8))
 def test_batches_cut_anywhere_give_the_same_numbers(documents: list[bytes], how: Options, cut: int) -> None:
     found = []

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -19,14 +20,25 @@ namespace markone {
 
 constexpr std::size_t values_ahead = 16;  // the data of a feature are prefetched this many values ahead
 
-// Feature i becomes numbers[i], or is left out if that is npos; without numbers it is unchanged.
-inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
-                   growing_rows& rows) {
-    rows.reserve(0, from.size());
-    rows.indices.resize(from.stored());
-    rows.values.resize(from.stored());
+// Rows of finished features. Their memory may be larger than needed, because what is not written costs nothing.
+struct refined_rows {
+    std::vector<std::int64_t> indptr{0};
+    std::unique_ptr<std::uint32_t[]> indices;
+    std::unique_ptr<float[]> values;
+    std::size_t stored = 0;
+};
+
+// Feature i becomes numbers[i], or is left out if that is npos; without numbers it is unchanged. Rows without values
+// have the value 1 everywhere.
+inline refined_rows refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers,
+                           const valuation& values) {
+    refined_rows rows;
+    rows.indptr.reserve(from.indptr.size());
+    rows.indices = std::make_unique_for_overwrite<std::uint32_t[]>(from.stored() + 1);
+    rows.values = std::make_unique_for_overwrite<float[]>(from.stored() + 1);
     const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
     const std::size_t weighted = values.weights.empty() ? npos : values.weights.size();
+    const bool counted = !from.values.empty();
     std::size_t count = 0;
     for (std::size_t row = 0; row < from.size(); ++row) {
         for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
@@ -39,13 +51,13 @@ inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t
             if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
             // Always written, and overwritten next if it is left out, because a branch could not be predicted.
             rows.indices[count] = number;
-            rows.values[count] = values(number == npos ? 0 : number, from.values[i]);
+            rows.values[count] = values(number == npos ? 0 : number, counted ? from.values[i] : 1);
             count += number != npos;
         }
         rows.indptr.push_back(static_cast<std::int64_t>(count));
     }
-    rows.indices.resize(count);
-    rows.values.resize(count);
+    rows.stored = count;
+    return rows;
 }
 
 // Rows side by side: the features of each part come after all features of the parts before it.
@@ -123,12 +135,16 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     if (chosen.places.size() < rows.width()) throw std::invalid_argument("a feature has no place");
     if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
         throw std::invalid_argument("the arrays of the chosen features do not match");
+    // Few features have a place. A bit for each feature stays in the caches.
+    std::vector<bool> has_place(rows.width());
+    for (std::size_t feature = 0; feature < rows.width(); ++feature)
+        has_place[feature] = chosen.places[feature] != npos;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (labels[row] < 0) continue;
         const auto label = static_cast<std::uint32_t>(labels[row]);
         const sparse_row<T> x = rows[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            if (i + values_ahead < x.size()) prefetch(chosen.places.data() + x.feature(i + values_ahead));
+            if (!has_place[x.feature(i)]) continue;
             std::size_t pair = chosen.places[x.feature(i)];
             if (pair == npos || x.value(i) == 0) continue;
             for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
@@ -144,7 +160,7 @@ class class_counts {
   public:
     std::vector<std::vector<std::uint32_t>> by_class;
 
-    // Rows without a class are ignored. `presence` counts rows instead of values.
+    // Rows without a class are ignored. `presence` counts rows instead of values, which the rows then need not have.
     void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
         if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
         for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -153,10 +169,12 @@ class class_counts {
             if (label >= by_class.size()) by_class.resize(label + 1);
             std::vector<std::uint32_t>& counts = by_class[label];
             if (counts.size() < rows.width()) counts.resize(rows.width());
-            const sparse_row<float> x = rows[row];
+            const auto begin = static_cast<std::size_t>(rows.indptr[row]);
+            const std::span<const std::uint32_t> x =
+                rows.indices.subspan(begin, static_cast<std::size_t>(rows.indptr[row + 1]) - begin);
             for (std::size_t i = 0; i < x.size(); ++i) {
-                if (i + values_ahead < x.size()) prefetch_to_write(counts.data() + x.feature(i + values_ahead));
-                counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
+                if (i + values_ahead < x.size()) prefetch_to_write(counts.data() + x[i + values_ahead]);
+                counts[x[i]] += presence ? 1 : static_cast<std::uint32_t>(rows.values[begin + i]);
             }
         }
     }

@@ -332,7 +332,7 @@ _RowArrays = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]
 def refine_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.uint32],
-    values: NDArray[np.float32],
+    values: NDArray[np.float32] | None,
     width: int,
     *,
     value: CountedAs,
@@ -357,7 +357,7 @@ class ClassCounts:
         self,
         indptr: NDArray[np.int64],
         indices: NDArray[np.uint32],
-        values: NDArray[np.float32],
+        values: NDArray[np.float32] | None,
         width: int,
         labels: NDArray[np.int32],
         presence: bool,
@@ -406,8 +406,8 @@ class _Vocabulary:
 class _CollectingVocabulary(_Vocabulary):
     def collect(self, offsets: NDArray[Any], data: NDArray[np.uint8]) -> NgramBatch: ...
     def absorb(
-        self, batch: NgramBatch
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32]]: ...
+        self, batch: NgramBatch, *, presence: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32] | None, NDArray[np.uint32]]: ...
     def counts(self) -> NDArray[np.uint32]: ...
 
 class NgramVocabulary(_CollectingVocabulary):
