@@ -50,19 +50,17 @@ struct shared_counts : class_counts {
 };
 
 // The counts of some features: classes × features.
-nb::object table_of(const shared_counts& self, const features& wanted) {
+nb::object table_of(const shared_counts& self, const features& wanted, const std::optional<features>& rows_with) {
     std::unique_ptr<std::uint32_t[]> memory;
     std::size_t classes = 0;
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(self.busy);
-        classes = self.by_class.size();
-        memory = std::make_unique<std::uint32_t[]>(classes * wanted.size());
-        for (std::size_t k = 0; k < classes; ++k)
-            for (std::size_t i = 0; i < wanted.size(); ++i) {
-                const std::uint32_t feature = wanted.data()[i];
-                if (feature < self.by_class[k].size()) memory[k * wanted.size() + i] = self.by_class[k][feature];
-            }
+        classes = self.classes();
+        memory = std::make_unique_for_overwrite<std::uint32_t[]>(classes * wanted.size());
+        std::span<const std::uint32_t> rows;
+        if (rows_with) rows = view(*rows_with);
+        self.write(view(wanted), rows, {memory.get(), classes * wanted.size()});
     }
     return nb::cast(own<std::uint32_t>(std::move(memory), {classes, wanted.size()}));
 }
@@ -158,7 +156,7 @@ void bind_class_counts(nb::module_& m) {
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert().none(), "width"_a,
             "labels"_a.noconvert(), "presence"_a)
-        .def("table", &table_of, "features"_a.noconvert());
+        .def("table", &table_of, "features"_a.noconvert(), "rows_with"_a.noconvert().none() = nb::none());
 }
 
 }  // namespace

@@ -155,19 +155,22 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     }
 }
 
-// The sum of each feature's values in the rows of each class.
+// The sum of each feature's values in the rows of each class. If rows are counted instead of values, those of the first
+// class are what remains of all rows, so that they need not be counted: with two classes, that saves half of the work.
 class class_counts {
   public:
-    std::vector<std::vector<std::uint32_t>> by_class;
-
-    // Rows without a class are ignored. `presence` counts rows instead of values, which the rows then need not have.
+    // Rows without a class belong to none. `presence` counts rows instead of values, which the rows then need not have;
+    // it must be the same in each call.
     void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
         if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+        if (classes() > 0 && presence != by_rows) throw std::invalid_argument("values and rows cannot both be counted");
+        by_rows = presence;
         for (std::size_t row = 0; row < rows.size(); ++row) {
-            if (labels[row] < 0) continue;
-            const auto label = static_cast<std::size_t>(labels[row]);
-            if (label >= by_class.size()) by_class.resize(label + 1);
-            std::vector<std::uint32_t>& counts = by_class[label];
+            if (labels[row] < 0 && !presence) continue;
+            const auto label = static_cast<std::size_t>(std::max(labels[row], 0));
+            if (labels[row] >= 0 && label >= by_class.size()) by_class.resize(label + 1);
+            if (labels[row] == 0 && presence) continue;
+            std::vector<std::uint32_t>& counts = labels[row] < 0 ? of_no_class : by_class[label];
             if (counts.size() < rows.width()) counts.resize(rows.width());
             const auto begin = static_cast<std::size_t>(rows.indptr[row]);
             const std::span<const std::uint32_t> x =
@@ -178,6 +181,35 @@ class class_counts {
             }
         }
     }
+
+    std::size_t classes() const { return by_class.size(); }
+
+    // The counts of some features, class by class. If rows were counted, `rows_with` are the rows with each of them.
+    void write(std::span<const std::uint32_t> features, std::span<const std::uint32_t> rows_with,
+               std::span<std::uint32_t> to) const {
+        if (by_rows && rows_with.size() != features.size())
+            throw std::invalid_argument("it is not known in how many rows each feature is");
+        const auto write_one = [&](const std::vector<std::uint32_t>& counts, std::span<std::uint32_t> row) {
+            for (std::size_t i = 0; i < features.size(); ++i)
+                row[i] = features[i] < counts.size() ? counts[features[i]] : 0;
+        };
+        const auto row_of = [&](std::size_t k) { return to.subspan(k * features.size(), features.size()); };
+        for (std::size_t k = 0; k < classes(); ++k) write_one(by_class[k], row_of(k));
+        if (!by_rows || classes() == 0) return;
+        const std::span<std::uint32_t> first = row_of(0);
+        write_one(of_no_class, first);
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            std::uint32_t others = first[i];
+            for (std::size_t k = 1; k < classes(); ++k) others += row_of(k)[i];
+            if (others > rows_with[i]) throw std::invalid_argument("a feature is in fewer rows than were counted");
+            first[i] = rows_with[i] - others;
+        }
+    }
+
+  private:
+    std::vector<std::vector<std::uint32_t>> by_class;
+    std::vector<std::uint32_t> of_no_class;
+    bool by_rows = false;
 };
 
 }  // namespace markone

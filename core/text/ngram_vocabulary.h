@@ -56,7 +56,9 @@ class ngram_vocabulary {
         absorbing with(add_words_of(batch.words), presence);
         for (std::size_t word = 0; word < with.singles.size(); ++word)
             with.singles[word].number = singles[with.word_of[word]];
-        with.rows.reserve(0, batch.lengths.size());
+        with.rows.indptr.reserve(batch.lengths.size() + 1);
+        with.rows.indices.reserve(how.longest * batch.said.size());
+        if (!presence) with.rows.values.reserve(how.longest * batch.said.size());
         std::size_t at = 0;
         for (const std::uint32_t length : batch.lengths) {
             add_row({batch.said.data() + at, length}, with);

@@ -362,7 +362,9 @@ class ClassCounts:
         labels: NDArray[np.int32],
         presence: bool,
     ) -> None: ...
-    def table(self, features: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+    def table(
+        self, features: NDArray[np.uint32], rows_with: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.uint32]: ...
 
 class NgramSettings:
     def __init__(
