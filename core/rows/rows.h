@@ -69,6 +69,18 @@ struct sparse_rows {
     }
 };
 
+template <class T>
+struct dense_rows {
+    const T* values;
+    std::size_t count;
+    std::size_t columns;
+
+    std::size_t size() const { return count; }
+    std::size_t width() const { return columns; }
+    std::size_t stored() const { return count * columns; }
+    MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
+};
+
 // Checks that no row reaches outside its indices, and no index beyond the width.
 template <class T>
 MARKONE_INLINE void check_places(const sparse_rows<T>& rows) {
@@ -85,17 +97,5 @@ MARKONE_INLINE void check_places(const sparse_rows<T>& rows) {
     for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
     if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
 }
-
-template <class T>
-struct dense_rows {
-    const T* values;
-    std::size_t count;
-    std::size_t columns;
-
-    std::size_t size() const { return count; }
-    std::size_t width() const { return columns; }
-    std::size_t stored() const { return count * columns; }
-    MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
-};
 
 }  // namespace markone

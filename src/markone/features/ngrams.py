@@ -96,8 +96,8 @@ class Ngrams(Part):
             self.weights = inverse_document_frequency(self._collecting.counts()[chosen], self._examples)
         elif self._class_counts is not None:
             rows_with = self._collecting.counts()[chosen] if self.value == _core.CountedAs.binary else None
-            counts = self._class_counts.table(chosen, rows_with)
-            odds = log_odds(counts, self.settings.smoothing or 2 / max(2, self._classes))
+            table = self._class_counts.table(chosen, rows_with)
+            odds = log_odds(table, self.settings.smoothing or 2 / max(2, self._classes))
             if self.settings.discount > 0:
                 odds /= np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
             self.weights = odds
