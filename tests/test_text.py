@@ -127,6 +127,50 @@ def test_what_is_kept_is_read_and_all_else_passed_over(
     assert as_dicts(again, again.read(*arrow([*documents, *others]))) == kept
 
 
+@given(st.lists(broken, max_size=5), options, st.sampled_from([_core.CountedAs.binary, _core.CountedAs.log]))
+def test_rows_of_presence_are_rows_without_their_counts(documents: list[bytes], how: Options, value: Any) -> None:
+    for make in (lambda: _core.NgramVocabulary(settings_of(how)), lambda: _core.HashedVocabulary(settings_of(how), 6)):
+        one, other = make(), make()
+        indptr, indices, values, lengths = one.absorb(one.collect(*arrow(documents)))
+        present = other.absorb(other.collect(*arrow(documents)), presence=True)
+        assert values is not None and present[2] is None
+        assert [part.tolist() for part in (indptr, indices, lengths)] == [present[i].tolist() for i in (0, 1, 3)]
+        assert one.counts().tolist() == other.counts().tolist()
+        width = int(indices.max(initial=0)) + 1 if len(indices) else 0
+        labels = np.arange(len(documents), dtype=np.int32) % 4 - 1
+        everything = np.arange(width, dtype=np.uint32)
+        for counted in (values, None):
+            classes = _core.ClassCounts()
+            classes.add(indptr, indices, counted, width, labels, True)
+            table = classes.table(everything, one.counts()[:width])
+            assert table.shape == (1 + int(labels.max(initial=-1)), width)
+            for label, row in enumerate(table.tolist()):
+                starts = [i for i, other in enumerate(labels.tolist()) if other == label]
+                inside = Counter(n for i in starts for n in indices[indptr[i] : indptr[i + 1]].tolist())
+                assert row == [inside[feature] for feature in range(width)]
+        ones = np.ones(len(indices), np.float32)
+        refined = [_core.refine_rows(indptr, indices, counted, width, value=value) for counted in (ones, None)]
+        for one_array, other_array in zip(*refined, strict=True):
+            assert one_array.tolist() == other_array.tolist()
+
+
+def test_rows_without_values_are_checked_too() -> None:
+    starts, features = np.array([0, 1]), np.array([3], np.uint32)
+    with pytest.raises(IndexError, match="beyond the width"):
+        _core.refine_rows(starts, features, None, 3, value=_core.CountedAs.binary)
+    with pytest.raises(ValueError, match="ends after its values"):
+        _core.ClassCounts().add(np.array([0, 2]), features, None, 4, np.zeros(1, np.int32), True)
+    counted = _core.ClassCounts()
+    counted.add(starts, features, None, 4, np.ones(1, np.int32), True)
+    for rows_with in (None, np.array([], np.uint32), np.array([0], np.uint32)):
+        with pytest.raises(ValueError, match="rows"):
+            counted.table(features, rows_with)
+    with pytest.raises(ValueError, match="cannot both be counted"):
+        counted.add(starts, features, np.ones(1, np.float32), 4, np.ones(1, np.int32), False)
+    with pytest.raises(ValueError, match="no values to add"):
+        _core.ClassCounts().add(starts, features, None, 4, np.zeros(1, np.int32), False)
+
+
 @given(st.lists(broken, max_size=8), options, st.integers(0, 8))
 def test_batches_cut_anywhere_give_the_same_numbers(documents: list[bytes], how: Options, cut: int) -> None:
     found = []
@@ -228,12 +272,17 @@ def test_all_characters_are_what_python_says(stride: int) -> None:
 
 
 def test_bad_arrays_are_refused() -> None:
-    vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 2}))
+    vocabulary, chosen_already = (
+        _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 2})) for _ in range(2)
+    )
+    chosen_already.keep(np.array([], np.uint32))
+    with pytest.raises(RuntimeError, match="not chosen yet"):
+        vocabulary.read(*arrow([b"a"]))
     for offsets in ([], [-1, 0], [0, 5], [0, 3, 2]):
         with pytest.raises(ValueError, match="texts"):
             vocabulary.collect(np.array(offsets, np.int32), np.zeros(4, np.uint8))
         with pytest.raises(ValueError, match="texts"):
-            vocabulary.read(np.array(offsets, np.int32), np.zeros(4, np.uint8))
+            chosen_already.read(np.array(offsets, np.int32), np.zeros(4, np.uint8))
     for lengths in ((0, 1), (2, 1)):
         for characters in (False, True):
             how = {**PLAIN, "shortest": lengths[0], "longest": lengths[1], "characters": characters}

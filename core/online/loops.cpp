@@ -78,20 +78,10 @@ bool write_counts(std::span<const T> values, std::uint8_t* out) {
 
 template <class T>
 void check_sparse(const sparse_rows<T>& rows) {
-    if (rows.indptr.empty() || rows.indices.size() != rows.values.size())
+    if (rows.indices.size() != rows.values.size())
         throw std::invalid_argument("the arrays of a sparse matrix do not match");
-    std::int64_t before = 0;
-    for (const std::int64_t at : rows.indptr) {
-        if (at < before) throw std::invalid_argument("the row starts of a sparse matrix are not in order");
-        before = at;
-    }
-    if (static_cast<std::size_t>(before) > rows.indices.size())
-        throw std::invalid_argument("a sparse matrix ends after its values");
-    const auto first = static_cast<std::size_t>(rows.indptr.front());
-    std::uint32_t highest = 0;
-    for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
-    if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
-    check_finite(rows.values.subspan(first, rows.stored()));
+    check_places(rows);
+    check_finite(rows.values.subspan(static_cast<std::size_t>(rows.indptr.front()), rows.stored()));
 }
 
 template <class T>

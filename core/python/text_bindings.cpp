@@ -95,6 +95,25 @@ auto reading(const shared_vocabulary<Vocabulary>& self, Do act) {
     return act();
 }
 
+// The same for texts in which n-grams are searched. Some vocabularies make a table for that when it is first needed.
+template <class Vocabulary, class Do>
+auto searching(const shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    if constexpr (requires { self.prepare(); })
+        while (true) {
+            {
+                const std::shared_lock guard(self.busy);
+                if (self.is_prepared()) return act();
+            }
+            const std::lock_guard guard(self.busy);
+            self.prepare();
+        }
+    else {
+        const std::shared_lock guard(self.busy);
+        return act();
+    }
+}
+
 // Calls use(text) for each text: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
 template <class Offset, class Use>
 void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes, Use use) {
@@ -110,10 +129,12 @@ void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& by
 }
 
 // The rows' arrays, and the length of each text in tokens.
-using read_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>, numpy<std::uint32_t>>;
-read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
-    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values)),
-            own(std::move(lengths))};
+using read_arrays =
+    std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, std::optional<numpy<float>>, numpy<std::uint32_t>>;
+read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths, bool presence = false) {
+    std::optional<numpy<float>> values;
+    if (!presence) values = own(std::move(rows.values));
+    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), std::move(values), own(std::move(lengths))};
 }
 
 template <class Vocabulary, class Offset>
@@ -125,18 +146,18 @@ ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, con
 }
 
 template <class Vocabulary>
-read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
+read_arrays absorb(Vocabulary& self, ngram_batch& batch, bool presence) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     changing(self, [&] {
         if (batch.vocabulary != &self) throw std::invalid_argument("the batch is another vocabulary's");
         if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
-        rows = self.absorb(*batch.collected);
+        rows = self.absorb(*batch.collected, presence);
         lengths = batch.collected->lengths;
         batch.collected->clear();
         self.collectors.give(std::move(batch.collected));
     });
-    return as_read(std::move(rows), std::move(lengths));
+    return as_read(std::move(rows), std::move(lengths), presence);
 }
 
 template <class Vocabulary, class Offset>
@@ -144,7 +165,7 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
                  counted_as value, const std::optional<array<float, 1>>& weights) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
-    reading(self, [&] {
+    searching(self, [&] {
         valuation values{value, {}};
         if (weights) values.weights = view(*weights);
         if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
@@ -167,7 +188,7 @@ using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>,
 template <class Vocabulary>
 occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) {
     occurrences found =
-        reading(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
+        searching(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
     std::vector<std::uint64_t> begins, ends;
     for (const auto [begin, end] : found.words) {
         begins.push_back(begin);
@@ -204,12 +225,8 @@ void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
     };
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
-    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a).def("counts", [](const Vocabulary& self) {
-        return own(reading(self, [&] {
-            const auto counts = self.counts();
-            return std::vector<std::uint32_t>(counts.begin(), counts.end());
-        }));
-    });
+    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a, nb::kw_only(), "presence"_a = false)
+        .def("counts", [](const Vocabulary& self) { return own(reading(self, [&] { return self.counts(); })); });
 }
 
 template <class Vocabulary>

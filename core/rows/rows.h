@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 
 #include "base/portable.h"
 
@@ -84,5 +85,22 @@ struct dense_rows {
     std::size_t stored() const { return count * columns; }
     MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
 };
+
+// Checks that no row reaches outside its indices, and no index beyond the width.
+template <class T>
+MARKONE_INLINE void check_places(const sparse_rows<T>& rows) {
+    if (rows.indptr.empty()) throw std::invalid_argument("the arrays of a sparse matrix do not match");
+    std::int64_t before = 0;
+    for (const std::int64_t at : rows.indptr) {
+        if (at < before) throw std::invalid_argument("the row starts of a sparse matrix are not in order");
+        before = at;
+    }
+    if (static_cast<std::size_t>(before) > rows.indices.size())
+        throw std::invalid_argument("a sparse matrix ends after its values");
+    const auto first = static_cast<std::size_t>(rows.indptr.front());
+    std::uint32_t highest = 0;
+    for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
+    if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
+}
 
 }  // namespace markone

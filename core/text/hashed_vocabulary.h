@@ -124,8 +124,9 @@ class hashed_vocabulary {
     std::uint64_t met() const { return ngrams_met; }
     std::uint64_t strangers() const { return strangers_met; }
 
-    // Adds the collected texts, and returns their rows.
-    growing_rows absorb(const ngram_collector& batch) {
+    // Adds the collected texts, and returns their rows. If only the presence of n-grams is wanted, the values are of no
+    // use.
+    growing_rows absorb(const ngram_collector& batch, bool) {
         make_table();
         rows_with.resize(places.size());
         std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;

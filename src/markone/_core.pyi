@@ -343,7 +343,7 @@ _RowArrays = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]
 def refine_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.uint32],
-    values: NDArray[np.float32],
+    values: NDArray[np.float32] | None,
     width: int,
     *,
     value: CountedAs,
@@ -374,12 +374,14 @@ class ClassCounts:
         self,
         indptr: NDArray[np.int64],
         indices: NDArray[np.uint32],
-        values: NDArray[np.float32],
+        values: NDArray[np.float32] | None,
         width: int,
         labels: NDArray[np.int32],
         presence: bool,
     ) -> None: ...
-    def table(self, features: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+    def table(
+        self, features: NDArray[np.uint32], rows_with: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.uint32]: ...
 
 class NgramSettings:
     def __init__(
@@ -423,8 +425,8 @@ class _Vocabulary:
 class _CollectingVocabulary(_Vocabulary):
     def collect(self, offsets: NDArray[Any], data: NDArray[np.uint8]) -> NgramBatch: ...
     def absorb(
-        self, batch: NgramBatch
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32]]: ...
+        self, batch: NgramBatch, *, presence: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32] | None, NDArray[np.uint32]]: ...
     def counts(self) -> NDArray[np.uint32]: ...
 
 class NgramVocabulary(_CollectingVocabulary):

@@ -291,7 +291,9 @@ class FeatureMap(Brief, Part):
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
-        return unit_length(matrix) if self.unit else matrix
+        if not self.unit:
+            return matrix
+        return unit_length(matrix, own=len(matrices) > 1 or not isinstance(self.parts[0], Given))
 
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
@@ -435,10 +437,10 @@ def thin(matrix: NDArray[np.float32]) -> Sparse:
     return Sparse(*_core.sparse_rows(np.ascontiguousarray(matrix)), matrix.shape[1])
 
 
-def unit_length(matrix: Matrix) -> Matrix:
-    """Each row divided by its length."""
+def unit_length(matrix: Matrix, *, own: bool) -> Matrix:
+    """Each row divided by its length. The values of sparse rows that are our own, not the user's, are overwritten."""
     if isinstance(matrix, Sparse):
-        values = matrix.data.copy()  # the original may belong to the user
+        values = matrix.data if own else matrix.data.copy()
         _core.unit_rows(matrix.indptr, values)
         return Sparse(matrix.indptr, matrix.indices, values, matrix.width)
     lengths = np.sqrt(row_sums(np.square(matrix, dtype=np.float64)))

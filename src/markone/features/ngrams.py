@@ -72,7 +72,8 @@ class Ngrams(Part):
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
-        indptr, indices, values, _ = self._collecting.absorb(collected)
+        presence = self.value == _core.CountedAs.binary
+        indptr, indices, values, _ = self._collecting.absorb(collected, presence=presence)
         self._examples += len(indptr) - 1
         if self._class_counts is not None:
             if labels is None:
@@ -81,12 +82,10 @@ class Ngrams(Part):
                     "target column, or set text.weight to 'idf' or 'none'"
                 )
             self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
-            presence = self.value == _core.CountedAs.binary
             self._class_counts.add(indptr, indices, values, self._known, labels, presence)
         return indptr, indices, values
 
     def finish(self) -> None:
-        counts = self._collecting.counts()
         chosen = np.arange(self._known, dtype=np.uint32)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             min_count = self.settings.min_count or (2 if self._examples >= MANY_EXAMPLES else 1)
@@ -94,10 +93,14 @@ class Ngrams(Part):
             self._numbers = np.full(self._known, NOBODY, np.uint32)
             self._numbers[chosen] = np.arange(len(chosen), dtype=np.uint32)
         if self.settings.weight == "idf":
-            self.weights = inverse_document_frequency(counts[chosen], self._examples)
+            self.weights = inverse_document_frequency(self._collecting.counts()[chosen], self._examples)
         elif self._class_counts is not None:
-            odds = log_odds(self._class_counts.table(chosen), self.settings.smoothing or 2 / max(2, self._classes))
-            self.weights = odds / np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
+            rows_with = self._collecting.counts()[chosen] if self.value == _core.CountedAs.binary else None
+            table = self._class_counts.table(chosen, rows_with)
+            odds = log_odds(table, self.settings.smoothing or 2 / max(2, self._classes))
+            if self.settings.discount > 0:
+                odds /= np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
+            self.weights = odds
             self._class_counts = None
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)

@@ -28,6 +28,9 @@ def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
     >>> log_odds(np.array([[3, 1], [1, 3]]), 1)
     array([0.6931472, 0.6931472], dtype=float32)
     """
+    if len(counts) == 2:
+        inside, outside = counts + smoothing
+        return np.abs(log_shares(inside) - log_shares(outside)).astype(np.float32)
     total = counts.sum(axis=0, dtype=np.float64)
     best = np.zeros(counts.shape[1])
     for one in counts:
