@@ -1,5 +1,5 @@
 // Text -> the tokens for features: words; words that are marked if they are negated; only words that are negated
-// or have no capital letter; or n-grams of characters.
+// or have no capital letter; or n-grams of characters, of the whole text or within words.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +22,7 @@ struct stream_settings {
     bool negation = false;                          // a word that is negated is another word
     token_choice choice = token_choice::all;        // which of the words
     std::size_t shortest_run = 0, longest_run = 0;  // of characters; 0 for whole words
+    bool within_words = false;                      // these runs do not cross the border of a word
 };
 
 // Reads a text word by word and tells whether a word is negated: it follows not, never, isn't or a similar word without
@@ -75,6 +76,8 @@ class token_stream {
     explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
         if (how.longest_run > 0 && (how.shortest_run < 1 || how.shortest_run > how.longest_run))
             throw std::invalid_argument("no such lengths of n-grams of characters");
+        if (how.within_words && (how.longest_run == 0 || how.negation || how.choice != token_choice::all))
+            throw std::invalid_argument("only n-grams of characters of all words are within words");
     }
 
     template <class Use>
@@ -85,11 +88,16 @@ class token_stream {
         }
         // The words again, with single spaces before, between and after them.
         line.assign(1, ' ');
+        const auto finish = [&] {
+            each_run([&](std::string_view run, std::size_t) { use(run); });
+            line.assign(1, ' ');
+        };
         each_word(text, [&](std::string_view word, std::size_t) {
             line += word;
             line += ' ';
+            if (how.within_words) finish();
         });
-        each_run([&](std::string_view run, std::size_t) { use(run); });
+        if (!how.within_words) finish();
     }
 
     // Calls use(token, first, last) for the same tokens, each with its words, from `first` to before `last`, and
@@ -100,6 +108,14 @@ class token_stream {
         std::vector<place> words;
         line.assign(1, ' ');
         std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, the next word
+        const auto finish = [&] {
+            each_run([&](std::string_view run, std::size_t begin) {
+                const std::size_t last = begin + run.size() - 1;
+                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
+            });
+            line.assign(1, ' ');
+            word_at.assign(1, words.size());
+        };
         each_word(text, [&](std::string_view token, std::size_t number) {
             const std::size_t word = words.size();
             words.push_back(everything[number]);
@@ -111,21 +127,20 @@ class token_stream {
             line += ' ';
             word_at.resize(line.size() - 1, word);
             word_at.push_back(word + 1);
+            if (how.within_words) finish();
         });
-        if (how.longest_run > 0)
-            each_run([&](std::string_view run, std::size_t begin) {
-                const std::size_t last = begin + run.size() - 1;
-                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
-            });
+        if (how.longest_run > 0 && !how.within_words) finish();
         return words;
     }
 
   private:
-    // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them.
+    // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them. Characters of
+    // unspaced scripts that are not words stand beside each other in a line.
     static token_settings as_read(const stream_settings& how) {
         token_settings read = how.tokens;
         if (how.negation || how.choice == token_choice::negated) read.signs = true;
         if (how.choice == token_choice::lower) read.fold = false;
+        if (how.longest_run > 0 && !how.within_words) read.unspaced = false;
         return read;
     }
 
@@ -133,6 +148,12 @@ class token_stream {
     template <class Use>
     void each_word(std::string_view text, Use use) {
         std::size_t next = 0;
+        if (how.within_words) {  // signs and single letters have no parts
+            tokens(text, [&](std::string_view token, characters::kind kind) {
+                if (const std::size_t number = next++; kind == characters::word) use(token, number);
+            });
+            return;
+        }
         if (how.choice == token_choice::all && !how.negation) {
             tokens(text, [&](std::string_view token, characters::kind) { use(token, next++); });
             return;

@@ -29,7 +29,7 @@ from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
 from markone.features.precomputed import Given
-from markone.features.spec import Features, Function, Text
+from markone.features.spec import BEFORE, Features, Function, Text
 from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
 
@@ -162,7 +162,7 @@ class FeatureMap(Brief, Part):
         """
         contents = Contents(saved)
         columns = columns_of(contents.fact("columns", list))
-        spec = contents.fact("spec", dict)
+        spec = as_meant(contents.fact("spec", dict))
         check_saved_spec(spec)
         match_functions(spec.get("functions", []), functions)
         try:
@@ -326,6 +326,8 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
         yield Ngrams(column, settings, lengths=settings.words, prefix=prefix)
     if settings.characters is not None:
         yield Ngrams(column, settings, lengths=settings.characters, characters=True, prefix=f"{prefix}chars:")
+    if settings.subwords is not None:
+        yield Ngrams(column, settings, lengths=settings.subwords, within_words=True, prefix=f"{prefix}part:")
     if "lower" in settings.templates:
         yield Ngrams(column, settings, lengths=(1, 1), choice="lower", prefix=f"{prefix}lower:")
     if "not" in settings.templates:
@@ -400,6 +402,13 @@ def check_saved_spec(spec: dict[str, Any]) -> None:
         lexicons = table.get("lexicons", {}) if isinstance(table, dict) else {}
         if not isinstance(lexicons, dict) or any(type(words) is not list for words in lexicons.values()):
             raise damaged("a lexicon is not a list of words")
+
+
+def as_meant(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec of a file with all settings. A file that was written before a setting existed does not have it; it means
+    what was the only way then."""
+    text = spec.get("text")
+    return {**spec, "text": {**BEFORE, **text}} if isinstance(text, dict) else spec
 
 
 def match_functions(names: Any, functions: Mapping[str, Function] | None) -> None:

@@ -39,6 +39,7 @@ class Ngrams(Part):
         *,
         lengths: tuple[int, int],
         characters: bool = False,
+        within_words: bool = False,
         choice: Choice = "all",
         prefix: str = "",
     ) -> None:
@@ -46,15 +47,18 @@ class Ngrams(Part):
         self.settings = settings
         self.prefix = prefix
         self.value = _core.CountedAs["binary" if choice == "lower" else settings.value]
-        self.characters = characters
+        self.characters = characters or within_words
         self._how = _core.NgramSettings(
             fold=settings.case == "fold",
             signs=settings.signs and choice == "all",
-            negation=settings.negation and choice == "all",
+            negation=settings.negation and choice == "all" and not within_words,
             choice=_core.TokenChoice[choice],
             shortest=lengths[0],
             longest=lengths[1],
-            characters=characters,
+            characters=characters or within_words,
+            within_words=within_words,
+            unspaced=settings.unspaced == "characters",
+            emoji=settings.emoji == "whole",
         )
         self.vocabulary: _core.NgramVocabulary | _core.HashedVocabulary | _core.CompactVocabulary = (
             _core.NgramVocabulary(self._how)

@@ -100,10 +100,16 @@ class Text(ColumnSettings):
     """N-grams of words as features: [shortest, longest], in words. Empty for none."""
     characters: tuple[int, int] | None = checked(None, lengths)
     """N-grams of characters as features: [shortest, longest], in characters. Empty for none."""
+    subwords: tuple[int, int] | None = checked(None, lengths)
+    """N-grams of characters within each word: [shortest, longest], in characters. Empty for none."""
     case: Literal["fold", "keep"] = checked("fold", one_of("fold", "keep"))
     """Whether `Free` and `free` are one word."""
     signs: bool = checked(True, switch)
     """Punctuation and symbols are words of one character."""
+    unspaced: Literal["characters", "words"] = checked("characters", one_of("characters", "words"))
+    """Scripts without spaces, such as Chinese and Thai: each letter is a word, or everything up to a gap is one."""
+    emoji: Literal["whole", "parts"] = checked("whole", one_of("whole", "parts"))
+    """Whether an emoji of several characters, such as a flag, is one word or several."""
     negation: bool = checked(False, switch)
     """A word between a negation and the next punctuation mark becomes another word: `NOT_good`."""
     templates: tuple[str, ...] = checked((), some_of("lower", "not"))
@@ -204,6 +210,8 @@ GROUP_OF_KIND: dict[Kind, str] = {
 }
 
 
+BEFORE: dict[str, Any] = {"subwords": [], "unspaced": "words", "emoji": "parts"}
+"""What texts meant before there were these settings: for model files of that time."""
 COUNTABLE: dict[str, Any] = {
     "unit": False,
     "text": {"words": [1, 1], "value": "count", "weight": "none"},
