@@ -1,4 +1,4 @@
-"""What is chosen from the first texts: n-grams within words, the odds of rare n-grams; and the tokens of all scripts."""
+"""What is chosen from the first texts: n-grams within words, odds of rare n-grams; and the tokens of all scripts."""
 
 from __future__ import annotations
 

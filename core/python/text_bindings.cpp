@@ -240,8 +240,8 @@ void bind_tokens(nb::module_& m) {
             [](ngram_settings* self, bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
                std::size_t longest, bool characters, bool within_words, bool unspaced, bool emoji) {
                 const token_settings tokens{fold, signs, unspaced, emoji};
-                new (self) ngram_settings(
-                    settings_of(tokens, negation, choice, shortest, longest, characters, within_words));
+                new (self)
+                    ngram_settings(settings_of(tokens, negation, choice, shortest, longest, characters, within_words));
             },
             nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a,
             "within_words"_a = false, "unspaced"_a = false, "emoji"_a = false);

@@ -1,6 +1,6 @@
-// UTF-8 text -> tokens: words of letters, digits and marks of any script and, optionally, single signs. Letters of scripts
-// without spaces between words can be tokens of their own, and emoji with everything that changes them one token. Bytes
-// that are not UTF-8 separate tokens like a space.
+// UTF-8 text -> tokens: words of letters, digits and marks of any script and, optionally, single signs. Letters of
+// scripts without spaces between words can be tokens of their own, and emoji with everything that changes them one
+// token. Bytes that are not UTF-8 separate tokens like a space.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/portable.h"
 #include "text/unicode_tables.h"
 
 namespace markone {
@@ -184,9 +185,10 @@ class tokenizer {
 
   private:
     // Two steps: first the text is folded, and each character gets a bit for whether it belongs to a word and one
-    // for whether it is a sign; then tokens are found from these bits.
+    // for whether it is a sign; then tokens are found from these bits. What is done with a
+    // token is a part of the loop, so it must be inlined.
     template <class Use>
-    void cut_ascii(std::string_view text, Use use) {
+    [[gnu::flatten]] void cut_ascii(std::string_view text, Use use) {
         const std::size_t groups =
             text.size() / 64 + 1;  // so that a character that belongs to no token follows the last one
         buffer.resize(std::max(buffer.size(), 64 * groups));
@@ -240,7 +242,7 @@ class tokenizer {
 
     // Any text. Calls use(token, kind, place).
     template <class Use>
-    void cut(std::string_view text, Use use) {
+    MARKONE_NOINLINE void cut(std::string_view text, Use use) {
         // No character grows to more than three times its bytes.
         if (buffer.size() < 3 * text.size() + 16) buffer.resize(3 * text.size() + 16);
         char* out = buffer.data();
@@ -255,6 +257,25 @@ class tokenizer {
         const char* const end = text.data() + text.size();
         for (const char* at = text.data(); at < end;) {
             const char* const from = at;
+            // Most characters are ASCII and followed by ASCII, so that nothing belongs to them.
+            if (const auto byte = static_cast<unsigned char>(*at);
+                byte < 0x80 && at + 1 < end && static_cast<unsigned char>(at[1]) < 0x80) {
+                ++at;
+                const characters::kind kind = all.of(byte);
+                if (kind == characters::word) {
+                    if (out == buffer.data()) begin = from;
+                    *out++ = static_cast<char>(how.fold && byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+                    last = at;
+                    continue;
+                }
+                finish(characters::word);
+                if (kind == characters::gap || !how.signs) continue;
+                begin = from;
+                last = at;
+                *out++ = static_cast<char>(byte);
+                finish(characters::sign);
+                continue;
+            }
             const std::uint32_t point = characters::decode(at, end);
             const characters::kind kind = kind_of(point, at, end);
             if (kind != characters::word) {

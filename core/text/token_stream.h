@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/portable.h"
 #include "text/text.h"
 
 namespace markone {
@@ -86,18 +87,7 @@ class token_stream {
             each_word(text, [&](std::string_view token, std::size_t) { use(token); });
             return;
         }
-        // The words again, with single spaces before, between and after them.
-        line.assign(1, ' ');
-        const auto finish = [&] {
-            each_run([&](std::string_view run, std::size_t) { use(run); });
-            line.assign(1, ' ');
-        };
-        each_word(text, [&](std::string_view word, std::size_t) {
-            line += word;
-            line += ' ';
-            if (how.within_words) finish();
-        });
-        if (!how.within_words) finish();
+        each_run_of(text, use);
     }
 
     // Calls use(token, first, last) for the same tokens, each with its words, from `first` to before `last`, and
@@ -116,7 +106,7 @@ class token_stream {
             line.assign(1, ' ');
             word_at.assign(1, words.size());
         };
-        each_word(text, [&](std::string_view token, std::size_t number) {
+        const auto add = [&](std::string_view token, std::size_t number) {
             const std::size_t word = words.size();
             words.push_back(everything[number]);
             if (how.longest_run == 0) {
@@ -128,7 +118,11 @@ class token_stream {
             word_at.resize(line.size() - 1, word);
             word_at.push_back(word + 1);
             if (how.within_words) finish();
-        });
+        };
+        if (how.within_words)
+            each_whole_word(text, add);
+        else
+            each_word(text, add);
         if (how.longest_run > 0 && !how.within_words) finish();
         return words;
     }
@@ -144,16 +138,43 @@ class token_stream {
         return read;
     }
 
+    // Calls use(run) for each n-gram of characters.
+    template <class Use>
+    MARKONE_NOINLINE void each_run_of(std::string_view text, Use use) {
+        // The words again, with single spaces before, between and after them.
+        line.assign(1, ' ');
+        const auto add = [&](std::string_view word, std::size_t) {
+            line += word;
+            line += ' ';
+        };
+        const auto finish = [&] {
+            each_run([&](std::string_view run, std::size_t) { use(run); });
+            line.assign(1, ' ');
+        };
+        if (how.within_words) {
+            each_whole_word(text, [&](std::string_view word, std::size_t number) {
+                add(word, number);
+                finish();
+            });
+        } else {
+            each_word(text, add);
+            finish();
+        }
+    }
+
+    // Calls use(word, number) for the words that have parts: not for signs, nor for single letters.
+    template <class Use>
+    MARKONE_NOINLINE void each_whole_word(std::string_view text, Use use) {
+        std::size_t next = 0;
+        tokens(text, [&](std::string_view token, characters::kind kind) {
+            if (const std::size_t number = next++; kind == characters::word) use(token, number);
+        });
+    }
+
     // Calls use(token, number), where the number counts all words and signs of the tokenizer from 0.
     template <class Use>
     void each_word(std::string_view text, Use use) {
         std::size_t next = 0;
-        if (how.within_words) {  // signs and single letters have no parts
-            tokens(text, [&](std::string_view token, characters::kind kind) {
-                if (const std::size_t number = next++; kind == characters::word) use(token, number);
-            });
-            return;
-        }
         if (how.choice == token_choice::all && !how.negation) {
             tokens(text, [&](std::string_view token, characters::kind) { use(token, next++); });
             return;
