@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markone import _core, reference
-from parts import ODD_WORDS
+from parts import ODD_WORDS, tokens_of
 
 pytestmark = pytest.mark.skipif(
     unicodedata.unidata_version != _core.UNICODE_VERSION, reason="Python knows another version of Unicode"
@@ -24,7 +24,9 @@ Options = dict[str, Any]
 
 def how_of(drawn: Options) -> Options:
     more = drawn.pop("more")
-    return {**drawn, "longest": drawn["shortest"] + more}
+    runs_of_all_words = drawn["characters"] and not drawn["negation"] and drawn["choice"] == "all"
+    within_words = runs_of_all_words and drawn["within_words"]
+    return {**drawn, "within_words": within_words, "longest": drawn["shortest"] + more}
 
 
 options = st.fixed_dictionaries(
@@ -34,11 +36,21 @@ options = st.fixed_dictionaries(
         "negation": st.booleans(),
         "choice": st.sampled_from(["all", "all", "lower", "negated"]),
         "characters": st.booleans(),
+        "within_words": st.booleans(),
+        "unspaced": st.booleans(),
+        "emoji": st.booleans(),
         "shortest": st.integers(1, 3),
         "more": st.integers(0, 3),
     }
 ).map(how_of)
-PLAIN = {"fold": True, "signs": False, "negation": False, "choice": "all", "characters": False}
+PLAIN = {
+    "fold": True,
+    "signs": False,
+    "negation": False,
+    "choice": "all",
+    "characters": False,
+    **dict.fromkeys(("within_words", "unspaced", "emoji"), False),
+}
 
 # Mostly few words, so that they repeat; sometimes anything.
 texts = st.one_of(st.lists(st.sampled_from(ODD_WORDS)).map(" ".join), st.text())
@@ -67,21 +79,12 @@ def as_dicts(vocabulary: Any, rows: Any) -> list[dict[str, float]]:
     return found
 
 
-def tokens_of(document: bytes, how: Options) -> list[str]:
-    text = document.decode("utf-8", errors="replace")
-    fold, signs = how["fold"], how["signs"]
-    if how["choice"] == "lower":
-        return reference.without_capitals(text, fold=fold)
-    if how["choice"] == "negated":
-        return [f"NOT_{token}" for token, inside in reference.negated(text, fold=fold) if inside]
-    if how["negation"]:
-        return reference.mark_negated(text, fold=fold, signs=signs)
-    return reference.tokenize(text, fold=fold, signs=signs)
-
-
 def expected(document: bytes, how: Options) -> Counter[str]:
-    cut = reference.runs if how["characters"] else reference.ngrams
-    return Counter(cut(tokens_of(document, how), how["shortest"], how["longest"]))
+    text, lengths = document.decode("utf-8", errors="replace"), (how["shortest"], how["longest"])
+    if how["within_words"]:
+        cut = {name: how[name] for name in ("fold", "unspaced", "emoji")}
+        return Counter(reference.parts(text, *lengths, **cut))
+    return Counter((reference.runs if how["characters"] else reference.ngrams)(tokens_of(text, how), *lengths))
 
 
 @given(st.lists(broken, max_size=5), options, st.sampled_from([np.int32, np.int64]))
@@ -96,10 +99,10 @@ def test_every_text_is_counted_as_by_its_twin(documents: list[bytes], how: Optio
     rows = vocabulary.absorb(vocabulary.collect(*arrow(documents, dtype)))
     assert as_dicts(vocabulary, rows) == [expected(document, how) for document in documents]
     if not how["characters"]:
-        assert rows[3].tolist() == [len(tokens_of(document, how)) for document in documents]
+        assert rows[3].tolist() == [len(tokens_of(document.decode(errors="replace"), how)) for document in documents]
         for document in documents:
             text = document.decode("utf-8", errors="replace")
-            assert _core.tokens(settings_of(how), text) == tokens_of(text.encode(), how)
+            assert _core.tokens(settings_of(how), text) == tokens_of(text, how)
 
 
 @given(
@@ -260,7 +263,7 @@ def test_all_characters_are_what_python_says(stride: int) -> None:
     # Behind the ideographs are only tags, and much that is not assigned or private.
     points = [p for p in range(0x110000) if p < 0x33480 or 0xE0000 <= p < 0xE0200 or p % stride == 0]
     for fold in (False, True):
-        how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1}
+        how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1, "unspaced": fold, "emoji": fold}
         everything = [chr(point) for point in points if not 0xD800 <= point < 0xE000]
         step = 4096
         documents = [" ".join(everything[i : i + step]).encode() for i in range(0, len(everything), step)]

@@ -422,7 +422,7 @@ def test_a_function_adds_features() -> None:
     documents = ["BUY", "buy", "SELL", "sell"]
     model = markone.train(documents, target=["x", "y"] * 2, functions={"shouting": shouting}, epochs=9)
     assert model.predict("HOLD") == "x" and model.predict("hold") == "y"
-    assert model.features.spec.as_dict() == {"functions": ["shouting"]}
+    assert model.features.spec.as_dict() == {"functions": ["shouting"], "text": {"subwords": []}}
 
 
 # ---- what examples may be

@@ -251,11 +251,10 @@ void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
             "number"_a);
 }
 
-ngram_settings settings_of(bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
-                           std::size_t longest, bool characters) {
-    const stream_settings words{{fold, signs}, negation, choice, 0, 0};
-    if (!characters) return {words, shortest, longest};
-    return {{{fold, signs}, negation, choice, shortest, longest}, 1, 1};
+ngram_settings settings_of(const token_settings& tokens, bool negation, token_choice choice, std::size_t shortest,
+                           std::size_t longest, bool characters, bool within_words) {
+    if (!characters) return {{tokens, negation, choice, 0, 0, within_words}, shortest, longest};
+    return {{tokens, negation, choice, shortest, longest, within_words}, 1, 1};
 }
 
 void bind_tokens(nb::module_& m) {
@@ -267,10 +266,13 @@ void bind_tokens(nb::module_& m) {
         .def(
             "__init__",
             [](ngram_settings* self, bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
-               std::size_t longest, bool characters) {
-                new (self) ngram_settings(settings_of(fold, signs, negation, choice, shortest, longest, characters));
+               std::size_t longest, bool characters, bool within_words, bool unspaced, bool emoji) {
+                const token_settings tokens{fold, signs, unspaced, emoji};
+                new (self)
+                    ngram_settings(settings_of(tokens, negation, choice, shortest, longest, characters, within_words));
             },
-            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a);
+            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a,
+            "within_words"_a = false, "unspaced"_a = false, "emoji"_a = false);
     m.def(
         "tokens",
         [](const ngram_settings& how, const std::string& text) {

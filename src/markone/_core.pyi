@@ -394,6 +394,9 @@ class NgramSettings:
         shortest: int,
         longest: int,
         characters: bool,
+        within_words: bool = False,
+        unspaced: bool = False,
+        emoji: bool = False,
     ) -> None: ...
 
 def tokens(settings: NgramSettings, text: str) -> list[str]: ...

@@ -16,6 +16,7 @@ from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, Kind, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
+from markone.features.choices import choose
 from markone.features.conjunctions import Conjunctions
 from markone.features.documents import Documents
 from markone.features.emails import Emails, check_columns
@@ -29,7 +30,7 @@ from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
 from markone.features.precomputed import Given
-from markone.features.spec import Features, Function, Text
+from markone.features.spec import AUTO, BEFORE, Features, Function, Text
 from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
 
@@ -74,7 +75,10 @@ class FeatureMap(Brief, Part):
         """The batches of a source, each with the results of `collect`, which `absorb` needs."""
         if self._starts is not None:
             raise DataError("this feature map is already fitted; make another one")
-        yield from in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads)
+        spec, batches = choose(self.spec, self.columns, iter(source.batches()))
+        if spec is not self.spec:
+            self.spec, self.parts = spec, parts_of(spec, self.columns)
+        yield from in_order(lambda batch: (batch, self.collect(batch)), batches, threads)
 
     # ---- as a part
 
@@ -162,7 +166,7 @@ class FeatureMap(Brief, Part):
         """
         contents = Contents(saved)
         columns = columns_of(contents.fact("columns", list))
-        spec = contents.fact("spec", dict)
+        spec = as_meant(contents.fact("spec", dict))
         check_saved_spec(spec)
         match_functions(spec.get("functions", []), functions)
         try:
@@ -328,6 +332,8 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
         yield Ngrams(column, settings, lengths=settings.words, prefix=prefix)
     if settings.characters is not None:
         yield Ngrams(column, settings, lengths=settings.characters, characters=True, prefix=f"{prefix}chars:")
+    if settings.subwords is not None and settings.subwords != AUTO:
+        yield Ngrams(column, settings, lengths=settings.subwords, within_words=True, prefix=f"{prefix}part:")
     if "lower" in settings.templates:
         yield Ngrams(column, settings, lengths=(1, 1), choice="lower", prefix=f"{prefix}lower:")
     if "not" in settings.templates:
@@ -402,6 +408,13 @@ def check_saved_spec(spec: dict[str, Any]) -> None:
         lexicons = table.get("lexicons", {}) if isinstance(table, dict) else {}
         if not isinstance(lexicons, dict) or any(type(words) is not list for words in lexicons.values()):
             raise damaged("a lexicon is not a list of words")
+
+
+def as_meant(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec of a file with all settings. A file that was written before a setting existed does not have it; it means
+    what was the only way then."""
+    text = spec.get("text")
+    return {**spec, "text": {**BEFORE, **text}} if isinstance(text, dict) else spec
 
 
 def match_functions(names: Any, functions: Mapping[str, Function] | None) -> None:

@@ -28,6 +28,9 @@ from markone.data.source import Column, Kind
 from markone.errors import DataError, SettingsError, did_you_mean
 
 LONGEST_NGRAM = 5
+SUBWORDS = (2, 5)
+"""The lengths of n-grams within words, where they are chosen (features/choices.py)."""
+AUTO: Literal["auto"] = "auto"
 MOST_HASH_BITS = 30
 MOST_COUNT = 2**31 - 1
 DOCUMENT_FEATURES = ("no", "pronouns", "exclamation", "log-words")
@@ -46,6 +49,15 @@ def lengths(value: Any) -> Any:
     if not (good and 1 <= value[0] <= value[1] <= LONGEST_NGRAM):
         raise ValueError(f"must be [shortest, longest] with lengths from 1 to {LONGEST_NGRAM}, not {value!r}")
     return tuple(value)
+
+
+def lengths_or_auto(value: Any) -> Any:
+    if value == AUTO:
+        return value
+    try:
+        return lengths(value)
+    except ValueError as error:
+        raise ValueError(str(error).replace("must be ", f"must be {AUTO!r}, or ", 1)) from None
 
 
 def lexicons(value: Any) -> Any:
@@ -100,10 +112,17 @@ class Text(ColumnSettings):
     """N-grams of words as features: [shortest, longest], in words. Empty for none."""
     characters: tuple[int, int] | None = checked(None, lengths)
     """N-grams of characters as features: [shortest, longest], in characters. Empty for none."""
+    subwords: tuple[int, int] | Literal["auto"] | None = checked(AUTO, lengths_or_auto)
+    """N-grams of characters within each word: [shortest, longest], in characters. Empty for none; "auto" for [2, 5] if
+    words rarely repeat and no other n-grams are set, else none."""
     case: Literal["fold", "keep"] = checked("fold", one_of("fold", "keep"))
     """Whether `Free` and `free` are one word."""
     signs: bool = checked(True, switch)
     """Punctuation and symbols are words of one character."""
+    unspaced: Literal["characters", "words"] = checked("characters", one_of("characters", "words"))
+    """Scripts without spaces, such as Chinese and Thai: each letter is a word, or everything up to a gap is one."""
+    emoji: Literal["whole", "parts"] = checked("whole", one_of("whole", "parts"))
+    """Whether an emoji of several characters, such as a flag, is one word or several."""
     negation: bool = checked(False, switch)
     """A word between a negation and the next punctuation mark becomes another word: `NOT_good`."""
     templates: tuple[str, ...] = checked((), some_of("lower", "not"))
@@ -121,8 +140,12 @@ class Text(ColumnSettings):
     """The number that is added to each count for `odds`; None is 1 for two classes, and 2 / classes for more."""
     discount: float = checked(0.5, number(least=0, most=1))
     """The `odds` of an n-gram are divided by n to this power, because its words are features, too."""
+    shrinkage: float | None = checked(None, or_empty(number(least=0, most=1e6)))
+    """The `odds` of an n-gram that was counted n times are multiplied by n / (n + this); None is 0.5 for 100 or more
+    examples if n-grams of a single example are kept, else 0."""
     min_count: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
-    """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples, else 1."""
+    """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples whose words repeat, else
+    1."""
     max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """The maximum number of n-grams; the most frequent are kept."""
     hash_bits: int | None = checked(None, or_empty(whole(1, MOST_HASH_BITS)))
@@ -135,8 +158,8 @@ class Text(ColumnSettings):
                 if getattr(self, name) not in (1, None):
                     raise SettingsError(name, "prunes a vocabulary, but with hash_bits there is none; leave one out")
         if self.weight != "odds":
-            for name, default in (("smoothing", None), ("discount", 0.5)):
-                if getattr(self, name) != default:
+            for name, usual in (("smoothing", [None]), ("discount", [0.5]), ("shrinkage", [None, 0])):
+                if getattr(self, name) not in usual:
                     raise SettingsError(name, "is for the weight 'odds'; leave it out")
         if self.negation and "not" in self.templates:
             raise SettingsError("templates", "must not contain 'not' if negation already makes NOT_ words")
@@ -204,9 +227,11 @@ GROUP_OF_KIND: dict[Kind, str] = {
 }
 
 
+BEFORE: dict[str, Any] = {"subwords": [], "unspaced": "words", "emoji": "parts", "shrinkage": 0.0}
+"""What texts meant before there were these settings: for model files of that time."""
 COUNTABLE: dict[str, Any] = {
     "unit": False,
-    "text": {"words": [1, 1], "value": "count", "weight": "none"},
+    "text": {"words": [1, 1], "subwords": [], "value": "count", "weight": "none"},
     "numeric": {"scale": "none"},
     "image": {"pixels": "on-off", "patches": []},
 }

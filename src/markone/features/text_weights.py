@@ -39,6 +39,20 @@ def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
     return best.astype(np.float32)
 
 
+def shrunk(odds: NDArray[np.float32], counts: NDArray[Any], shrinkage: float) -> NDArray[np.float32]:
+    """The odds, multiplied by n / (n + shrinkage), where n is the count of the feature in all classes.
+
+    A feature that occurs once seems to belong to the class of its only example, most of all if the class is rare.
+
+    >>> shrunk(np.float32([2, 2]), np.array([[1, 3], [0, 0]]), 1)
+    array([1. , 1.5], dtype=float32)
+    """
+    if shrinkage == 0:
+        return odds
+    times = counts.sum(axis=0, dtype=np.float64)
+    return np.asarray(odds * (times / (times + shrinkage)), np.float32)
+
+
 def log_shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """The logarithm of each count's share of all. The core computes it, so that it is the same on every machine."""
     return _core.log(counts / _core.sum(counts))

@@ -16,6 +16,7 @@ from markone.data.read import read
 from markone.data.source import Label, Source, no_target
 from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
+from markone.features.choices import chosen_as
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -434,7 +435,9 @@ def spec_of(
         return Features.of(features, functions, countable=countable, scaled=scaled)
     if features is None:
         return base.features.spec
-    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(base.features.columns)
+    columns = base.features.columns
+    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(columns)
+    given = chosen_as(given, columns, base.features.spec)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")
     return base.features.spec
