@@ -11,7 +11,7 @@ import numpy as np
 from markone import _core
 from markone.data.chunks import Chunk, chunks, count_lines
 from markone.data.files import File
-from markone.data.kinds import NUMBER
+from markone.data.kinds import NUMBER, number
 from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, listed
 from markone.errors import DataError, NoDataError, Setting, Words
@@ -22,12 +22,8 @@ HOW = {";": "separated by semicolons", "\t": "separated by tabs", "|": "separate
 """The separators other than the comma that are recognised in CSV files, with the words for users."""
 ROWS_LOOKED_AT = 20
 LONGEST_LOOK = 2**16
-HOW_TO_READ = {
-    "numeric": _core.TableKind.number,
-    "boolean": _core.TableKind.word,
-    "categorical": _core.TableKind.word,
-    "text": _core.TableKind.text,
-}
+HOW_TO_READ = {"numeric": _core.TableKind.number, "text": _core.TableKind.text}
+"""How the core reads the kinds of columns that it does not read as words."""
 
 
 class DelimitedTable(Table):
@@ -47,6 +43,8 @@ class DelimitedTable(Table):
             self.how = HOW.get(self.separator, "")
         self.has_header = options.columns is None if options.header is None else options.header
         self.names = self.read_names()
+        self.amounts: frozenset[str] = frozenset()
+        """The columns of numbers in which some are written for people, as far as they are known."""
 
     def cut(self, data: bytes) -> int:
         return _core.whole_rows(data, separator=self.separator, quote=self.options.quote)
@@ -192,14 +190,44 @@ class DelimitedTable(Table):
         return Chunk(chunk.file, chunk.data[:end], chunk.lines_before) if end > 0 else chunk
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
-        reader = self.reader({name: HOW_TO_READ[kind] for name, kind in wanted.items()})
         keeper = self.reader(dict.fromkeys(keep, _core.TableKind.text)) if keep else None
+        readers: dict[frozenset[str], _core.TableReader] = {}
+
+        def reader(amounts: frozenset[str]) -> _core.TableReader:
+            if amounts not in readers:
+                how = {name: HOW_TO_READ.get(kind, _core.TableKind.word) for name, kind in wanted.items()}
+                readers[amounts] = self.reader(how | {n: _core.TableKind.word for n in wanted if n in amounts})
+            return readers[amounts]
+
+        def read(chunk: Chunk) -> TableRows:
+            known = self.amounts  # another thread may find more meanwhile
+            try:
+                rows = self.rows_of(reader(known), chunk)
+            except DataError:
+                if not self.find_amounts(chunk, wanted, known):
+                    raise
+                return read(chunk)
+            return read(chunk) if rows.bad and self.find_amounts(chunk, wanted, known) else rows
 
         def rows_of(chunk: Chunk) -> TableRows:
-            rows = self.rows_of(reader, chunk)
+            rows = read(chunk)
             return rows if keeper is None else replace(rows, kept=self.kept_of(keeper, keep, chunk, rows))
 
         return in_order(rows_of, self.chunks(), count_threads(self.options.threads))
+
+    def find_amounts(self, chunk: Chunk, wanted: Mapping[str, str], known: frozenset[str]) -> bool:
+        """Whether the chunk, of which not all rows could be read, has numbers in more columns that are written for
+        people, such as $5. From then on, these columns are read as words."""
+        names = [name for name, kind in wanted.items() if kind == "numeric" and name not in known]
+        read = self.reader(dict.fromkeys(names, _core.TableKind.word)).read(chunk.data, skip_bad=True)
+        found: set[str] = set()
+        for name, arrays in zip(self.names, read.columns, strict=True):
+            if arrays and name in names:
+                words = arrow_of(arrays, len(read.row_lines)).drop_null().unique().to_pylist()
+                if any(NUMBER.fullmatch(word) is None and number(word) is not None for word in words):
+                    found.add(name)
+        self.amounts = self.amounts | found
+        return bool(found)
 
     def kept_of(self, keeper: _core.TableReader, keep: Sequence[str], chunk: Chunk, rows: TableRows) -> dict[str, Any]:
         """The columns to keep, as strings, for the rows that could be read. They are read separately, because the same

@@ -10,12 +10,14 @@ from typing import Any
 from markone.data.chunks import Chunk, chunks
 from markone.data.files import File
 from markone.data.kinds import word
+from markone.data.nested import flat
 from markone.data.options import Options
+from markone.data.sets import SET_KINDS
 from markone.data.source import BAD_LINES_SHOWN
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, shown
 from markone.errors import DataError, NoDataError, Setting, Words
 
-Fields = dict[str, Any]
+Fields = Mapping[str, Any]
 
 
 class Refusals:
@@ -45,16 +47,23 @@ class JsonTable(Table):
         self.name = name
         self.options = options
         self.types: dict[str, str] = {}
+        self.own_names: list[str] = []
+        """The names of the fields of the objects, without those of the objects within them."""
 
     def sample(self) -> dict[str, Any]:
         for chunk in chunks(self.files, self.options):
             found = self.objects(chunk, Refusals(chunk, self.options.skip_bad))
-            objects = [fields for _, fields in islice(found, SAMPLE_ROWS)]
-            if objects:
+            read = [fields for _, fields in islice(found, SAMPLE_ROWS)]
+            if read:
+                self.own_names = list(dict.fromkeys(name for fields in read for name in fields))
+                objects = [*map(flat, read)]
                 names = dict.fromkeys(name for fields in objects for name in fields)
                 self.types = {name: type_of([fields.get(name) for fields in objects]) for name in names}
                 return {name: column([fields.get(name) for fields in objects], self.types[name])[0] for name in names}
         raise (DataError if self.options.skip_bad else NoDataError)(f"{self.name} is empty or has no objects")
+
+    def names_to_keep(self, sampled: Mapping[str, Any]) -> list[str]:
+        return self.own_names
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         return (self.rows_of(chunk, wanted, keep) for chunk in chunks(self.files, self.options))
@@ -63,13 +72,16 @@ class JsonTable(Table):
         import pyarrow as pa
 
         refuse = Refusals(chunk, self.options.skip_bad)
-        objects = list(self.objects(chunk, refuse))
+        own = list(self.objects(chunk, refuse))
+        objects = [(line, flat(fields)) for line, fields in own]
         columns = {}
         wrong: set[int] = set()
         for name, kind in wanted.items():
             has = self.types[name] if self.types[name] != "empty" else kind if kind in CHANGES else "mixed"
             if has == "numeric" and kind != "numeric":  # so that a whole number of any length is not rounded
                 has = "mixed"
+            if has == "set" and kind not in SET_KINDS:
+                has = "nested"
             columns[name], others = column([fields.get(name) for _, fields in objects], has)
             for row in sorted(others - wrong):
                 problem = f"{name!r} is not {has}, as it is in the first lines: {shown(objects[row][1][name])}"
@@ -77,9 +89,12 @@ class JsonTable(Table):
             wrong |= others
         if wrong:
             kept = [row for row in range(len(objects)) if row not in wrong]
-            objects = [objects[row] for row in kept]
+            own, objects = [own[row] for row in kept], [objects[row] for row in kept]
             columns = {name: array.take(pa.array(kept, pa.int64())) for name, array in columns.items()}
-        as_written = {name: [fields.get(name) for _, fields in objects] for name in keep}
+        as_written = {
+            name: [one.get(name, fields.get(name)) for (_, one), (_, fields) in zip(own, objects, strict=True)]
+            for name in keep
+        }
         return TableRows(
             columns, len(objects), lambda row: chunk.place(objects[row][0]), refuse.count, refuse.first, as_written
         )
@@ -119,6 +134,8 @@ def type_of(values: Sequence[Any]) -> str:
         return "numeric"
     if types == {bool}:
         return "boolean"
+    if types == {list} and all(type(item) is str for value in values if value is not None for item in value):
+        return "set"
     return "nested" if types & {dict, list} else "text" if types == {str} else "mixed"
 
 
@@ -130,8 +147,8 @@ def column(values: list[Any], kind: str) -> tuple[Any, set[int]]:
         return pa.nulls(len(values)), set()
     if kind == "nested":  # no features are made from it, so its values do not matter
         return pa.array([None if value is None else [] for value in values], pa.list_(pa.null())), set()
-    made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
-    if set(map(type, values)) <= TYPES[kind]:
+    made = {"numeric": pa.float64(), "boolean": pa.bool_(), "set": pa.list_(pa.string())}.get(kind, pa.string())
+    if set(map(type, values)) <= TYPES[kind] and kind != "set":
         try:
             return pa.array(values, made), set()
         except (UnicodeEncodeError, pa.ArrowException):
@@ -158,6 +175,10 @@ def text(value: Any) -> str | None:
     return value if isinstance(value, str) and is_encodable(value) else None
 
 
+def items(value: Any) -> list[str] | None:
+    return value if isinstance(value, list) and None not in map(text, value) else None
+
+
 def any_text(value: Any) -> str | None:
     return text(value) if isinstance(value, str) else None if isinstance(value, dict | list) else word(value)
 
@@ -177,5 +198,12 @@ TYPES: dict[str, set[type]] = {
     "boolean": {bool, NOTHING},
     "text": {str, NOTHING},
     "mixed": {str, NOTHING},
+    "set": {list, NOTHING},
 }
-CHANGES: dict[str, Callable[[Any], Any]] = {"numeric": real, "boolean": boolean, "text": text, "mixed": any_text}
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "numeric": real,
+    "boolean": boolean,
+    "text": text,
+    "mixed": any_text,
+    "set": items,
+}

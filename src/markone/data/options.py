@@ -10,10 +10,12 @@ from typing import Any
 from markone.brief import Brief
 from markone.checks import Check, check_fields, check_named, checked, names, one_of, optional, switch, whole, words
 from markone.data.formats import FORMATS, useless_options
+from markone.data.source import KINDS
 from markone.errors import Setting, SettingsError
 from markone.parallel import count_threads
 
-KINDS = ("numeric", "boolean", "categorical", "text", "ignore")
+SAID = (*(kind for kind in KINDS if kind not in ("image", "rows")), "ignore")
+"""The kinds that a user can give to a column of a table."""
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
@@ -62,7 +64,7 @@ def kinds_of_columns(value: Any) -> Any:
     if not isinstance(value, Mapping):
         raise ValueError(f"must map the names of columns to kinds, as in {{'zip': 'text'}}, not {value!r}")
     for column, kind in value.items():
-        check_named(Setting("kinds", key=column), one_of(*KINDS), kind)
+        check_named(Setting("kinds", key=column), one_of(*SAID), kind)
     return value
 
 
