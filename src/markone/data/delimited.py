@@ -151,14 +151,30 @@ class DelimitedTable(Table):
             return f" If the fields are separated by {sign!r}, set ", Setting("separator", sign), "."
         if len(names) == 1:
             return " A file with one column has no labels beside the examples."
+        return (" ", hint) if (hint := self.header_hint(sampled)) else ""
+
+    def header_hint(self, sampled: Mapping[str, Any]) -> Words:
+        """A hint that the first row may not be a header; empty if it looks like one, or if the user described it."""
+        if self.options.header is not None or self.options.columns is not None:
+            return ""
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
         return (
-            f" The first row, {listed(names, 5)}, looks like an example, not like a header; if it is one, set ",
+            f"The first row, {listed(self.names, 5)}, looks like an example, not like a header; if it is one, set ",
             Setting("header", False),
             ", which names the columns c0, c1 and so on, or ",
             Setting("columns", [...]),
         )
+
+    def better_separator(self) -> str | None:
+        """Another separator that divides all of the first rows into the same, larger number of fields; None if there
+        is none, or if the user named the separator."""
+        chunk = next(chunks(self.files, self.options, self.cut), None)
+        if chunk is None or self.options.separator is not None:
+            return None
+        widths = {sign: self.first_widths(chunk.data, sign, ROWS_LOOKED_AT) for sign in (",", *HOW)}
+        found = {sign: some[0] for sign, some in widths.items() if len({*some}) == 1 and some[0] > len(self.names)}
+        return max(found, key=found.__getitem__, default=None)
 
     def is_like_data(self, name: str, array: Any) -> bool:
         """Whether the name of a column is a number, or equal to one of the column's values."""

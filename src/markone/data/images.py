@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, open_plain, readable
+from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, is_unpacked, open_plain, readable
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
@@ -95,7 +95,7 @@ class IdxFile:
                 raise DataError(
                     f"{file.name} has images of {shape[1]} × {shape[2]} pixels, by its header; that is too many"
                 )
-            if isinstance(file, NamedFile) and not is_compressed(stream):
+            if isinstance(file, NamedFile) and not is_unpacked(stream):
                 says, has = size + int(np.prod(shape, dtype=object)), os.path.getsize(file.path)
                 if has != says:
                     raise DataError(f"{file.name} should have {says:,} bytes, by its header, but has {has:,}")
@@ -114,12 +114,6 @@ class IdxFile:
         if len(data) < size:
             raise DataError(f"{self.file.name} ends too soon: its header says that it has {self.shape[0]:,} rows")
         return data
-
-
-def is_compressed(stream: Any) -> bool:
-    import pyarrow as pa
-
-    return isinstance(stream, pa.CompressedInputStream)
 
 
 def labels_beside(path: str) -> str | None:

@@ -5,10 +5,22 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from markone.brief import Brief
-from markone.checks import Check, check_fields, check_named, checked, names, one_of, optional, switch, whole, words
+from markone.checks import (
+    Check,
+    check_fields,
+    check_named,
+    checked,
+    names,
+    one_of,
+    optional,
+    switch,
+    text,
+    whole,
+    words,
+)
 from markone.data.formats import FORMATS, useless_options
 from markone.data.source import KINDS
 from markone.errors import Setting, SettingsError
@@ -21,7 +33,10 @@ LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
 ALL = "all"
 
-MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
+MAKE = (
+    *("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "sheet", "query"),
+    "named",
+)
 """The options that describe the format of a file. A model keeps them; the others concern one reading of one file."""
 
 
@@ -86,6 +101,9 @@ class Options(Brief):
     encoding: str = checked("utf-8", encoding)
     missing: Sequence[str] = checked(MISSING, words)
     longest_line: int = checked(LONGEST_LINE, whole(1, 2**30))
+    sheet: str | None = checked(None, optional(text("the name of a sheet")))
+    query: str | None = checked(None, optional(text("a SELECT, or the name of a table")))
+    nan: Literal["error", "missing"] = checked("error", one_of("error", "missing"))
     skip_bad: bool = checked(False, switch)
     threads: int | None = checked(None, number_of_threads)
     keep: Sequence[str] | str = checked((), names_or_all)

@@ -103,6 +103,8 @@ class TableSource(Source):
         self.reasons: dict[str, str] = {}
         """Why each column has its kind, or is ignored."""
         self.ignored: dict[str, str] = {}
+        self.ids: list[str] = []
+        """The columns that are ignored because they are ids."""
         self.columns = tuple(self.choose_columns())
         own_names = table.names_to_keep(self.sampled)
         self.keep = own_names if options.keep == ALL else chosen(options.keep, [*own_names, *self.sampled], table.name)
@@ -155,6 +157,7 @@ class TableSource(Source):
             self.reasons[name] = one.reason
             if one.kind is None:
                 self.ignored[name] = one.reason
+                self.ids += [name] if one.otherwise is not None else []
             else:
                 yield Column(name, one.kind)
 
@@ -376,6 +379,8 @@ def as_label(value: Any, kind: str) -> Label | None:
 
 def chosen(keep: Sequence[str] | str, names: list[str], where: str) -> list[str]:
     """The columns to keep, after a check that they exist."""
+    if keep == ALL:
+        return names
     for name in keep:
         if name not in names:
             raise SettingsError("keep", f"must name columns of {where}, not {name!r}.{among(name, names)}")

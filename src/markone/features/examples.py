@@ -11,6 +11,7 @@ import numpy as np
 
 from markone.data.blocks import Sparse
 from markone.data.kinds import type_of
+from markone.data.memory import collected
 from markone.data.nested import flat
 from markone.data.read import read
 from markone.data.sets import SET_KINDS
@@ -42,8 +43,11 @@ def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:
 
 def opened(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
     """The source for a file, a frame or similar data, in which these columns, if present, have their kinds."""
+    examples = collected(examples)
     if is_list_of_dicts(examples):
         examples = [*map(flat, examples)]
+    if isinstance(examples, np.ndarray) and examples.ndim == 2 and are_of_matrix(columns, examples.shape[1]):
+        return read(examples, target=target, nan="missing")
     names = names_in(examples)
     if names is None:
         return read(examples, target=target)
@@ -147,6 +151,12 @@ def is_empty(examples: Any) -> bool:
 
 def is_column(value: Any) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping) and getattr(value, "ndim", 1) > 0
+
+
+def are_of_matrix(columns: tuple[Column, ...], width: int) -> bool:
+    """Whether these are the columns that a matrix has if NaN is a missing value."""
+    names = [column.name for column in columns]
+    return names == [f"x{i}" for i in range(width)] and all(column.kind == "numeric" for column in columns)
 
 
 def is_set(value: Any) -> bool:
