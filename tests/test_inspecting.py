@@ -106,7 +106,7 @@ def test_equal_rows_with_different_labels() -> None:
     found = {one.about: str(one) for one in markone.inspect(data, target="y").remarks}
     rows = data.groupby(["a", "b"])["y"].nunique()
     torn = data.set_index(["a", "b"]).index.isin(rows[rows > 1].index).sum()
-    assert found["different labels"].startswith(f"{torn} rows equal another row but for the label")
+    assert found["different labels"].startswith(f"{torn} rows equal another row except for the label")
     assert found["repeated rows"].startswith(f"{ROWS - 150} rows repeat an earlier row")
 
 

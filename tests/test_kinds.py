@@ -59,6 +59,8 @@ def kinds_of(source: Any) -> dict[str, str]:
         ("when", ["5/3/2024"], "month-first-date", "no value shows the order, so the month is first"),
         ("when", ["5.3.2024"], "day-first-date", "no value shows the order, so the day is first"),
         ("when", ["31/3/2024", "3/31/2024"], "categorical", ""),
+        ("month", ["2024-03", "2023-12"], "date", "dates"),
+        ("code", ["2024-13", "2023-12"], "categorical", ""),
         ("when", ["2024-02-30", "2024-01-01"], "categorical", ""),
         ("when", ["Mar 5, 2024", "5 March 2023", "Dec-2015"], "date", "dates"),
         ("created_at", ["1425000000", "1425000300"], "datetime", "Unix times"),
@@ -73,6 +75,9 @@ def kinds_of(source: Any) -> dict[str, str]:
         ("flag", ["t", "F"], "boolean", "only 'F' and 't'"),
         ("flag", ["Y", "n"], "boolean", ""),
         ("flag", ["on", "OFF"], "boolean", ""),
+        ("flag", ["Ja", "Nein"], "boolean", ""),
+        ("code", ["t", "y", "n", "f"] * 5, "categorical", ""),
+        ("code", ["f", "f", "f"], "categorical", ""),
         ("height", ["1.5", "2"], "numeric", "numbers"),
     ],
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from markone.data.files import File, NamedFile, readable, shorten
+from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, readable, shorten
 from markone.data.options import Options
 from markone.data.records import RecordTable
 from markone.data.tables import BATCH_ROWS, listed
@@ -27,6 +28,8 @@ class DatabaseTable(RecordTable):
         file = files[0]
         if not isinstance(file, NamedFile):
             raise DataError(f"{file.name} is not a file, and a database must be one")
+        if os.path.splitext(file.path)[1].lower() in COMPRESSION_OF_ENDING:
+            raise DataError(f"{file.name} is compressed, and a database must not be; unpack it first")
         self.file = file
         self.name = name
         self.skip_bad = options.skip_bad

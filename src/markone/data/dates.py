@@ -41,6 +41,7 @@ WAYS = (
     rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s-]{MONTH}[\s,-]*(?P<year>\d{{4}}|\d{{2}})",
     rf"{MONTH}[\s-]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+(?P<year>\d{{4}})",
     rf"{MONTH}[\s-]+(?P<year>\d{{4}})",
+    r"(?P<year>\d{4})[-/](?P<month>\d{2})",
 )
 """How a date is written; a time may follow. Years come first, or the order of day and month is that of the column."""
 MAIL_WAY = rf"{MONTH}\s+(?P<day>\d{{1,2}})\s+{TIME}\s+(?P<year>\d{{4}})"

@@ -66,7 +66,7 @@ def plain_kind(array: Any, written: bool) -> str | None:
     if not kinds.is_words(kind):
         return None
     distinct = kinds.as_strings(array).drop_null().unique().to_pylist()
-    if all(value.strip().lower() in kinds.TRUTH for value in distinct):
+    if kinds.are_truths(distinct):
         return "boolean"
     return "numeric" if written and all(kinds.NUMBER.fullmatch(value) for value in distinct) else "categorical"
 
@@ -115,7 +115,7 @@ def guess_words(strings: Any, written: bool, name: str) -> Guess:
     encoded = strings.dictionary_encode()
     distinct = encoded.dictionary.to_pylist()
     count = len(strings)
-    if all(value.strip().lower() in kinds.TRUTH for value in distinct):
+    if kinds.are_truths(distinct):
         return Guess("boolean", f"only {' and '.join(map(repr, sorted(distinct)[:4]))}")
     if written and all(kinds.NUMBER.fullmatch(value) for value in distinct):
         return guess_written(encoded.indices.to_numpy(), distinct, name)
@@ -132,7 +132,8 @@ def guess_words(strings: Any, written: bool, name: str) -> Guess:
     if sets is not None:
         return Guess(*sets)
     if len(distinct) < DISTINCT_OF_TEXT * count:
-        return Guess("categorical", f"{len(distinct):,} different words or phrases in {count:,} rows")
+        what = "different words or phrases" if len(distinct) > 1 else "word or phrase"
+        return Guess("categorical", f"{len(distinct):,} {what} in {count:,} rows")
     return guess_rare_words(strings, distinct, name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -17,11 +17,29 @@ from markone.data.sets import SET_KINDS, items_in
 MICROSECONDS = {"day": 86_400e6, "s": 1e6, "ms": 1e3, "us": 1, "ns": 1e-3}
 FARTHEST = 2.0**63 / 1000
 """The largest number of microseconds between a date and 1970: a timestamp of nanoseconds reaches as far."""
-TRUTH = {
-    **dict.fromkeys(("true", "yes", "t", "y", "on"), True),
-    **dict.fromkeys(("false", "no", "f", "n", "off"), False),
-}
+PAIRS = (
+    ("true", "false"),
+    ("yes", "no"),
+    ("t", "f"),
+    ("y", "n"),
+    ("on", "off"),
+    ("ja", "nein"),
+    ("oui", "non"),
+    ("sí", "no"),
+)
+"""The words for true and false. Letters may be other codes, so a column of truth values has one of these pairs."""
+TRUTH = {word: number == 0 for pair in PAIRS for number, word in enumerate(pair)}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
+
+
+def are_truths(words: Iterable[str]) -> bool:
+    """Whether words of a column are truth values: `true`, `false`, `yes` and `no`, or another pair.
+
+    >>> are_truths(["Yes", "false"]), are_truths(["t", "F"]), are_truths(["t", "n"]), are_truths(["t"])
+    (True, True, False, False)
+    """
+    met = {word.strip().lower() for word in words}
+    return met <= {*PAIRS[0], *PAIRS[1]} or any(met == {*pair} for pair in PAIRS)
 
 
 def is_number(kind: Any) -> bool:

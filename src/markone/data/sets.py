@@ -40,8 +40,8 @@ def items_in(cell: str, kind: str) -> list[str]:
 
 
 def guess_set(cells: Sequence[str], counts: Sequence[int]) -> tuple[SetKind, str] | None:
-    """The kind of a column of sets with these different cells, each in so many rows, and the reason; None if they are
-    not sets."""
+    """The kind of a column of sets, and the reason; None if its cells are not sets. The `cells` are different, and the
+    `counts` are their numbers of rows."""
     for kind in get_args(SetKind):
         many = sum(n for cell, n in zip(cells, counts, strict=True) if SIGNS[kind].search(cell))
         if many < CELLS_WITH_SIGN[kind] * sum(counts) or not many:

@@ -27,7 +27,7 @@ from markone.reporting.grids import SCREEN, Grid, cells, counted, label_in_words
 MOST_ROWS = 50_000
 """The number of rows that are inspected."""
 FEWEST_TESTED = 50
-"""At least so many rows must be left to test whether a column predicts the target."""
+"""The smallest number of rows for a test whether a column predicts the target."""
 BINS = 64
 GIVEN_AWAY = 0.1
 """A column gives the target away if it alone makes at most this share of the mistakes of the most frequent class."""
@@ -545,7 +545,7 @@ def about_repeated_rows(used: Sequence[Values], labels: Values) -> Iterator[Rema
     repeated = int(known.sum()) - len(rows)
     if torn:
         what = counted(int(torn), "row equals", "rows equal")
-        words = f"{what} another row but for the label, so no model can be right on all rows"
+        words = f"{what} another row except for the label, so no model can be right on all rows"
         yield Remark("different labels", None, words)
     # With few possible rows, repetitions are no surprise.
     possible = math.prod(some.distinct + 1 for some in used)
