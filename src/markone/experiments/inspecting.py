@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.brief import Brief
 from markone.data import kinds
 from markone.data.dates import STYLES
 from markone.data.delimited import DelimitedTable
@@ -62,8 +63,8 @@ NOTHING, TARGET = "ignored", "target"
 # ---- the result
 
 
-@dataclass(frozen=True, slots=True)
-class InspectedColumn:
+@dataclass(frozen=True, slots=True, repr=False)
+class InspectedColumn(Brief):
     """What is known about a column."""
 
     name: str
@@ -78,14 +79,17 @@ class InspectedColumn:
     examples: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+@dataclass(frozen=True, slots=True, repr=False)
+class Remark(Brief):
     """Something that may be wrong with the data."""
 
     about: str
     """What it is about, in one or two words, such as `id` or `imbalance`."""
     column: str | None
     words: Words
+
+    def in_brief(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return text_of(self.words, str)
