@@ -136,7 +136,7 @@ def test_bad_workbooks_get_sentences(book: Path, tmp_path: Path, monkeypatch: py
         markone.read(book, sheet="Pepole")
     numbers = tmp_path / "numbers.xlsx"
     numbers.write_bytes(workbook(A=[[1, 2], [3, 4]]))
-    with pytest.raises(DataError, match="is the first row of .* a header.*header=False"):
+    with pytest.raises(DataError, match="numbers.xlsx, line 1: is the first row a header.*header=False"):
         markone.read(numbers)
     assert kinds_of(markone.read(numbers, header=False)) == {"c0": "numeric", "c1": "numeric"}
     (tmp_path / "text.xlsx").write_text("a,b\n")

@@ -147,6 +147,15 @@ def test_a_guess_can_be_corrected(tmp_path: Path) -> None:
         markone.read(path, kinds={"when": "day-first-dat"})
 
 
+def test_numbers_need_no_comma_if_they_are_numbers(tmp_path: Path) -> None:
+    path = table(tmp_path, price=["3,5", "4"] * 5, y=["a", "b"] * 5)
+    model = markone.train(path, target="y")
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"price": 3.5}\n{"price": 4}\n')
+    for same in ([{"price": 3.5}, {"price": 4.0}], lines, table(tmp_path, "b.csv", price=["3,5", "4,0"], x=[1, 2])):
+        assert model.predict(same).tolist() == ["a", "b"]
+
+
 def test_a_later_value_that_is_no_date_gets_a_sentence(tmp_path: Path) -> None:
     path = table(tmp_path, when=["2024-03-05"] * 6000 + ["soon"], x=[1.5] * 6001)
     with pytest.raises(DataError, match=r"line 6002: 'when' is not of kind date: 'soon'; .*'when': 'categorical'"):

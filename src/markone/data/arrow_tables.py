@@ -137,8 +137,8 @@ def arrays_of(table: Any) -> dict[str, Any]:
 def own_columns(names: Iterable[str], schema: Any) -> list[str]:
     """The columns of a table that contain columns with these names, which may be fields of structs."""
     there = {*schema.names}
-    found = (name if name in there else next(one for one in there if name.startswith(f"{one}.")) for name in names)
-    return list(dict.fromkeys(found))
+    found = ([name] if name in there else [one for one in schema.names if name.startswith(f"{one}.")] for name in names)
+    return list(dict.fromkeys(one for some in found for one in some))
 
 
 def rows_of(batch: Any, name: str, start: int) -> TableRows:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, name_without_compression, open_plain, readable
+from markone.data.files import COMPRESSION_OF_ENDING, File, name_without_compression, open_plain, readable
+from markone.data.images import file_of_labels
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
 from markone.data.tables import BATCH_ROWS
-from markone.errors import DataError, LimitError, Setting, SettingsError
+from markone.errors import DataError, LimitError, Setting
 
 GREY = np.zeros(256, np.uint8)
 GREY[ord("+")], GREY[ord("#")] = 128, 255
@@ -28,13 +29,7 @@ def open_ascii_images(files: Sequence[File], name: str, options: Options, _: str
     """The source of one file of images, with the labels beside it or in the file that `target` names."""
     if len(files) > 1:
         raise DataError(f"files of ASCII images are read one at a time, but there are {len(files)}")
-    labels = options.target
-    if labels is None:
-        labels = labels_beside(files[0].name)
-    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
-        problem = f"must be the path of the file with the images' labels, not {labels!r}"
-        raise SettingsError("target", problem, value=labels)
-    return AsciiImages(files[0], name, None if labels is None else NamedFile(os.fspath(labels)))
+    return AsciiImages(files[0], name, file_of_labels(options, labels_beside(files[0].name)))
 
 
 class AsciiImages(Source):

@@ -104,13 +104,13 @@ class DelimitedTable(Table):
             if not fields:
                 continue
             if self.options.header is None and self.options.columns is None:
-                check_is_header(fields, chunk)
+                check_is_header(fields, chunk.at(1))
             if not self.has_header and self.options.columns is None:
                 return [f"c{i}" for i in range(len(fields))]
             names = fields if self.options.columns is None else list(self.options.columns)
             if len(names) != len(fields):
                 raise DataError(f"there are {len(fields)} fields but columns gives {len(names)} names", **chunk.at(1))
-            check_repeats(names, chunk)
+            check_repeats(names, chunk.at(1))
             return named(names)
         raise NoDataError(f"{self.name} is empty")
 
@@ -281,7 +281,7 @@ def named(names: Sequence[str]) -> list[str]:
     return [name or f"c{i}" for i, name in enumerate(names)]
 
 
-def check_is_header(names: Sequence[str], chunk: Chunk) -> None:
+def check_is_header(names: Sequence[str], place: Mapping[str, Any]) -> None:
     """Raise an error if the first row, which the user did not describe, looks like an example and not like a header."""
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     if 2 * len(numbers) >= len(names):
@@ -295,11 +295,11 @@ def check_is_header(names: Sequence[str], chunk: Chunk) -> None:
                 " with names",
             ),
             advice=("if it is one, set ", Setting("header", True)),
-            **chunk.at(1),
+            **place,
         )
 
 
-def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
+def check_repeats(names: Sequence[str], place: Mapping[str, Any]) -> None:
     seen: set[str] = set()
     for name in named(names):
         if name in seen:
@@ -309,7 +309,7 @@ def check_repeats(names: Sequence[str], chunk: Chunk) -> None:
                 "; if it is one, rename the columns with ",
                 Setting("columns", [...]),
             )
-            raise DataError(f"two columns are named {name!r}", **chunk.at(1), advice=advice)
+            raise DataError(f"two columns are named {name!r}", **place, advice=advice)
         seen.add(name)
 
 

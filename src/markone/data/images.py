@@ -25,13 +25,18 @@ def open_images(files: Sequence[File], _: str, options: Options, __: str) -> Ima
     """The source of one file of images, with the labels beside it or in the file that `target` names."""
     if len(files) > 1:
         raise DataError(f"idx files are read one at a time, but there are {len(files)}")
-    labels = options.target
-    if labels is None:
-        labels = labels_beside(files[0].name)
-    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
-        problem = f"must be the path of the file with the images' labels, not {labels!r}"
-        raise SettingsError("target", problem, value=labels)
-    return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
+    return ImageSource(files[0], file_of_labels(options, labels_beside(files[0].name)))
+
+
+def file_of_labels(options: Options, beside: str | None) -> File | None:
+    """The file that `target` names, or the one `beside` the images, if there is one."""
+    path = beside if options.target is None else options.target
+    if path is None:
+        return None
+    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+        problem = f"must be the path of the file with the images' labels, not {path!r}"
+        raise SettingsError("target", problem, value=path)
+    return NamedFile(os.fspath(path))
 
 
 class ImageSource(Source):

@@ -74,7 +74,10 @@ def type_to_read(has: str, kind: str) -> str:
     """The type to which the values of a column of this type are converted, if it is to be of a kind."""
     if has == "empty":
         return kind if kind in CHANGES else "mixed"
-    if has == "numeric" and kind != "numeric":  # so that a whole number of any length is not rounded
+    if has == "numeric" and kind not in (
+        "numeric",
+        "decimal-comma",
+    ):  # so that a whole number of any length is not rounded
         return "mixed"
     return "nested" if has == "set" and kind not in SET_KINDS else has
 

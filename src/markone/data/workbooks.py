@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from datetime import time, timedelta
 from typing import Any
 
+from markone.data.delimited import check_is_header, check_repeats, named
 from markone.data.files import File, open_plain, readable, shorten
-from markone.data.kinds import NUMBER
 from markone.data.options import Options
 from markone.data.records import RecordTable, some_rows
 from markone.data.tables import among, listed
@@ -31,7 +31,7 @@ class WorkbookTable(RecordTable):
         self.missing = {*options.missing}
         self.types = {}
         rows = self.read_sheet(options.sheet)
-        self.rows, self.names, self.first = self.named(rows, options)
+        self.rows, self.names, self.first = self.below_header(rows, options)
 
     def read_sheet(self, sheet: str | None) -> list[list[Any]]:
         calamine = imported()
@@ -58,36 +58,27 @@ class WorkbookTable(RecordTable):
                     raise
                 raise DataError(f"{self.name} is not a workbook that can be read: {shorten(str(error))}") from None
 
-    def named(self, rows: list[list[Any]], options: Options) -> tuple[list[list[Any]], list[str], int]:
+    def below_header(self, rows: list[list[Any]], options: Options) -> tuple[list[list[Any]], list[str], int]:
         """The rows below the header, the names of the columns, and the number of the first row in the sheet."""
         filled = [number for number, row in enumerate(rows) if any(cell != "" for cell in row)]
         if not filled:
             raise NoDataError(f"{self.name} is empty")
         start, width = filled[0], len(rows[0])
         has_header = options.columns is None if options.header is None else options.header
-        names = [str(cell).strip() or f"c{i}" for i, cell in enumerate(rows[start])]
+        names = [str(cell).strip() for cell in rows[start]]
+        place: dict[str, Any] = {"file": self.name, "line": start + 1}
         if options.header is None and options.columns is None:
-            numbers = [name for name in names if NUMBER.fullmatch(name)]
-            if 2 * len(numbers) >= len(names):
-                raise DataError(
-                    (
-                        f"is the first row of {self.name} a header? {len(numbers)} of its {len(names)} cells are "
-                        f"numbers: {listed(numbers, 5)}. If it is not a header, set ",
-                        Setting("header", False),
-                    ),
-                    advice=("if it is one, set ", Setting("header", True)),
-                )
+            check_is_header(names, place)
         if options.columns is not None:
             names = list(options.columns)
         elif not has_header:
-            names = [f"c{i}" for i in range(width)]
+            names = [""] * width
         if len(names) != width:
-            raise DataError(f"{self.name} has {width} columns but columns gives {len(names)} names")
-        if len({*names}) < len(names):
-            raise DataError(f"{self.name} has two columns of the same name: {listed(names)}")
+            raise DataError(f"there are {width} cells but columns gives {len(names)} names", **place)
+        check_repeats(names, place)
         start += has_header
         body = [[self.value_of(cell) for cell in row] for row in rows[start:]]
-        return [row for row in body if any(cell is not None for cell in row)], names, start
+        return [row for row in body if any(cell is not None for cell in row)], named(names), start
 
     def value_of(self, cell: Any) -> Any:
         if isinstance(cell, str):
