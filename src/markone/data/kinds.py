@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -32,12 +32,14 @@ TRUTH = {word: number == 0 for pair in PAIRS for number, word in enumerate(pair)
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
 
 
-def are_truths(words: Iterable[str]) -> bool:
+def are_truths(words: Sequence[str]) -> bool:
     """Whether words of a column are truth values: `true`, `false`, `yes` and `no`, or another pair.
 
     >>> are_truths(["Yes", "false"]), are_truths(["t", "F"]), are_truths(["t", "n"]), are_truths(["t"])
     (True, True, False, False)
     """
+    if words and words[0].strip().lower() not in TRUTH:  # most columns are not, and some have long texts
+        return False
     met = {word.strip().lower() for word in words}
     return met <= {*PAIRS[0], *PAIRS[1]} or any(met == {*pair} for pair in PAIRS)
 

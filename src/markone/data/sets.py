@@ -18,7 +18,8 @@ CELLS_WITH_SIGN = {"set": 0.2, "comma-set": 0.5}
 """The share of cells that must have a sign between items, so that a column is guessed to be of sets."""
 ITEMS_REPEATED = {"set": 0.5, "comma-set": 0.2}
 """The number of different items must be at most this share of all items."""
-BYTES_OF_ITEM = 30
+BYTES_OF_ITEM, BYTES_OF_CELL = 30, 150
+CELLS_LOOKED_AT = 1000
 WORDS_OF_ITEM = 2.5
 
 
@@ -42,6 +43,9 @@ def items_in(cell: str, kind: str) -> list[str]:
 def guess_set(cells: Sequence[str], counts: Sequence[int]) -> tuple[SetKind, str] | None:
     """The kind of a column of sets, and the reason; None if its cells are not sets. The `cells` are different, and the
     `counts` are their numbers of rows."""
+    cells, counts = cells[:CELLS_LOOKED_AT], counts[:CELLS_LOOKED_AT]
+    if sum(map(len, cells)) > BYTES_OF_CELL * len(cells):
+        return None
     for kind in get_args(SetKind):
         many = sum(n for cell, n in zip(cells, counts, strict=True) if SIGNS[kind].search(cell))
         if many < CELLS_WITH_SIGN[kind] * sum(counts) or not many:

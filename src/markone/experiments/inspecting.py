@@ -32,6 +32,8 @@ FEWEST_TESTED = 50
 BINS = 64
 GIVEN_AWAY = 0.1
 """A column gives the target away if it alone makes at most this share of the mistakes of the most frequent class."""
+MOST_WRONG = 0.02
+"""And if it is wrong in at most this share of the rows."""
 MOSTLY = 0.9
 """The share of numbers in a column from which on the other values may be an oversight."""
 MOST_NUMBERS = 20
@@ -371,8 +373,10 @@ def remarks(
     yield from about_copies(used)
     if labels is None:
         return
-    yield from about_target(labels, target)
-    yield from about_classes(classes)
+    odd = [*about_target(labels, target)]
+    yield from odd
+    if not {one.about for one in odd} & {"measurement", "target of ids"}:
+        yield from about_classes(classes)
     yield from about_giving_away(used, labels)
     yield from about_repeated_rows(used, labels)
 
@@ -498,7 +502,7 @@ def about_giving_away(used: Sequence[Values], labels: Values) -> Iterator[Remark
             " Is it known before the outcome? If not, leave it out: ",
             Setting("kinds", {some.name: "ignore"}),
         )
-        if wrong <= GIVEN_AWAY * (1 - shares.max()):
+        if wrong <= min(MOST_WRONG, GIVEN_AWAY * (1 - shares.max())):
             words = f"{some.name} alone predicts {labels.name} in {1 - wrong:.1%} of the rows."
             yield Remark("gives the target away", some.name, (words, *advice))
             continue
