@@ -62,7 +62,7 @@ def test_options_are_those_of_the_settings_and_of_read(run):
     for field in fields(Settings):
         assert re.search(rf"--{field.name}\b", text)
     for name in inspect.signature(markone.read).parameters:
-        assert (options.option(name) in text) == (name not in ("what", "keep", "once"))
+        assert (options.option(name) in text) == (name not in ("what", "keep", "once", "nan"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

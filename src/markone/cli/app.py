@@ -19,6 +19,7 @@ HELP = """Train fast linear models on labelled examples. The same data and seed 
 Start with `markone demo`, or with your own file: `markone train reviews.csv --target label`.
 """
 COMMANDS = (
+    "inspect",
     "train",
     "predict",
     "evaluate",

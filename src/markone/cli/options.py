@@ -135,7 +135,7 @@ WRITTEN = {
 }
 IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))
 """Phrases in docstrings that are different in the help of the command line."""
-NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
+NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once", "nan"}
 """Parameters of `read` that are not options of this group."""
 BY_RULE_OR_DATA = {"rule", "holdout"}
 """Settings whose default values `train` chooses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief
 from markone.data.blocks import Sparse
-from markone.data.source import Batch, Column, Kind, Source
+from markone.data.source import KINDS, Batch, Column, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.choices import choose
 from markone.features.conjunctions import Conjunctions
+from markone.features.derived import made_columns, with_derived
 from markone.features.documents import Documents
 from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
@@ -30,6 +31,7 @@ from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix, Part
 from markone.features.precomputed import Given
+from markone.features.sets import Sets
 from markone.features.spec import AUTO, BEFORE, Features, Function, Text
 from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
@@ -52,6 +54,8 @@ class FeatureMap(Brief, Part):
         check_spec(spec, columns)
         self.spec = spec.settled(columns)
         self.columns = columns
+        self.made = made_columns(columns)
+        """The columns that the parts use, with pieces of dates instead of dates."""
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features from")
@@ -83,6 +87,7 @@ class FeatureMap(Brief, Part):
     # ---- as a part
 
     def collect(self, batch: Batch) -> list[Any]:
+        batch = with_derived(batch, self.columns)
         return [part.collect(batch) for part in self.parts]
 
     def absorb(self, collected: list[Any], labels: NDArray[np.int32] | None) -> list[Any]:
@@ -111,6 +116,7 @@ class FeatureMap(Brief, Part):
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
 
     def transform(self, batch: Batch) -> Matrix:
+        batch = with_derived(batch, self.columns)
         return self._joined([part.transform(batch) for part in self.parts])
 
     @property
@@ -254,7 +260,7 @@ class FeatureMap(Brief, Part):
     def scales(self) -> dict[str, list[str]]:
         """The names of the numeric columns, by the scaling of their numbers."""
         found: dict[str, list[str]] = {}
-        for column in self.columns:
+        for column in self.made:
             if column.kind == "numeric":
                 found.setdefault(self.spec.for_column(column).scale, []).append(column.name)
         return found
@@ -302,7 +308,7 @@ class FeatureMap(Brief, Part):
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
     """One part for all numbers, one for all categories, and at least one for each other column."""
-    settled = [(column, spec.for_column(column)) for column in columns]
+    settled = [(column, spec.for_column(column)) for column in made_columns(columns)]
     numbers = [(column, how) for column, how in settled if column.kind in ("numeric", "boolean")]
     categories = [(column, how) for column, how in settled if column.kind == "categorical"]
     parts: list[Part] = []
@@ -313,13 +319,15 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
     if spec.conjunctions:
         parts.append(Conjunctions(spec.conjunctions, settled))
     for column, how in settled:
-        prefix = "" if len(columns) == 1 else f"{column.name}:"
+        prefix = "" if len(settled) == 1 else f"{column.name}:"
         if column.kind == "text":
             parts += text_parts(column.name, how, prefix)
         elif column.kind == "image":
             parts += image_parts(column, how, prefix)
         elif column.kind == "rows":
             parts.append(Given(column, how))
+        elif column.kind == "set":
+            parts.append(Sets(column, how))
     if spec.email:
         parts.append(Emails(columns))
     if spec.functions:
@@ -364,7 +372,8 @@ def check_names(parts: list[Part]) -> None:
 
 
 def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
-    if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in columns):
+    made = made_columns(columns)
+    if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in made):
         raise SettingsError(
             "degree",
             f"of {spec.degree} makes products of numeric columns, but there are none; name the columns, for instance "
@@ -372,8 +381,8 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
         )
     if spec.email:
         check_columns(columns)
-    names = [column.name for column in columns]
-    for text in (column.name for column in columns if column.kind == "text"):
+    names = [column.name for column in made]
+    for text in (column.name for column in made if column.kind == "text"):
         for name in names:
             if name.startswith(f"{text}:"):
                 raise DataError(f"the column {name!r} is named like a word of the text {text!r}; rename one of them")
@@ -389,12 +398,7 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
 
 def columns_of(saved: list[Any]) -> tuple[Column, ...]:
     for column in saved:
-        if (
-            type(column) is not list
-            or len(column) != 2
-            or type(column[0]) is not str
-            or column[1] not in get_args(Kind)
-        ):
+        if type(column) is not list or len(column) != 2 or type(column[0]) is not str or column[1] not in KINDS:
             raise damaged(f"{column!r} is not a column")
     if len({name for name, _ in saved}) != len(saved):
         raise damaged("two columns have the same name")

@@ -24,8 +24,9 @@ from markone.checks import (
     switch,
     whole,
 )
-from markone.data.source import Column, Kind
+from markone.data.source import Column
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.derived import made_columns
 
 LONGEST_NGRAM = 5
 SUBWORDS = (2, 5)
@@ -177,7 +178,7 @@ class Numeric(ColumnSettings):
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Categorical(ColumnSettings):
-    """How categories become features: one for each, and one for all rare or new ones."""
+    """How categories become features: one for each, and one for all rare or new ones. Sets have one for each item."""
 
     min_count: int = checked(1, whole(1, MOST_COUNT))
     """A category that occurs in fewer examples is treated as a new one."""
@@ -217,14 +218,16 @@ GROUPS: dict[str, type[ColumnSettings]] = {
     "image": Image,
     "rows": FeatureRows,
 }
-GROUP_OF_KIND: dict[Kind, str] = {
+GROUP_OF_KIND: dict[str, str] = {
     "text": "text",
     "numeric": "numeric",
     "boolean": "numeric",
     "categorical": "categorical",
+    "set": "categorical",
     "image": "image",
     "rows": "rows",
 }
+"""The settings of each kind of column that the parts of a feature map use."""
 
 
 BEFORE: dict[str, Any] = {"subwords": [], "unspaced": "words", "emoji": "parts", "shrinkage": 0.0}
@@ -377,7 +380,7 @@ class Features(Brief):
     def settled(self, columns: Iterable[Column]) -> Features:
         """The same spec for these columns. Lexicon files in the settings of a column are replaced by their words."""
         exceptions = dict(self.columns)
-        for column in columns:
+        for column in made_columns(columns):
             if column.name in exceptions:
                 how = self.for_column(column)
                 exceptions[column.name] = {name: getattr(how, name) for name in exceptions[column.name]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from itertools import combinations_with_replacement, product
 
 from markone.reference.vectors import Number
@@ -19,6 +20,31 @@ def one_hot(example: Mapping[str, str | None]) -> dict[str, int]:
     {'make=asia': 1, 'origin is missing': 1}
     """
     return {f"{name} is missing" if value is None else f"{name}={value}": 1 for name, value in example.items()}
+
+
+def pieces_of_date(name: str, when: datetime, has_time: bool) -> dict[str, Number | str]:
+    """The numbers and categories of a date.
+
+    >>> pieces_of_date("born", datetime(1815, 12, 10), False)
+    {'born.year': 1815, 'born.month': 'December', 'born.day': 10, 'born.weekday': 'Sunday', 'born.days': -56270}
+    """
+    found: dict[str, Number | str] = {
+        f"{name}.year": when.year,
+        f"{name}.month": when.strftime("%B"),
+        f"{name}.day": when.day,
+        f"{name}.weekday": when.strftime("%A"),
+    }
+    hour = {f"{name}.hour": str(when.hour)} if has_time else {}
+    return {**found, **hour, f"{name}.days": (when.date() - date(1970, 1, 1)).days}
+
+
+def items_of_set(name: str, items: Sequence[str] | None) -> dict[str, int]:
+    """An indicator feature for each item of a set.
+
+    >>> items_of_set("colours", ["red", "blue", "red"]), items_of_set("colours", None)
+    ({'colours has red': 1, 'colours has blue': 1}, {'colours is missing': 1})
+    """
+    return {f"{name} is missing": 1} if items is None else {f"{name} has {item}": 1 for item in items}
 
 
 def products(x: Mapping[str, Number], degree: int) -> dict[str, Number]:
