@@ -17,6 +17,7 @@ from markone.data.source import Batch, Column, Kind, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
+from markone.features.curves import Curves
 from markone.features.documents import Documents
 from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
@@ -27,7 +28,7 @@ from markone.features.images import ImagePart, image_parts
 from markone.features.moments import row_sums
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
-from markone.features.part import Matrix, Part
+from markone.features.part import Matrix, Neighbours, Part
 from markone.features.precomputed import Given
 from markone.features.spec import Features, Function, Text
 from markone.parallel import in_order
@@ -133,6 +134,10 @@ class FeatureMap(Brief, Part):
     def groups(self, likelihood: Event | None = None) -> list[Group]:
         found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
         return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
+
+    def neighbours(self) -> list[Neighbours]:
+        found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
+        return [one.moved(start) for start, part in found for one in part.neighbours()]
 
     def may_be_counted_otherwise(self) -> bool:
         """Whether setting a likelihood changes the kinds of events."""
@@ -290,6 +295,7 @@ class FeatureMap(Brief, Part):
         return self._starts
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
+        matrices = [matrix for matrix in matrices if matrix.shape[1]] if len(matrices) > 1 else matrices
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
         return unit_length(matrix) if self.unit else matrix
 
@@ -306,6 +312,8 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
         parts.append(Categories(categories))
     if spec.conjunctions:
         parts.append(Conjunctions(spec.conjunctions, settled))
+    if any(how.curves for _, how in numbers) or (spec.pairs and len(numbers) + len(categories) > 1):
+        parts.append(Curves(numbers, categories, pairs=spec.pairs))
     for column, how in settled:
         prefix = "" if len(columns) == 1 else f"{column.name}:"
         if column.kind == "text":

@@ -30,6 +30,8 @@ from markone.learning.reading import Filling, finish_store
 from markone.learning.row_defaults import suited
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
+from markone.learning.shapes import find_shapes
+from markone.learning.smoothness import Smoothness
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
 from markone.model.counts import Counts, count_strongest
@@ -292,6 +294,7 @@ def begin(
     if scaled is not None:
         features.check_scaled(scaled)
     drafts = filling.learn_features(features)
+    find_shapes(features, settings.seed)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [], order)
@@ -346,7 +349,10 @@ def new_learner(
                 "likelihoods, so leave it out",
             )
         events = EventKinds(features.groups(settings.likelihood), classes)
-    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
+    smoothness = Smoothness.of(features.neighbours())
+    return learner_for(
+        settings, features=features.width, classes=len(classes), dtype=np.float32, events=events, smoothness=smoothness
+    )
 
 
 # ---- arguments and settings

@@ -1,0 +1,102 @@
+"""The penalty that keeps curves smooth: it grows with the differences of neighbouring weights.
+
+The weights of a curve's intervals are a chain. Its penalty is λ/2 Σ (w[i-1] - 2 w[i] + w[i+1])², the squares of second
+differences, which are 0 for a straight line. The weights of a pair of columns are a grid. Its penalty is λ/2 Σ (w - w')²
+over neighbours in both directions, which are 0 if all weights are equal. Both are divided by the sum of the importance of the rows, as the mean
+loss is, so that the same λ allows more bends if there are more rows (Eilers & Marx 1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.features.part import Neighbours
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Smoothness:
+    """The penalties of all chains and grids of a feature map. It is false if there are none."""
+
+    neighbours: tuple[Neighbours, ...] = ()
+    rows: float = 1.0
+    """What the penalties are divided by: the importance of all rows."""
+
+    @classmethod
+    def of(cls, neighbours: Iterable[Neighbours]) -> Smoothness:
+        return cls(tuple(one for one in neighbours if one.smoothness > 0))
+
+    def __bool__(self) -> bool:
+        return len(self.neighbours) > 0
+
+    def shared_by(self, rows: float) -> Smoothness:
+        return replace(self, rows=rows)
+
+    def pull(self, w: Array) -> Array:
+        """Return the gradient of the penalty, which is also the product of its Hessian with w (features × stride)."""
+        out = np.zeros_like(w)
+        for one in self.neighbours:
+            values = w[one.begin : one.end].reshape(*one.shape, -1)
+            pulled = out[one.begin : one.end].reshape(*one.shape, -1)
+            strength = one.smoothness / self.rows
+            if len(one.shape) == 1:
+                bends = strength * (values[2:] - 2 * values[1:-1] + values[:-2])
+                pulled[2:] += bends
+                pulled[1:-1] -= 2 * bends
+                pulled[:-2] += bends
+            else:
+                down, across = strength * (values[1:] - values[:-1]), strength * (values[:, 1:] - values[:, :-1])
+                pulled[1:] += down
+                pulled[:-1] -= down
+                pulled[:, 1:] += across
+                pulled[:, :-1] -= across
+        return out
+
+    @cached_property
+    def lower_half(self) -> tuple[NDArray[np.uint32], Array]:
+        """The entries of the Hessian in its lower half: rows and columns, and values."""
+        found = list(self._entries())
+        at = np.array([(row, column) for row, column, _ in found], np.uint32).reshape(-1, 2)
+        return at, np.array([value for _, _, value in found], np.float64)
+
+    def _entries(self) -> Iterator[tuple[int, int, float]]:
+        """Each difference adds the products of its factors."""
+        for one in self.neighbours:
+            strength = one.smoothness / self.rows
+            for features, factors in differences(one):
+                for a, by_a in zip(features, factors, strict=True):
+                    for b, by_b in zip(features, factors, strict=True):
+                        if b <= a:
+                            yield a, b, strength * by_a * by_b
+
+    def diagonal(self, features: int) -> Array:
+        at, values = self.lower_half
+        own = at[:, 0] == at[:, 1]
+        return np.bincount(at[own, 0], values[own], minlength=features)
+
+    @property
+    def largest(self) -> float:
+        """A bound of the Hessian's largest eigenvalue: (1 + 2 + 1)² for chains, and 2 · 4 for grids, times λ."""
+        sizes = [one.smoothness / self.rows * (16 if len(one.shape) == 1 else 8) for one in self.neighbours]
+        return max(sizes, default=0.0)
+
+
+NONE = Smoothness()
+
+
+def differences(one: Neighbours) -> Iterator[tuple[list[int], list[int]]]:
+    """Return the features of each difference that the penalty squares, and their factors."""
+    places = np.arange(one.begin, one.end).reshape(one.shape)
+    if len(one.shape) == 1:
+        for i in range(1, len(places) - 1):
+            yield places[i - 1 : i + 2].tolist(), [1, -2, 1]
+        return
+    for way in (places, places.T):
+        for first, second in zip(way[:-1].ravel().tolist(), way[1:].ravel().tolist(), strict=True):
+            yield [first, second], [-1, 1]
