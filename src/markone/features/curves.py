@@ -299,20 +299,29 @@ def cuts_of(values: NDArray[Any], most: int) -> NDArray[np.float64]:
     A border is the shortest decimal number above the largest value of an interval, and not above the next value.
     """
     distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    if len(distinct) < 2:
-        return np.zeros(0)
-    if len(distinct) <= most:
-        ends = range(len(distinct) - 1)
-    else:
-        share, held = counts.sum() / most, 0
-        ends_found = []
-        for i, count in enumerate(counts[:-1].tolist()):
-            held += count
-            if held >= share or counts[i + 1] >= share:
-                ends_found.append(i)
-                held = 0
-        ends = ends_found  # type: ignore[assignment]
-    return np.array([shortest_between(float(distinct[i]), float(distinct[i + 1])) for i in ends])
+    alone, share = heavy(counts, most)
+    ends, held = [], 0
+    for i, count in enumerate(counts[:-1].tolist()):
+        held += count
+        if held >= share or alone[i] or alone[i + 1]:
+            ends.append(i)
+            held = 0
+    return np.array([shortest_between(float(distinct[i]), float(distinct[i + 1])) for i in ends], np.float64)
+
+
+def heavy(counts: NDArray[np.int64], most: int) -> tuple[NDArray[np.bool_], float]:
+    """Which values need an interval of their own, and the number of values in each of the other intervals.
+
+    Without the frequent values, the other intervals become smaller, and further values are frequent among them.
+    """
+    alone = np.zeros(len(counts), bool)
+    while True:
+        left = max(1, most - int(alone.sum()))
+        share = float(counts[~alone].sum()) / left
+        more = ~alone & (counts >= share)
+        if not more.any() or left == 1:
+            return alone, share
+        alone |= more
 
 
 def shortest_between(low: float, high: float) -> float:
