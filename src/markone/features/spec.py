@@ -319,11 +319,12 @@ class Features(Brief):
         *,
         countable: bool = False,
         scaled: bool = True,
+        curved: bool = False,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
         Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
-        is set, numbers are not scaled by default. A `Features` has no defaults left, so it does not change.
+        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. A `Features` has no defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -351,7 +352,7 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED)):
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED), (curved, CURVED)):
             spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 

@@ -19,6 +19,7 @@ from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import learner_for
@@ -67,6 +68,7 @@ def train(
     progress: Progress | bool | None = None,
     bounds: bool | float = False,
     scaled: bool | None = None,
+    plain: bool = False,
     **settings: Unpack[TrainSettings],
 ) -> Model:
     """Train a model on a source, or on anything that `markone.read` opens.
@@ -80,7 +82,9 @@ def train(
     rule
         The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
         which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
-        default.
+        default. For a table of numbers and categories the default is `logistic`, with curves of numeric columns and
+        pairs of columns, as far as they help on held-out training rows, unless you set other settings than `holdout`,
+        `seed`, `tie` and `bias`.
     features
         The specification of the features: a `Features`, a dict, the name of a TOML file, or "email" for mails. By
         default every column is used, in a way that depends on its kind.
@@ -123,6 +127,8 @@ def train(
         `perceptron` with its default settings. Numeric columns are then used as they are, without scaling.
     scaled
         Whether numeric columns are scaled, if `features` does not say it. By default they are, but not with `bounds`.
+    plain
+        True for the rule `mira` and straight lines, as in the lectures, also for a table.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -155,6 +161,12 @@ def train(
         features = {}
     spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual)
     source = opened(source, target, threads)
+    free = earlier is None and weights is None and not watched and scaled is None
+    curved = free and table_defaults.suits(source.columns, given)
+    table_defaults.check_plain(check_named("plain", switch, plain), curved)
+    if curved and not plain:
+        checked = settings_of({"rule": table_defaults.RULE, **given}, None)
+        spec = spec_of(features, functions, None, countable=False, curved=True)
     holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
@@ -435,9 +447,10 @@ def spec_of(
     *,
     countable: bool,
     scaled: bool = True,
+    curved: bool = False,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable, scaled=scaled)
+        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved)
     if features is None:
         return base.features.spec
     given = Features.of(features, functions, countable=countable, scaled=scaled).settled(base.features.columns)
