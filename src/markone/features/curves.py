@@ -27,7 +27,7 @@ from markone.features.spec import Categorical, Numeric
 from markone.storage.saved import Contents, Saved, check_finite, damaged, joined
 
 MOST_INTERVALS = 20
-"""The largest number of intervals of a column."""
+"""About the largest number of intervals of a column; frequent values between other ones make some more."""
 FEWEST_INTERVALS = 3
 """With fewer intervals, a curve would be a line."""
 ALL_INTERVALS = 800
@@ -84,6 +84,8 @@ class Curves(Part):
         """The columns that may have a curve."""
         self.cuts: list[NDArray[np.float64]] = [np.zeros(0) for _ in self.numbers.columns]
         """The least number of each interval but the first, by column."""
+        self.bounds = np.zeros((len(self.cuts), 2))
+        """The least and the largest number of each column, for pictures."""
         self.samples: list[Examples] = []
         self.every = 1
         self.met = 0
@@ -138,8 +140,10 @@ class Curves(Part):
         self.categories.finish()
         most = min(MOST_INTERVALS, ALL_INTERVALS // max(1, len(self.bent)))
         for i in range(len(self.numbers.columns)):
-            values = [one.draft.numbers[i] for one in self.samples]
-            self.cuts[i] = cuts_of(np.concatenate([np.zeros(0), *values]), most)
+            values = np.concatenate([one.draft.numbers[i] for one in self.samples])
+            known = values[np.isfinite(values)]
+            self.cuts[i] = cuts_of(known, most)
+            self.bounds[i] = (known.min(), known.max()) if len(known) else 0.0
         self.shape(None, (), 0.0)
 
     def sample(self) -> Examples:
@@ -204,12 +208,15 @@ class Curves(Part):
             Neighbours(begin, (self.parts(i),), self.smoothness or 0.0)
             for begin, i in zip(self.begins, self.curves, strict=False)
         ]
-        # Categories have no order, so only the isotropic penalty applies to a pair of them.
         grids = [
-            Neighbours(begin, (self.side(pair.first), self.side(pair.second)), self.pair_smoothness)
+            Neighbours(begin, (self.side(pair.first), self.side(pair.second)), self.pair_smoothness, self.ordered(pair))
             for begin, pair in zip(self.begins[len(self.curves) :], self.pairs, strict=False)
         ]
-        return chains + grids
+        return chains + [grid for grid in grids if grid.ways]
+
+    def ordered(self, pair: Pair) -> tuple[int, ...]:
+        """Which of its columns have numbers. Categories have no order, and so no neighbours."""
+        return tuple(i for i, column in enumerate((pair.first, pair.second)) if column < len(self.numbers.columns))
 
     def groups(self, likelihood: Event | None = None) -> list[Group]:
         return [Group("bernoulli", 0, self.width)] if self.width else []
@@ -240,6 +247,18 @@ class Curves(Part):
         joined_here = np.flatnonzero(self.coarse(column, np.arange(parts)) == place)
         return self.name_of(column, int(joined_here[0]), int(joined_here[-1]))
 
+    def report(self) -> list[str]:
+        """What was found, as sentences."""
+        if not self.width:
+            return ["Lines were as good as curves on held-out training rows, so there are only lines."]
+        found = []
+        if self.curves:
+            columns = "1 column has a curve" if len(self.curves) == 1 else f"{len(self.curves)} columns have curves"
+            found.append(f"{columns} (smoothness {self.smoothness:g}).")
+        if self.pairs:
+            found.append(f"Pairs: {', '.join(map(self.pair_name, self.pairs))}.")
+        return found
+
     def pair_name(self, pair: Pair) -> str:
         return f"{self.columns[pair.first].name} × {self.columns[pair.second].name}"
 
@@ -255,19 +274,21 @@ class Curves(Part):
             "pair_smoothness": self.pair_smoothness,
         }
         pairs = np.array([(pair.first, pair.second) for pair in self.pairs], np.int64).reshape(-1, 2)
-        arrays = {"cuts": np.concatenate([np.zeros(0), *self.cuts]), "pairs": pairs}
+        arrays = {"cuts": np.concatenate([np.zeros(0), *self.cuts]), "bounds": self.bounds, "pairs": pairs}
         return Saved({**within.facts, **facts}, {**within.arrays, **arrays})
 
     def take(self, contents: Contents) -> None:
         self.categories.restore(contents.saved("categories"))
         sizes = contents.facts("sizes", int, len(self.cuts))
         cuts = contents.array("cuts", np.float64, None)
-        if min(sizes, default=0) < 0 or max(sizes, default=0) >= MOST_INTERVALS or sum(sizes) != len(cuts):
+        if min(sizes, default=0) < 0 or max(sizes, default=0) > 3 * MOST_INTERVALS or sum(sizes) != len(cuts):
             raise damaged("the numbers of intervals do not match the columns")
         check_finite("cuts", cuts)
         self.cuts = np.split(cuts, np.cumsum(sizes)[:-1]) if sizes else []
         if any((np.diff(some) <= 0).any() for some in self.cuts):
             raise damaged("the intervals of a column are not in order")
+        self.bounds = contents.array("bounds", np.float64, len(self.cuts), 2)
+        check_finite("bounds", self.bounds)
         curved, smoothness = contents.fact("curved", bool), contents.fact("smoothness", float)
         pair_smoothness = contents.fact("pair_smoothness", float)
         if not (0 <= smoothness < np.inf and 0 <= pair_smoothness < np.inf):
@@ -298,7 +319,7 @@ def cuts_of(values: NDArray[Any], most: int) -> NDArray[np.float64]:
 
     A border is the shortest decimal number above the largest value of an interval, and not above the next value.
     """
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    distinct, counts = np.unique(values, return_counts=True)
     alone, share = heavy(counts, most)
     ends, held = [], 0
     for i, count in enumerate(counts[:-1].tolist()):

@@ -284,6 +284,10 @@ class FeatureMap(Brief, Part):
         """Remarks about the features, as sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
+    def shapes_in_words(self) -> list[str]:
+        """The curves and pairs that were found, as sentences."""
+        return [sentence for part in self.parts if isinstance(part, Curves) for sentence in part.report()]
+
     @property
     def is_fitted(self) -> bool:
         """Whether it has been fitted."""

@@ -30,6 +30,8 @@ class Neighbours:
     """The length of a chain, or the rows and columns of a grid, whose features come row by row."""
     smoothness: float
     """The strength of the penalty on differences of neighbours."""
+    ways: tuple[int, ...] = (0,)
+    """The axes along which features have an order, so that they are neighbours."""
 
     @property
     def end(self) -> int:

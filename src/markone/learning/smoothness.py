@@ -2,7 +2,7 @@
 
 The weights of a curve's intervals are a chain. Its penalty is λ/2 Σ (w[i-1] - 2 w[i] + w[i+1])², the squares of second
 differences, which are 0 for a straight line. The weights of a pair of columns are a grid. Its penalty is λ/2 Σ (w - w')²
-over neighbours in both directions, which are 0 if all weights are equal. Both are divided by the sum of the importance of the rows, as the mean
+over neighbours along each column of numbers, and 0 if all weights are equal; categories have no neighbours. Both are divided by the sum of the importance of the rows, as the mean
 loss is, so that the same λ allows more bends if there are more rows (Eilers & Marx 1996).
 """
 
@@ -51,11 +51,11 @@ class Smoothness:
                 pulled[1:-1] -= 2 * bends
                 pulled[:-2] += bends
             else:
-                down, across = strength * (values[1:] - values[:-1]), strength * (values[:, 1:] - values[:, :-1])
-                pulled[1:] += down
-                pulled[:-1] -= down
-                pulled[:, 1:] += across
-                pulled[:, :-1] -= across
+                for way in one.ways:
+                    along, out_along = np.moveaxis(values, way, 0), np.moveaxis(pulled, way, 0)
+                    steps = strength * (along[1:] - along[:-1])
+                    out_along[1:] += steps
+                    out_along[:-1] -= steps
         return out
 
     @cached_property
@@ -97,6 +97,7 @@ def differences(one: Neighbours) -> Iterator[tuple[list[int], list[int]]]:
         for i in range(1, len(places) - 1):
             yield places[i - 1 : i + 2].tolist(), [1, -2, 1]
         return
-    for way in (places, places.T):
-        for first, second in zip(way[:-1].ravel().tolist(), way[1:].ravel().tolist(), strict=True):
+    for way in one.ways:
+        along = np.moveaxis(places, way, 0)
+        for first, second in zip(along[:-1].ravel().tolist(), along[1:].ravel().tolist(), strict=True):
             yield [first, second], [-1, 1]
