@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse
-from markone.data.source import Batch, Column
+from markone.data.source import UNLABELLED, Batch, Column
 from markone.features.categories import Categories, Codes
 from markone.features.event_kinds import Event, Group
 from markone.features.numbers import Numbers
@@ -31,7 +31,7 @@ MOST_INTERVALS = 20
 FEWEST_INTERVALS = 3
 """With fewer intervals, a curve would be a line."""
 ALL_INTERVALS = 800
-"""The largest number of intervals of all columns: with many columns, each has fewer."""
+"""The largest number of intervals of all columns: with many columns, few rows or many classes, each has fewer."""
 SIDE = 8
 """The largest number of rows and columns of the grid of a pair."""
 SAMPLE = 16_384
@@ -138,7 +138,10 @@ class Curves(Part):
 
     def finish(self) -> None:
         self.categories.finish()
-        most = min(MOST_INTERVALS, ALL_INTERVALS // max(1, len(self.bent)))
+        labels = np.concatenate([one.labels for one in self.samples])
+        classes = len(np.unique(labels[labels != UNLABELLED]))
+        room = min(ALL_INTERVALS, len(labels), 4 * ALL_INTERVALS // max(2, classes) // 2)
+        most = min(MOST_INTERVALS, room // max(1, len(self.bent)))
         for i in range(len(self.numbers.columns)):
             values = np.concatenate([one.draft.numbers[i] for one in self.samples])
             known = values[np.isfinite(values)]

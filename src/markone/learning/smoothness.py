@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,20 +61,16 @@ class Smoothness:
 
     @cached_property
     def lower_half(self) -> tuple[NDArray[np.uint32], Array]:
-        """The entries of the Hessian in its lower half: rows and columns, and values."""
-        found = list(self._entries())
-        at = np.array([(row, column) for row, column, _ in found], np.uint32).reshape(-1, 2)
-        return at, np.array([value for _, _, value in found], np.float64)
-
-    def _entries(self) -> Iterator[tuple[int, int, float]]:
-        """Each difference adds the products of its factors."""
+        """The entries of the Hessian in its lower half: rows and columns, and values. Some places occur repeatedly."""
+        found = [(np.zeros((0, 2), np.int64), np.zeros(0))]
         for one in self.neighbours:
             strength = one.smoothness / self.rows
             for features, factors in differences(one):
-                for a, by_a in zip(features, factors, strict=True):
-                    for b, by_b in zip(features, factors, strict=True):
-                        if b <= a:
-                            yield a, b, strength * by_a * by_b
+                # Each difference adds the products of its factors.
+                for a, b in combinations_with_replacement(range(len(factors)), 2):
+                    size = np.full(len(features), strength * factors[a] * factors[b])
+                    found.append((features[:, [b, a]], size))
+        return np.concatenate([at for at, _ in found]).astype(np.uint32), np.concatenate([size for _, size in found])
 
     def diagonal(self, features: int) -> Array:
         at, values = self.lower_half
@@ -90,14 +87,12 @@ class Smoothness:
 NONE = Smoothness()
 
 
-def differences(one: Neighbours) -> Iterator[tuple[list[int], list[int]]]:
-    """Return the features of each difference that the penalty squares, and their factors."""
+def differences(one: Neighbours) -> Iterator[tuple[NDArray[np.int64], tuple[int, ...]]]:
+    """Return the features of the differences that the penalty squares, in ascending order, and their factors."""
     places = np.arange(one.begin, one.end).reshape(one.shape)
     if len(one.shape) == 1:
-        for i in range(1, len(places) - 1):
-            yield places[i - 1 : i + 2].tolist(), [1, -2, 1]
+        yield np.column_stack([places[:-2], places[1:-1], places[2:]]), (1, -2, 1)
         return
     for way in one.ways:
         along = np.moveaxis(places, way, 0)
-        for first, second in zip(along[:-1].ravel().tolist(), along[1:].ravel().tolist(), strict=True):
-            yield [first, second], [-1, 1]
+        yield np.column_stack([along[:-1].ravel(), along[1:].ravel()]), (-1, 1)
