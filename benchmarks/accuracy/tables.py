@@ -255,7 +255,7 @@ SUITE = Suite(
     SETS,
     [
         Contestant("Markone", "`markone.train(table, target=labels)` without any setting", plain),
-        Contestant("Markone, `plain`", "the same with `plain=True`: straight lines by `mira`", partial(plain, plain=True)),
+        Contestant("`mira`", "the same with `rule=\"mira\"`: straight lines, as with `plain`", partial(plain, rule="mira")),
         Contestant(
             "logistic regression",
             "scikit-learn's LogisticRegression, scaled numbers and one-hot categories",

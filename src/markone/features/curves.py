@@ -138,6 +138,8 @@ class Curves(Part):
 
     def finish(self) -> None:
         self.categories.finish()
+        if not self.samples:
+            return
         labels = np.concatenate([one.labels for one in self.samples])
         classes = len(np.unique(labels[labels != UNLABELLED]))
         room = min(ALL_INTERVALS, len(labels), 4 * ALL_INTERVALS // max(2, classes) // 2)
