@@ -83,7 +83,9 @@ def test_a_frequent_number_has_its_own_interval_and_the_others_share_the_rest() 
 
 def part_of(columns: dict[str, Any], labels: list[int] | None = None) -> tuple[Curves, Batch]:
     arrays = {name: pa.array(values) for name, values in columns.items()}
-    numeric = [(Column(n, "numeric"), Numeric(curves=True)) for n, a in arrays.items() if not pa.types.is_string(a.type)]
+    numeric = [
+        (Column(n, "numeric"), Numeric(curves=True)) for n, a in arrays.items() if not pa.types.is_string(a.type)
+    ]
     others = [(Column(n, "categorical"), Categorical()) for n, a in arrays.items() if pa.types.is_string(a.type)]
     part = Curves(numeric, others)
     batch = Batch(arrays, len(next(iter(arrays.values()))))
@@ -198,7 +200,7 @@ def test_the_right_pair_is_found() -> None:
     data, labels = table(1500, checkers)
     test, truth = table(1000, checkers, seed=1)
     model = markone.train(data, target=labels)
-    assert [curves_of(model).pair_name(pair) for pair in curves_of(model).pairs][0] == "a × b"
+    assert curves_of(model).pair_name(curves_of(model).pairs[0]) == "a × b"
     assert model.accuracy(test, truth) > 0.8
     without = markone.train(data, target=labels, features={"pairs": False})
     assert without.accuracy(test, truth) < 0.6 and curves_of(without).pairs == ()
@@ -324,7 +326,9 @@ def test_old_specs_do_not_mention_curves() -> None:
 def test_drawn_heights_add_up_to_the_scores(classes: int) -> None:
     data, labels = table(1500, both)
     if classes == 3:
-        labels = [label if kind != "z" else "maybe" for label, kind in zip(labels, data["kind"].to_pylist(), strict=True)]
+        labels = [
+            label if kind != "z" else "maybe" for label, kind in zip(labels, data["kind"].to_pylist(), strict=True)
+        ]
     model = markone.train(data, target=labels)
     part = curves_of(model)
     assert part.curves and part.pairs

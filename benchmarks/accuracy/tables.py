@@ -62,10 +62,23 @@ def telco() -> Split:
 
 
 def adult() -> Split:
-    names = (
-        "age workclass fnlwgt education education_num marital_status occupation relationship race sex capital_gain "
-        "capital_loss hours_per_week native_country income"
-    ).split()
+    names = [
+        "age",
+        "workclass",
+        "fnlwgt",
+        "education",
+        "education_num",
+        "marital_status",
+        "occupation",
+        "relationship",
+        "race",
+        "sex",
+        "capital_gain",
+        "capital_loss",
+        "hours_per_week",
+        "native_country",
+        "income",
+    ]
     parts = [
         pd.read_csv(folder("adult") / file, header=None, names=names, skipinitialspace=True, na_values="?")
         for file in ("adult.data.gz", "adult.test.csv.gz")
@@ -80,7 +93,7 @@ def credit_approval() -> Split:
 
 
 def automobiles() -> Split:
-    names = "mpg cylinders displacement horsepower weight acceleration year origin name".split()
+    names = ["mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration", "year", "origin", "name"]
     path = folder("auto_mpg") / "auto-mpg.data"
     table = pd.read_csv(path, header=None, names=names, sep=r"\s+", na_values="?").drop(columns="name")
     mileage = table.pop("mpg")
@@ -182,11 +195,11 @@ def plain(split: Split, **settings: Any) -> Any:
 
 
 def categories_of(table: pd.DataFrame) -> list[str]:
-    return [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    return [str(name) for name in table if not pd.api.types.is_numeric_dtype(table[name])]
 
 
 def numbers_of(table: pd.DataFrame) -> list[str]:
-    return [name for name in table if pd.api.types.is_numeric_dtype(table[name])]
+    return [str(name) for name in table if pd.api.types.is_numeric_dtype(table[name])]
 
 
 def encoded(split: Split, *, ordinal: bool = False) -> tuple[Any, Any]:
@@ -220,7 +233,9 @@ def trees(split: Split) -> Any:
 def ebm(split: Split) -> Any:
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    return ExplainableBoostingClassifier(random_state=0, n_jobs=1).fit(split.train, split.train_labels).predict(split.test)
+    return (
+        ExplainableBoostingClassifier(random_state=0, n_jobs=1).fit(split.train, split.train_labels).predict(split.test)
+    )
 
 
 def vw(split: Split) -> Any:
@@ -255,7 +270,9 @@ SUITE = Suite(
     SETS,
     [
         Contestant("Markone", "`markone.train(table, target=labels)` without any setting", plain),
-        Contestant("`mira`", "the same with `rule=\"mira\"`: straight lines, as with `plain`", partial(plain, rule="mira")),
+        Contestant(
+            "`mira`", 'the same with `rule="mira"`: straight lines, as with `plain`', partial(plain, rule="mira")
+        ),
         Contestant(
             "logistic regression",
             "scikit-learn's LogisticRegression, scaled numbers and one-hot categories",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from markone.errors import SettingsError
 from markone.checks import check_named, switch
+from markone.errors import SettingsError
 from markone.experiments.contenders import ByEstimator, Way, by_rule, for_table
 from markone.experiments.folds import divided
 from markone.experiments.loo import left_out

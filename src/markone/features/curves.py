@@ -1,9 +1,9 @@
 """Curves: numeric columns divided into intervals, and pairs of columns divided into cells.
 
-A line says that a score rises with a column everywhere by the same amount. With a weight for each interval of the column
-beside it, the score follows a curve. A pair of columns has a weight for each cell of a grid, where one interval or
-category of the first column meets one of the second. A penalty keeps the weights of neighbours similar. How smooth the
-curves are, and which pairs there are, is found with held-out rows: see learning/shapes.py.
+A line says that a score rises with a column everywhere by the same amount. With a weight for each interval of the
+column beside it, the score follows a curve. A pair of columns has a weight for each cell of a grid, where one interval
+or category of the first column meets one of the second. A penalty keeps the weights of neighbours similar. How smooth
+the curves are, and which pairs there are, is found with held-out rows: see learning/shapes.py.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Pair:
 class Curves(Part):
     """One-hot rows of intervals and cells: for each curve and each pair, the feature of one interval or cell is 1.
 
-    Numeric columns get curves. Numeric, categorical and boolean columns can be in pairs. In a pair, a column has at most
-    8 parts: neighbouring intervals are joined, and all categories but the most frequent ones are one.
+    Numeric columns get curves. Numeric, categorical and boolean columns can be in pairs. In a pair, a column has at
+    most 8 parts: neighbouring intervals are joined, and all categories but the most frequent ones are one.
     """
 
     def __init__(
@@ -154,7 +154,9 @@ class Curves(Part):
     def sample(self) -> Examples:
         """The rows that were kept in training."""
         numbers = np.concatenate([one.draft.numbers for one in self.samples], axis=1)
-        categories = [np.concatenate(some) for some in zip(*(one.draft.categories for one in self.samples), strict=True)]
+        categories = [
+            np.concatenate(some) for some in zip(*(one.draft.categories for one in self.samples), strict=True)
+        ]
         return Examples(Draft(numbers, categories), np.concatenate([one.labels for one in self.samples]))
 
     def settle(self) -> None:
@@ -248,7 +250,11 @@ class Curves(Part):
     def name_in_pair(self, column: int, place: int) -> str:
         own, parts = column - len(self.numbers.columns), self.parts(column)
         if own >= 0:
-            return f"another {self.columns[column].name}" if parts > SIDE and place == SIDE - 1 else self.categories.name_in(own, place)
+            return (
+                f"another {self.columns[column].name}"
+                if parts > SIDE and place == SIDE - 1
+                else self.categories.name_in(own, place)
+            )
         joined_here = np.flatnonzero(self.coarse(column, np.arange(parts)) == place)
         return self.name_of(column, int(joined_here[0]), int(joined_here[-1]))
 

@@ -306,7 +306,16 @@ class Features(Brief):
     functions: dict[str, Function] = checked(dict, check_functions)
     """Python functions, by name. Each is called with an example, and returns a feature or a dict of features."""
 
-    KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "pairs", "unit", "email", "functions")
+    KEYS: ClassVar[tuple[str, ...]] = (
+        *GROUPS,
+        "columns",
+        "conjunctions",
+        "degree",
+        "pairs",
+        "unit",
+        "email",
+        "functions",
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -324,7 +333,8 @@ class Features(Brief):
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
         Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
-        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. A `Features` has no defaults left, so it does not change.
+        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. A `Features` has no
+        defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)

@@ -1,9 +1,9 @@
 """Logistic regression by solvers that use all examples at each step and converge to the optimum.
 
 They minimise the mean loss (cross-entropy) of the examples, weighted by importance, plus a penalty, strength · ½‖w‖² or
-strength · ‖w‖₁, which does not include the bias, and a second penalty on the mean scores of the classes,
-balance · ½‖mean score‖². Features of curves have a third penalty, on differences of neighbours (smoothness.py). The core computes the loss and its derivatives (core/optimum/objective.h). A pass is one step
-of a solver.
+strength · ‖w‖₁, which does not include the bias, and a second penalty on the mean scores of the classes, balance ·
+½‖mean score‖². Features of curves have a third penalty, on differences of neighbours (smoothness.py). The core computes
+the loss and its derivatives (core/optimum/objective.h). A pass is one step of a solver.
 """
 
 from __future__ import annotations

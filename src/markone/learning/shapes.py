@@ -7,13 +7,13 @@ Three questions are answered one after the other, by the log-loss of rows that w
    does not matter, the sums are noise (compare FAST of Lou, Caruana, Gehrke & Hooker 2013). This needs no fit.
 3. How many of the best pairs are better than none?
 
-More parts are only accepted if the gain is larger than its standard error, so that a table for which lines are good keeps
-them. Rows with the labels of the fit never judge it. All of this uses a sample of the rows.
+More parts are only accepted if the gain is larger than its standard error, so that a table for which lines are good
+keeps them. Rows with the labels of the fit never judge it. All of this uses a sample of the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 SMOOTH = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """The values of the smoothness that are tried."""
-PAIR_SMOOTH = 3.0
+PAIR_SMOOTH = 1.0
 NUMBERS_OF_PAIRS = (2, 5, 10, 20)
 """The numbers of pairs that are tried."""
 MOST_FEATURES = 1024
@@ -78,9 +78,9 @@ class Search:
     def __init__(self, features: FeatureMap, part: Curves, seed: int) -> None:
         self.part = part
         sample = part.sample()
-        beside_it = [one for one in features.parts if isinstance(one, Numbers | Categories)]
-        drafts = [sample.draft.numbers if isinstance(one, Numbers) else sample.draft.categories for one in beside_it]
-        self.plain: Matrix = beside([one.refine(draft) for one, draft in zip(beside_it, drafts, strict=True)])
+        plain: list[Matrix] = [one.refine(sample.draft.numbers) for one in features.parts if isinstance(one, Numbers)]
+        plain += [one.refine(sample.draft.categories) for one in features.parts if isinstance(one, Categories)]
+        self.plain = beside(plain)
         self.codes = part.places(sample.draft)
         self.rows = np.flatnonzero(sample.labels != UNLABELLED)
         self.labels = np.full(len(sample.labels), UNLABELLED, np.int32)
@@ -179,9 +179,7 @@ class Search:
         return [pairs[i] for i in order.tolist() if scores[i] > 0]
 
 
-def gain_of(
-    part: Curves, pair: Pair, sides: dict[int, NDArray[np.int64]], errors: Array, bends: Array
-) -> float:
+def gain_of(part: Curves, pair: Pair, sides: dict[int, NDArray[np.int64]], errors: Array, bends: Array) -> float:
     """How much of the errors a step of Newton's method in each cell of a pair would explain, beyond noise."""
     first, second = sides[pair.first], sides[pair.second]
     cells = part.side(pair.first) * part.side(pair.second)

@@ -1,9 +1,10 @@
 """The penalty that keeps curves smooth: it grows with the differences of neighbouring weights.
 
 The weights of a curve's intervals are a chain. Its penalty is λ/2 Σ (w[i-1] - 2 w[i] + w[i+1])², the squares of second
-differences, which are 0 for a straight line. The weights of a pair of columns are a grid. Its penalty is λ/2 Σ (w - w')²
-over neighbours along each column of numbers, and 0 if all weights are equal; categories have no neighbours. Both are divided by the sum of the importance of the rows, as the mean
-loss is, so that the same λ allows more bends if there are more rows (Eilers & Marx 1996).
+differences, which are 0 for a straight line. The weights of a pair of columns are a grid. Its penalty is λ/2 Σ (w -
+w')² over neighbours along each column of numbers, and 0 if all weights are equal; categories have no neighbours. Both
+are divided by the sum of the importance of the rows, as the mean loss is, so that the same λ allows more bends if there
+are more rows (Eilers & Marx 1996).
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Smoothness:
     def diagonal(self, features: int) -> Array:
         at, values = self.lower_half
         own = at[:, 0] == at[:, 1]
-        return np.bincount(at[own, 0], values[own], minlength=features)
+        sums: Array = np.bincount(at[own, 0], values[own], minlength=features).astype(np.float64)
+        return sums
 
     @property
     def largest(self) -> float:

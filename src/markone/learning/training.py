@@ -82,9 +82,7 @@ def train(
     rule
         The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
         which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
-        default. For a table of numbers and categories the default is `logistic`, with curves of numeric columns and
-        pairs of columns, as far as they help on held-out training rows, unless you set other settings than `holdout`,
-        `seed`, `tie` and `bias`.
+        default.
     features
         The specification of the features: a `Features`, a dict, the name of a TOML file, or "email" for mails. By
         default every column is used, in a way that depends on its kind.
@@ -128,7 +126,9 @@ def train(
     scaled
         Whether numeric columns are scaled, if `features` does not say it. By default they are, but not with `bounds`.
     plain
-        True for the rule `mira` and straight lines, as in the lectures, also for a table.
+        By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
+        of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
+        `holdout`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.

@@ -105,17 +105,18 @@ class Shapes(Brief):
 
     def charts(self, most: int | None = None) -> Iterator[Chart]:
         """Return the charts of at most so many curves, and of at most so many pairs."""
-        for shapes in (self.curves, self.pairs):
-            yield from (one.chart() for one in shapes[:most])  # type: ignore[index]
+        yield from (one.chart() for one in self.curves[:most])
+        yield from (one.chart() for one in self.pairs[:most])
 
 
 def shapes_of(features: FeatureMap, classes: list[Label], matrix: NDArray[Any]) -> Shapes:
     """Return the shapes of a linear model with these weights (features × columns)."""
     labels = classes[1:] if matrix.shape[1] == 1 else classes
-    lines = next((one for one in zip(features.starts.tolist(), features.parts) if isinstance(one[1], Numbers)), None)
+    starts = features.starts.tolist()
+    lines = [(at, one) for at, one in zip(starts, features.parts, strict=False) if isinstance(one, Numbers)]
     curves: list[ColumnCurve] = []
     pairs: list[PairGrid] = []
-    for start, part in zip(features.starts.tolist(), features.parts, strict=False):
+    for start, part in zip(starts, features.parts, strict=False):
         if not isinstance(part, Curves) or not part.width or features.unit:
             continue
         weights = matrix[start : start + part.width].astype(np.float64)
@@ -125,8 +126,7 @@ def shapes_of(features: FeatureMap, classes: list[Label], matrix: NDArray[Any]) 
             ends = np.clip(np.concatenate([[least], part.cuts[column], [greatest]]), least, greatest)
             xs = np.column_stack([ends[:-1], ends[1:]]).ravel()
             heights = np.repeat(own, 2, axis=0)
-            if lines is not None:
-                at, numbers = lines
+            for at, numbers in lines:
                 scaled = (xs - numbers.center[column]) / numbers.spread[column]
                 heights = heights + scaled[:, None] * matrix[at + column]
             by_class = {label: heights[:, k] for k, label in enumerate(labels)}

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from markone.plots.drawing import (
     BLUE,
-    EVIDENCE,
     COLOURS,
+    EVIDENCE,
     QUIET,
     SMALL,
     TINY,
@@ -112,9 +112,13 @@ def draw_cells(axes: Axes, cells: Cells) -> None:
     drawn = axes.imshow(values, cmap=EVIDENCE, vmin=-scale, vmax=scale, interpolation="nearest", aspect="auto")
     axes.set_yticks(range(len(cells.down)), [name_text(name, less=8) for name in cells.down], fontsize=TINY)
     axes.set_xticks(
-        range(len(cells.across)), [name_text(name, less=8) for name in cells.across], fontsize=TINY, rotation=60, ha="right"
+        range(len(cells.across)),
+        [name_text(name, less=8) for name in cells.across],
+        fontsize=TINY,
+        rotation=60,
+        ha="right",
     )
     axes.grid(False)
     bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.8, aspect=20)
     bar.ax.tick_params(length=0, labelsize=TINY)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
