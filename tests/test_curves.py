@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 
 import markone
 from markone import DataError, Features, SettingsError, reference
+from markone.cli import main
 from markone.data.blocks import Block
 from markone.data.source import Batch, Column
 from markone.features.curves import SAMPLE, Curves, Pair, cuts_of
@@ -384,3 +385,24 @@ def test_curves_are_drawn_as_pictures() -> None:
     figure = plots.chart(list(shapes.charts()))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert sum("contribution" in title.replace("\n", " ") for title in titles) == len(shapes.curves) + len(shapes.pairs)
+
+
+def test_the_commands_have_plain_and_say_what_was_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, labels = table(1500, both)
+    path = tmp_path / "table.csv"
+    rows = zip(*(data[name].to_pylist() for name in data.column_names), labels, strict=True)
+    path.write_text("a,b,kind,label\n" + "\n".join(",".join(map(str, row)) for row in rows))
+
+    def run(*arguments: object) -> str:
+        assert main([str(argument) for argument in arguments]) == 0
+        return capsys.readouterr().out
+
+    model = tmp_path / "table.model"
+    said = run("train", path, "--target", "label", "-o", model)
+    assert "2 columns have curves" in said and "Pairs: a × b" in said and "(logistic," in said
+    assert "a × b: contribution to the score of yes" in run("explain", model)
+    run("explain", model, "--html", tmp_path / "page.html")
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    said = run("train", path, "--target", "label", "-o", model, "--plain")
+    assert "(mira," in said and "curves" not in said
+    assert '"name": "mira"' in run("validate", path, "--target", "label", "--plain", "--json", "--folds", "3")

@@ -259,9 +259,7 @@ class Curves(Part):
         return self.name_of(column, int(joined_here[0]), int(joined_here[-1]))
 
     def report(self) -> list[str]:
-        """What was found, as sentences."""
-        if not self.width:
-            return ["Lines were as good as curves on held-out training rows, so there are only lines."]
+        """The curves and pairs that were found, as sentences."""
         found = []
         if self.curves:
             columns = "1 column has a curve" if len(self.curves) == 1 else f"{len(self.curves)} columns have curves"
