@@ -410,7 +410,7 @@ class rows_objective final : public objective {
         }
     }
 
-    void factorise(std::size_t every, double strength) override {
+    void factorise(std::size_t every, double strength, std::span<const penalty_entry> more) override {
         const std::size_t size = features + 1;
         factors.resize(columns());
         std::vector<double> exact(by_features());
@@ -444,13 +444,13 @@ class rows_objective final : public objective {
                     for (std::size_t b = 0; b <= a; ++b) row[x[b].first] += by * x[b].second;
                 }
             }
-            double trace = 0;
-            for (std::size_t f = 0; f < size; ++f) {
+            for (std::size_t f = 0; f < size; ++f)
                 // What few rows do not show of a feature, all rows show on the diagonal.
                 block[f * size + f] = std::max(block[f * size + f], exact[f * stride() + k]);
-                if (f < features) block[f * size + f] += strength;
-                trace += block[f * size + f];
-            }
+            for (std::size_t f = 0; f < features; ++f) block[f * size + f] += strength;
+            for (const penalty_entry& one : more) block[one.row * size + one.column] += one.value;
+            double trace = 0;
+            for (std::size_t f = 0; f < size; ++f) trace += block[f * size + f];
             const double ridge =
                 std::max(1e-10 * trace / static_cast<double>(size), std::numeric_limits<double>::min());
             for (std::size_t f = 0; f < size; ++f) block[f * size + f] += ridge;

@@ -140,6 +140,7 @@ class Report:
             "positive": model.positive,
             "features": model.features.width,
             "numbers": model.features.numbers_in_words(),
+            "shapes": model.features.shapes_in_words(),
             "rule": model.settings.rule,
             "passes": [asdict(one) for one in history],
             "stopped": history.stopped,
@@ -272,6 +273,8 @@ class Report:
         what = f"{counted(len(model.classes), 'class', 'classes')} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
+        for sentence in model.features.shapes_in_words():
+            yield from wrap(sentence, SCREEN, initial_indent="  ", subsequent_indent="  ")
         yield from self.positive()
         if history.passes:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."

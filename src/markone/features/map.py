@@ -18,6 +18,7 @@ from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
 from markone.features.choices import choose
 from markone.features.conjunctions import Conjunctions
+from markone.features.curves import Curves
 from markone.features.derived import made_columns, with_derived
 from markone.features.documents import Documents
 from markone.features.emails import Emails, check_columns
@@ -29,7 +30,7 @@ from markone.features.images import ImagePart, image_parts
 from markone.features.moments import row_sums
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
-from markone.features.part import Matrix, Part
+from markone.features.part import Matrix, Neighbours, Part
 from markone.features.precomputed import Given
 from markone.features.sets import Sets
 from markone.features.spec import AUTO, BEFORE, Features, Function, Text
@@ -143,6 +144,10 @@ class FeatureMap(Brief, Part):
     def groups(self, likelihood: Event | None = None) -> list[Group]:
         found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
         return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
+
+    def neighbours(self) -> list[Neighbours]:
+        found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
+        return [one.moved(start) for start, part in found for one in part.neighbours()]
 
     def may_be_counted_otherwise(self) -> bool:
         """Whether setting a likelihood changes the kinds of events."""
@@ -289,6 +294,10 @@ class FeatureMap(Brief, Part):
         """Remarks about the features, as sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
+    def shapes_in_words(self) -> list[str]:
+        """The curves and pairs that were found, as sentences."""
+        return [sentence for part in self.parts if isinstance(part, Curves) for sentence in part.report()]
+
     @property
     def is_fitted(self) -> bool:
         """Whether it has been fitted."""
@@ -300,10 +309,12 @@ class FeatureMap(Brief, Part):
         return self._starts
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
+        matrices = [matrix for matrix in matrices if matrix.shape[1]] if len(matrices) > 1 else matrices
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
         if not self.unit:
             return matrix
-        return unit_length(matrix, own=len(matrices) > 1 or not isinstance(self.parts[0], Given))
+        given = any(isinstance(part, Given) for part in self.parts)  # whose rows may be those of the user
+        return unit_length(matrix, own=len(matrices) > 1 or not given)
 
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
@@ -318,6 +329,8 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
         parts.append(Categories(categories))
     if spec.conjunctions:
         parts.append(Conjunctions(spec.conjunctions, settled))
+    if any(how.curves for _, how in numbers) or (spec.pairs and len(numbers) + len(categories) > 1):
+        parts.append(Curves(numbers, categories, pairs=spec.pairs))
     for column, how in settled:
         prefix = "" if len(settled) == 1 else f"{column.name}:"
         if column.kind == "text":

@@ -92,6 +92,8 @@ class ColumnSettings(Brief):
     """The checked settings of one kind of column."""
 
     __slots__ = ()
+    LATER: ClassVar[tuple[str, ...]] = ()
+    """Settings that older files do not have. If they have their defaults, files leave them out."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -101,7 +103,7 @@ class ColumnSettings(Brief):
         return {
             setting.name: plain(getattr(self, setting.name))
             for setting in fields(self)  # type: ignore[arg-type]
-            if full or getattr(self, setting.name) != default_of(setting)
+            if (full and setting.name not in self.LATER) or getattr(self, setting.name) != default_of(setting)
         }
 
 
@@ -174,6 +176,11 @@ class Numeric(ColumnSettings):
     """Scaling: none; to mean 0 and standard deviation 1; or division by the largest absolute value."""
     missing: Literal["mean", "zero", "error"] = checked("mean", one_of("mean", "zero", "error"))
     """A missing number becomes the mean or 0, and another feature shows that it was missing; or it is an error."""
+    curves: bool = checked(False, switch)
+    """Beside the number, intervals of it are features, so that scores can follow a curve instead of a line. How smooth
+    the curve is, and whether lines are better, is found with held-out training rows."""
+
+    LATER: ClassVar[tuple[str, ...]] = ("curves",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -239,6 +246,8 @@ COUNTABLE: dict[str, Any] = {
     "image": {"pixels": "on-off", "patches": []},
 }
 """The defaults for rules that count: counts of words, numbers without scaling, binary pixels."""
+CURVED: dict[str, Any] = {"numeric": {"curves": True}, "pairs": True}
+"""The defaults for tables, if no rule is chosen."""
 UNSCALED: dict[str, Any] = {"numeric": {"scale": "none"}}
 """The defaults for the theory, whose margins and bounds are about the numbers as they are."""
 BUILT_IN: dict[Any, dict[str, Any]] = {"email": {"email": True}}
@@ -316,6 +325,8 @@ class Features(Brief):
     """Products of categories and numbers, such as `"make*cylinders"`."""
     degree: int = checked(1, whole(1, 3))
     """The maximum number of factors in products of numeric columns: 1 for none, 2 or 3."""
+    pairs: bool = checked(False, switch)
+    """Find pairs of columns that matter together, and make features of them, such as `age × hours`."""
     unit: bool | None = checked(None, or_empty(switch))
     """Whether rows are scaled to length 1; None is yes if there are words among the features, else no."""
     email: bool = checked(False, switch)
@@ -323,7 +334,16 @@ class Features(Brief):
     functions: dict[str, Function] = checked(dict, check_functions)
     """Python functions, by name. Each is called with an example, and returns a feature or a dict of features."""
 
-    KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "email", "functions")
+    KEYS: ClassVar[tuple[str, ...]] = (
+        *GROUPS,
+        "columns",
+        "conjunctions",
+        "degree",
+        "pairs",
+        "unit",
+        "email",
+        "functions",
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -336,11 +356,13 @@ class Features(Brief):
         *,
         countable: bool = False,
         scaled: bool = True,
+        curved: bool = False,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
         Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
-        is set, numbers are not scaled by default. A `Features` has no defaults left, so it does not change.
+        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. A `Features` has no
+        defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -368,7 +390,7 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED)):
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED), (curved, CURVED)):
             spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 
@@ -396,6 +418,8 @@ class Features(Brief):
             spec["conjunctions"] = list(self.conjunctions)
         if full or self.degree != 1:
             spec["degree"] = self.degree
+        if self.pairs:
+            spec["pairs"] = True
         if self.unit is not None:
             spec["unit"] = self.unit
         if self.email:

@@ -19,6 +19,7 @@ from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.reading import one_class
+from markone.learning.shapes import find_shapes
 from markone.learning.training import opened
 from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
@@ -58,6 +59,7 @@ class Sample:
             drafts.append(features.absorb(collected, batch.labels))
             importance.append(np.ones(len(batch)) if batch.importance is None else batch.importance)
         features.finish()
+        find_shapes(features, 0)
         matrix = stack(list(in_order(features.refine, drafts, self.threads)))
         features.settle()
         weights = np.concatenate(importance)
