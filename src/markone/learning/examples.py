@@ -114,6 +114,8 @@ class StoredExamples:
         if settings.holdout > 0:
             check_both(store.held_out, settings.holdout)
         self.rows = int(self._learned.sum())
+        self._apart: list[Block] | None = None
+        """The held-out rows, which are copied once if the rows are in memory, because every pass needs them."""
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         pieces = np.arange(self._store.pieces)
@@ -142,6 +144,14 @@ class StoredExamples:
         return between_looks(len(self._store), self._store.values, columns)
 
     def held_out(self) -> Iterator[Block]:
+        if self._store.whole is None:
+            yield from self._read_held_out()
+            return
+        if self._apart is None:
+            self._apart = [*self._read_held_out()]
+        yield from self._apart
+
+    def _read_held_out(self) -> Iterator[Block]:
         if self._learned.all():
             return
         for window in self._store.windows(np.arange(self._store.pieces)):
