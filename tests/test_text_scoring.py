@@ -289,15 +289,3 @@ for classes in (2, 5):
         assert model.scoring_bytes > 0
 """
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [{}, {"words": [1, 2], "hash_bits": 20}, {"characters": [2, 4]}])
-def test_imdb_has_the_same_scores(text: dict[str, Any]) -> None:
-    from test_real_data import imdb
-
-    train, test = imdb()
-    model = markone.train(train, features={"text": text}, epochs=1)
-    found = model.scores(test)[:, 1]
-    rows = [model.scorer.scores(as_rows(model.features.transform(batch))) for batch in model.features.batches(test)]
-    assert model.scoring_bytes > 0 and found.tobytes() == np.concatenate(rows).tobytes()

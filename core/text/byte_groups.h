@@ -94,6 +94,14 @@ struct lanes {
 };
 #endif
 
+// The first 64 bytes of a text; if it is shorter, a copy of them with zeros at the end.
+MARKONE_INLINE const char* whole_group(std::string_view text, std::array<char, group>& room) {
+    if (text.size() >= group) return text.begin();
+    room.fill(0);
+    std::copy(text.begin(), text.end(), room.begin());
+    return room.data();
+}
+
 // Reads 64 characters of ASCII, and writes them, optionally in lower case.
 MARKONE_INLINE group_bits look_at_group(const char* from, char* to, bool fold, bool with_signs) {
     group_bits found{0, 0};
@@ -109,21 +117,15 @@ MARKONE_INLINE group_bits look_at_group(const char* from, char* to, bool fold, b
 }
 // The same for the start of a text, which may be shorter; after its end there are gaps.
 MARKONE_INLINE group_bits look_at_start(std::string_view text, char* to, bool fold, bool with_signs) {
-    if (text.size() >= group) return look_at_group(text.data(), to, fold, with_signs);
-    std::array<char, group> last{};
-    std::copy(text.begin(), text.end(), last.begin());
-    return look_at_group(last.data(), to, fold, with_signs);
+    std::array<char, group> room;
+    const char* const from = whole_group(text, room);
+    return look_at_group(from, to, fold, with_signs);
 }
 
 // Which of up to 64 bytes are not ASCII.
 MARKONE_INLINE std::uint64_t others_at_start(std::string_view text) {
-    std::array<char, group> last;
-    const char* from = text.data();
-    if (text.size() < group) {
-        last.fill(0);
-        std::copy(text.begin(), text.end(), last.begin());
-        from = last.data();
-    }
+    std::array<char, group> room;
+    const char* const from = whole_group(text, room);
     std::uint64_t found = 0;
     for (std::size_t at = 0; at < group; at += lanes::size) found |= lanes::load(from + at).highest() << at;
     return found;

@@ -187,6 +187,7 @@ class hashed_vocabulary {
     std::vector<std::uint32_t> owned() const { return place_of_name; }
     std::vector<std::uint8_t> sharing() const {
         std::vector<std::uint8_t> all;
+        all.reserve(place_of_name.size());
         for (const std::uint32_t place : place_of_name) all.push_back(places[place].shared);
         return all;
     }
@@ -309,6 +310,7 @@ class compact_vocabulary {
     const name_list& names() const { return named; }
     std::vector<std::uint8_t> sharing() const {
         std::vector<std::uint8_t> all;
+        all.reserve(owned.size());
         for (const place_owner& one : owned) all.push_back(one.shared);
         return all;
     }

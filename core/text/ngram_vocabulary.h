@@ -324,8 +324,8 @@ class ngram_vocabulary {
             if (number >= known() || renumbered[number] != npos) throw std::invalid_argument("no such choice");
             take(number);
         }
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const std::uint32_t first = parts_of(order[i]).first;
+        for (std::size_t next = 0; next < order.size();) {  // the order grows meanwhile
+            const std::uint32_t first = parts_of(order[next++]).first;
             if (first != npos && renumbered[first] == npos) take(first);
         }
         ngram_vocabulary slim(how);

@@ -120,8 +120,9 @@ class exact_tables {
         std::memcpy(&eight, from, 8);
         return count >= 8 ? eight : eight & ((std::uint64_t{1} << 8 * count) - 1);
     }
+    // Where the search for a long word starts depends on this. Nobody can choose words that collide.
     static std::uint64_t mixed(std::uint64_t first, std::uint64_t rest) {
-        return first ^ std::rotl(rest * 0x9e3779b97f4a7c15, 32);
+        return first ^ std::rotl(rest * table_factor, 32);
     }
     static std::uint64_t key_of_huge(std::string_view word) { return hash_of(word) | 1; }
     static std::uint64_t key_of_gram(std::uint32_t first, std::uint32_t last, std::size_t length) {

@@ -237,7 +237,8 @@ class Model(Brief):
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            return of_each_class(quick)[0]
+            row: NDArray[np.float32] = of_each_class(quick)[0]
+            return row
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
         found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
