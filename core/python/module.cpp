@@ -215,6 +215,8 @@ tally learn_block(shared_state<T>& self, const Block& block, const label_array& 
     visits which{view(labels), {}, {}, noted};
     if (importance) which.importance = view(*importance);
     if (order) which.order = view(*order);
+    if constexpr (requires { block.counted; })
+        if (const auto counted = block.counted.rows(block.rows)) return learn(self, *counted, which);
     return learn(self, block.rows, which);
 }
 
@@ -286,10 +288,15 @@ void bind_blocks(nb::module_& m, const std::string& bits) {
     sparse_class.def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
+        .def("pack_counts",
+             [](const sparse_block<T>& self) {
+                 nb::gil_scoped_release unlocked;
+                 return self.counted.make(self.rows);
+             })
         .def("names_twice",
              [](const sparse_block<T>& self) {
                  nb::gil_scoped_release unlocked;
-                 return names_twice(self.rows);
+                 return self.names_twice();
              })
         .def(
             "count_with",

@@ -10,10 +10,10 @@
 
 namespace markone {
 
-// Prefetches the first cache lines of an array; the hardware then prefetches the following ones.
+// Prefetches the cache lines of an array, but of a long one only the first: the hardware then sees where it goes on.
 template <class Number>
 MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
-    constexpr std::size_t line = 64, most = 4 * line;
+    constexpr std::size_t line = 64, most = 128 * line;
     if (count == 0) return;  // the pointer of an empty array may be null
     const char* const begin = reinterpret_cast<const char*>(first);
     const char* const end = begin + std::min(count * sizeof(Number), most);
@@ -21,17 +21,18 @@ MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
     prefetch(end - 1);
 }
 
-template <class T>
+// Values are of type T, but may be stored as another type that represents them exactly: whole numbers as bytes.
+template <class T, class Stored = T>
 struct sparse_row {
     using scalar = T;
 
     const std::uint32_t* index;
-    const T* values;
+    const Stored* values;
     std::size_t count;
 
     MARKONE_INLINE std::size_t size() const { return count; }
     MARKONE_INLINE std::size_t feature(std::size_t i) const { return index[i]; }
-    MARKONE_INLINE T value(std::size_t i) const { return values[i]; }
+    MARKONE_INLINE T value(std::size_t i) const { return static_cast<T>(values[i]); }
     MARKONE_INLINE void prefetch() const {
         prefetch_lines(index, count);
         prefetch_lines(values, count);
@@ -52,21 +53,25 @@ struct dense_row {
 };
 
 // A CSR matrix: row i has indptr[i+1] - indptr[i] features, and all features' numbers are less than `columns`.
-template <class T>
+template <class T, class Stored = T>
 struct sparse_rows {
     std::span<const std::int64_t> indptr;
     std::span<const std::uint32_t> indices;
-    std::span<const T> values;
+    std::span<const Stored> values;
     std::size_t columns;
 
     std::size_t size() const { return indptr.size() - 1; }
     std::size_t width() const { return columns; }
     std::size_t stored() const { return static_cast<std::size_t>(indptr.back() - indptr.front()); }
-    MARKONE_INLINE sparse_row<T> operator[](std::size_t i) const {
+    MARKONE_INLINE sparse_row<T, Stored> operator[](std::size_t i) const {
         const auto begin = static_cast<std::size_t>(indptr[i]), end = static_cast<std::size_t>(indptr[i + 1]);
         return {indices.data() + begin, values.data() + begin, end - begin};
     }
 };
+
+// Rows of whole numbers from 0 to 255, such as counts of words: a byte each instead of four or eight.
+template <class T>
+using counted_rows = sparse_rows<T, std::uint8_t>;
 
 template <class T>
 struct dense_rows {

@@ -42,6 +42,10 @@ TEST(rows_are_views) {
     CHECK(rows[0].size() == 2 && rows[0].feature(0) == 3 && rows[0].value(0) == 2);
     CHECK(rows[1].size() == 0 && rows[2].feature(0) == 1);
     rows[1].prefetch();
+    const std::vector<std::uint8_t> bytes{2, 1, 255};
+    const counted_rows<double> counts{made.indptr, made.indices, bytes, 10};
+    CHECK(counts[0].value(0) == 2 && counts[1].size() == 0 && counts[2].value(0) == 255);
+    counts[0].prefetch();
     const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
     const dense_rows<double> dense{numbers.data(), 2, 3};
     CHECK(dense[1].size() == 3 && dense[1].feature(2) == 2 && dense[1].value(2) == 6);

@@ -35,6 +35,9 @@ class Examples(Protocol):
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         """Return the blocks of a pass (from 1) with the order of their visits, without the first `skip` visits."""
 
+    def pack_counts(self) -> None:
+        """Store counts as bytes, too, if the rows stay in memory during all passes: they are then visited faster."""
+
     def between_looks(self, columns: int) -> int:
         """Return how many visits to make between two looks, for this number of weight vectors.
 
@@ -84,6 +87,9 @@ class BlockExamples:
         else:
             yield self._block, None
 
+    def pack_counts(self) -> None:
+        self._block.pack_counts()
+
     def between_looks(self, columns: int) -> int:
         return between_looks(len(self._block), self._block.rows.stored, columns)
 
@@ -127,6 +133,10 @@ class StoredExamples:
             yield block, rows[skip:]
             skip = 0
             del block
+
+    def pack_counts(self) -> None:
+        if self._store.whole is not None:
+            self._store.whole.pack_counts()
 
     def between_looks(self, columns: int) -> int:
         return between_looks(len(self._store), self._store.values, columns)
