@@ -179,10 +179,9 @@ def test_odds_of_rare_ngrams_shrink() -> None:
 
 
 def test_odds_shrink_by_default_only_where_single_examples_count() -> None:
-    assert weights_of({}, 20) == weights_of({"shrinkage": 0}, 20)
-    assert weights_of({}, ENOUGH) == weights_of({"shrinkage": 0.5}, ENOUGH) != weights_of({"shrinkage": 0}, ENOUGH)
-    two = {"min_count": 2}
-    assert weights_of(two, ENOUGH) == weights_of({**two, "shrinkage": 0}, ENOUGH)
+    for rows, settings, shrinkage in ((20, {"min_count": 1}, 0), (ENOUGH, {"min_count": 1}, 0.5), (ENOUGH, {}, 0)):
+        assert weights_of(settings, rows) == weights_of({**settings, "shrinkage": shrinkage}, rows)
+    assert weights_of({"min_count": 1}, ENOUGH) != weights_of({}, ENOUGH)
 
 
 # ---- scripts and emoji

@@ -180,10 +180,9 @@ class tokenizer {
 
   private:
     // Two steps: first the text is folded, and each character gets a bit for whether it belongs to a word and one
-    // for whether it is a sign; then tokens are found from these bits. What is done with a token is a part of the
-    // loop, so it must be inlined.
+    // for whether it is a sign; then tokens are found from these bits.
     template <class Use>
-    [[gnu::flatten]] void cut_ascii(std::string_view text, Use use) {
+    void cut_ascii(std::string_view text, Use use) {
         const std::size_t groups =
             text.size() / 64 + 1;  // so that a character that belongs to no token follows the last one
         if (buffer.size() < 64 * groups + 16) buffer.resize(64 * groups + 16);

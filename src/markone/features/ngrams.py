@@ -27,7 +27,7 @@ MANY_EXAMPLES = 1000
 """From this number of examples on, n-grams that occur in only one example are left out by default."""
 SHRINKAGE = 0.5
 FEW_EXAMPLES = 100
-"""From this number of examples on, odds are shrunk by default if n-grams that occur in only one example are kept."""
+"""From this number of examples on, odds are shrunk by default if min_count is set to 1, or chosen to be 1."""
 SUBWORD_SHARE = 0.5
 """The weights of n-grams within words are multiplied by this, because the words are features, too."""
 
@@ -108,7 +108,7 @@ class Ngrams(Part):
             rows_with = self._collecting.counts()[chosen] if self.value == _core.CountedAs.binary else None
             table = self._class_counts.table(chosen, rows_with)
             odds = log_odds(table, self.settings.smoothing or 2 / max(2, self._classes))
-            odds = shrunk(odds, table, self._shrinkage(min_count))
+            odds = shrunk(odds, table, self._shrinkage())
             if self.settings.discount > 0:
                 odds /= np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
             self.weights = odds
@@ -118,10 +118,10 @@ class Ngrams(Part):
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)
 
-    def _shrinkage(self, min_count: int) -> float:
+    def _shrinkage(self) -> float:
         if self.settings.shrinkage is not None:
             return self.settings.shrinkage
-        return SHRINKAGE if min_count == 1 and self._examples >= FEW_EXAMPLES else 0.0
+        return SHRINKAGE if self.settings.min_count == 1 and self._examples >= FEW_EXAMPLES else 0.0
 
     def held(self) -> int:
         each = BYTES_OF_NGRAM if isinstance(self.vocabulary, _core.NgramVocabulary) else 0

@@ -145,7 +145,7 @@ class Text(ColumnSettings):
     """The `odds` of an n-gram are divided by n to this power, because its words are features, too."""
     shrinkage: float | None = checked(None, or_empty(number(least=0, most=1e6)))
     """The `odds` of an n-gram that was counted n times are multiplied by n / (n + this); None is 0.5 for 100 or more
-    examples if n-grams of a single example are kept, else 0."""
+    examples if `min_count` is set to 1 or chosen to be 1, else 0."""
     min_count: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples whose words repeat, else
     1."""
