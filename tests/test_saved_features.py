@@ -219,6 +219,7 @@ def test_a_map_of_every_part_comes_back() -> None:
         text={"lexicons": {"good": ["fine"]}, "characters": [2, 2], "weight": "idf"},
         image={"patches": 2},
         conjunctions=["make*age", "age*height"],
+        pairs=True,
         email=True,
         functions=FUNCTIONS,
     )

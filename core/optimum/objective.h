@@ -100,8 +100,8 @@ class objective {
         std::size_t row, column;
         double value;
     };
-    // A preconditioner: for each class the Hessian's block, from one row of `every`, factorised (Cholesky). To each block
-    // it adds strength on the diagonal, and `more`, the matrix of another penalty.
+    // A preconditioner: for each class the Hessian's block, from one row of `every`, factorised (Cholesky). To each
+    // block it adds strength on the diagonal, and `more`, the matrix of another penalty.
     virtual void factorise(std::size_t every, double strength, std::span<const penalty_entry> more) = 0;
     // Puts the solution of (block) out = r for each class to out.
     virtual void precondition(const double* r, double* out) const = 0;

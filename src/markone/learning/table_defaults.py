@@ -1,7 +1,7 @@
 """The defaults for tables, if the user chooses no rule: logistic regression with curves and pairs of columns.
 
-By cross-validation in the training rows of many tables, this is better than lines by any rule where columns have curved
-effects, and as good where they have not, because held-out rows decide (shapes.py). See docs/accuracy.md.
+On held-out training rows of many tables, this is better than lines by any rule where columns have curved effects, and
+as good where they have not, because held-out rows decide (shapes.py). See docs/rules.md and docs/accuracy.md.
 """
 
 from __future__ import annotations
