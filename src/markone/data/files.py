@@ -11,15 +11,17 @@ import stat
 import sys
 import threading
 import weakref
-import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from markone.data.foreign import foreign_at
 from markone.data.formats import FORMATS, format_of_name
 from markone.errors import DataError, LimitError, MarkoneError, Setting, did_you_mean
+
+if TYPE_CHECKING:
+    import zipfile
 
 STANDARD_INPUT = "-"
 
@@ -392,6 +394,8 @@ def hidden(path: str) -> bool:
 
 def open_member(name: str, raw: Any) -> Any:
     """The bytes of the only file in an archive as a stream."""
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(raw)
         members = members_of(archive)
@@ -410,7 +414,8 @@ def open_member(name: str, raw: Any) -> Any:
                 f"{member.compress_size:,}, which is suspicious; unpack it yourself if you trust it",
                 file=name,
             )
-        return Member(raw, archive.open(member))
+        damage = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError)
+        return Member(raw, archive.open(member), damage)
     except BaseException as error:
         raw.close()
         if isinstance(error, MarkoneError) or not isinstance(error, Exception):
@@ -424,13 +429,13 @@ def open_member(name: str, raw: Any) -> Any:
 class Member(io.RawIOBase):
     """A file in an archive. Damage that is found while it is read is an `OSError`."""
 
-    def __init__(self, raw: Any, stream: IO[bytes]) -> None:
-        self.raw, self.stream = raw, stream
+    def __init__(self, raw: Any, stream: IO[bytes], damage: tuple[type[Exception], ...]) -> None:
+        self.raw, self.stream, self.damage = raw, stream, damage
 
     def read(self, size: int | None = -1) -> bytes:
         try:
             return self.stream.read(-1 if size is None else size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        except self.damage as error:
             raise OSError(str(error)) from None
 
     def readable(self) -> bool:
@@ -559,6 +564,8 @@ def format_of(path: str) -> str | None:
     found = format_of_name(name_without_compression(path))
     if found is not None or not is_zip(path):
         return found
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             members = members_of(archive)

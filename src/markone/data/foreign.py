@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 
 from markone.errors import DataError, Setting, Words
 
@@ -112,6 +111,7 @@ def kind_by_start(name: str, start: bytes) -> str | None:
 
 def kind_of_archive(name: str) -> str:
     """The kind of a ZIP archive: the files of Office and NumPy are such archives, too."""
+    import zipfile
 
     try:
         with zipfile.ZipFile(name) as archive:
