@@ -265,6 +265,20 @@ def test_tables_have_their_own_default_unless_something_else_is_asked_for() -> N
         markone.train(["free money", "see you"], target=["spam", "ham"], plain=True)
 
 
+def test_a_table_with_dates_and_sets_has_curves_too() -> None:
+    days = np.arange(600)
+    table = {
+        "when": [str(np.datetime64("2024-01-01") + day) for day in days],
+        "tags": ["a;b" if day % 3 else "b;c" for day in days],
+        "label": np.where((days > 200) & (days < 400), "inside", "outside").tolist(),
+    }
+    model = markone.train(markone.read(table, target="label", kinds={"tags": "set"}))
+    assert {column.name: column.kind for column in model.features.columns} == {"when": "date", "tags": "set"}
+    assert model.settings.rule == "logistic" and "when.days" in str(model.features.names())
+    assert any("≤ when.days <" in name for name in model.features.names())
+    assert model.evaluate(table).accuracy > 0.95
+
+
 def test_validation_tests_what_train_does() -> None:
     data, labels = table(600, hill)
     assert markone.validate(data, target=labels, folds=3).mean > 0.83

@@ -11,17 +11,18 @@ from typing import Any
 
 from markone.data.source import Column
 from markone.errors import SettingsError
+from markone.features.derived import made_columns
 from markone.model.rules import Rule
 
 RULE: Rule = "logistic"
-KINDS = ("numeric", "boolean", "categorical")
+KINDS = ("numeric", "boolean", "categorical", "set")
 OF_BOTH = ("holdout", "seed", "tie", "bias")
 """The settings that leave the choice of the rule open. Others, such as `C`, are about another rule."""
 
 
 def suits(columns: Iterable[Column], given: Mapping[str, Any]) -> bool:
     """Return whether the defaults for tables apply to these columns and the given settings."""
-    return all(column.kind in KINDS for column in columns) and given.keys() <= {*OF_BOTH}
+    return all(column.kind in KINDS for column in made_columns(tuple(columns))) and given.keys() <= {*OF_BOTH}
 
 
 def check_plain(plain: bool, suited: bool) -> None:
