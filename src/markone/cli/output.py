@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.files import COMPRESSION_OF_ENDING, STANDARD_INPUT, files_in, find, format_of
+from markone.data.files import COMPRESSION_OF_ENDING, STANDARD_INPUT
+from markone.data.finding import files_in, find, format_of
 from markone.data.kinds import word, written
 from markone.data.source import Label
 from markone.data.strings import Strings
