@@ -35,6 +35,7 @@ COMMANDS = (
     "parse train",
     "parse run",
     "parse evaluate",
+    "serve",
     "lecture",
     "demo",
     "completion",

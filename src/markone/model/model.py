@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Self, Unpack
 
 import numpy as np
@@ -33,7 +34,7 @@ from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.model.text_scoring import TextScoring
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
-from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
+from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
 
@@ -209,6 +210,21 @@ class Model(Brief):
         """
         return 0 if self._texts is None else self._texts.nbytes
 
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file that `save` writes, as 64 hexadecimal digits. Models with the same content have the
+        same digest."""
+        return digest_of(to_saved(self))
+
+    def prepare(self) -> Self:
+        """Make the tables that a linear model of texts makes after some texts, now; return the model.
+
+        The first texts are then scored as fast as later ones. Other models need no preparation.
+        """
+        if self._texts is not None:
+            self._texts.prepare()
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
@@ -226,22 +242,29 @@ class Model(Brief):
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image."""
-        quick = self._quick_scores(examples, threads)
-        if quick is not None:
-            return self.classes[int(_core.winners(quick, self._tie)[0])]
-        found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
-        numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
+        numbers, _ = self.decide(examples, threads=threads)
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        _, scores = self.decide(examples, threads=threads)
+        found = of_each_class(scores)
+        return found[0] if self._is_one(examples) else found
+
+    def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the class numbers and the scores of all examples at once, with a row also for a single example.
+
+        With two classes there is only the score of the second; the first has the score 0.
+        """
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            row: NDArray[np.float32] = of_each_class(quick)[0]
-            return row
+            return _core.winners(quick, self._tie), quick
+        found = [(winners, scores) for _, winners, scores in self.answers(examples, threads=threads)]
+        if len(found) == 1:
+            return found[0]
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
-        found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
-        return found[0] if self._is_one(examples) else found
+        numbers = np.concatenate([np.zeros(0, np.int64), *(winners for winners, _ in found)])
+        return numbers, np.concatenate([none, *(scores for _, scores in found)])
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
