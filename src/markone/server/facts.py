@@ -64,9 +64,7 @@ def metrics(service: Service, asked: Asked) -> Answer:
 
 def description(service: Service, asked: Asked) -> Answer:
     """This description, in OpenAPI 3.1."""
-    from markone.server.routes import ROUTES
-
-    routes = [route for route in ROUTES if service.learning is not None or route.path != "/learn"]
+    routes = [route for route in service.routes if service.learning is not None or route.path != "/learn"]
     return in_json(openapi_of(routes, has_token=service.settings.token is not None))
 
 

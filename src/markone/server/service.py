@@ -57,6 +57,7 @@ class Service:
         self.settings = settings
         self.metrics = metrics or Metrics([*dict.fromkeys(route.path for route in ROUTES), ELSEWHERE])
         self.learning = learning
+        self.routes = ROUTES
         self.is_ending = False
         """Whether the service is about to end, and takes no more requests."""
         self._watches = watches and settings.reload > 0
