@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -65,16 +66,15 @@ def predict(service: Service, asked: Asked) -> Answer:
 
 def predictions_of(served: Served, numbers: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Prediction]:
     """Return the labels, scores and probabilities of the examples."""
-    model, labels = model_of(served), served.labels
+    model = model_of(served)
     winners = [model.classes[number] for number in numbers.tolist()]
-    rows = of_each_class(scores).tolist()
+    scores = of_each_class(scores)
+    rows = scores.tolist()
+    named = starmap(served.by_class, rows)
     if not model.scorer.has_probabilities:
-        return [Prediction(winner, dict(zip(labels, row))) for winner, row in zip(winners, rows)]  # noqa: B905
+        return list(map(Prediction, winners, named))
     shares = np.exp(log_probabilities(scores)).tolist()
-    return [
-        Prediction(winner, dict(zip(labels, row)), dict(zip(labels, share)))  # noqa: B905 - as many as classes
-        for winner, row, share in zip(winners, rows, shares, strict=True)
-    ]
+    return list(map(Prediction, winners, named, starmap(served.by_class, shares)))
 
 
 def model_of(served: Served) -> Model:

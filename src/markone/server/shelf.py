@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from threading import Lock
+from typing import Any
+
+import msgspec
 
 from markone.data.kinds import written
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
@@ -22,6 +25,7 @@ ENDINGS = (".model", ".tagger", ".parser")
 """The endings of the files in a folder that are models."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 VERSION_DIGITS = 12
+MOST_FIELDS = 200
 DIGITS = re.compile(r"(\d+)")
 SAMPLE = "A sentence with which a model is tried before it answers."
 
@@ -49,6 +53,16 @@ class Served:
         """The classes, as the names of scores."""
         assert isinstance(self.model, Model)
         return [written(label) for label in self.model.classes]
+
+    @cached_property
+    def by_class(self) -> Callable[..., Any]:
+        """Makes an object from a number for each class. It takes half of the time of a dict."""
+        labels = self.labels
+        if len(set(labels)) < len(labels) or len(labels) > MOST_FIELDS:
+            return lambda *numbers: dict(zip(labels, numbers, strict=True))
+        fields = [f"class{i}" for i in range(len(labels))]
+        names = dict(zip(fields, labels, strict=True))
+        return msgspec.defstruct("ByClass", [(field, float) for field in fields], rename=names, gc=False)
 
 
 @dataclass(frozen=True)
