@@ -13,7 +13,9 @@ from markone.server.learning import Learning
 from .asking import TEXTS, ask, service_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "serving.md"
-CURL = re.compile(r"^\$ curl -s localhost:8080(\S+) -H 'Content-Type: application/json' -d '(.*)'\n(.*)\n", re.MULTILINE)
+CURL = re.compile(
+    r"^\$ curl -s localhost:8080(\S+) -H 'Content-Type: application/json' -d '(.*)'\n(.*)\n", re.MULTILINE
+)
 
 
 def test_the_page_shows_what_is_answered(tmp_path: Path) -> None:

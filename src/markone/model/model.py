@@ -19,6 +19,8 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
+from markone.model.arrow import score_batch
+from markone.model.card import Card, card_of
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
@@ -411,6 +413,46 @@ class Model(Brief):
             name = self.target or "label"
             source = source.with_target(name, self.reading.get("kinds", {}).get(name))
         return completed(source, columns)
+
+    def score_arrow(self, batch: Any) -> Any:
+        """Return the predictions for Arrow data as a `pyarrow.RecordBatch`, for engines that call functions.
+
+        Its columns are `prediction`, `score:LABEL` for each class and, if the model has them, `probability:LABEL`. The
+        page on query engines shows it in DuckDB, Polars, pandas and Spark.
+
+        Parameters
+        ----------
+        batch
+            A record batch, a table or a frame with the columns of the model; a column of structs with these fields; or
+            the column itself, if the model has only one. It may have no rows.
+
+        Examples
+        --------
+        >>> import markone, pyarrow
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.score_arrow(pyarrow.array(["free tea", "see me"]))["prediction"].to_pylist()
+        ['spam', 'ham']
+        """
+        return score_batch(self, batch)
+
+    def card(self, name: str | None = None) -> Card:
+        """Return a card that describes the model: data, training, figures, strongest features and limits.
+
+        `print(card)` is Markdown, and `card.html()` is a page.
+
+        Parameters
+        ----------
+        name
+            The title. By default it names the predicted column.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> print(model.card("Spam").markdown().splitlines()[0])
+        # Spam
+        """
+        return card_of(self, name)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0."""
