@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import markone
 from markone.server.drift import PageHinkley
-from markone.server.journal import Journal
 from markone.server.learning import Learning
 from markone.server.service import Service
+from markone.storage.journal import Journal
 
 from .asking import KINDS, TEXTS, ask, service_of, spam_model
 
@@ -154,7 +154,7 @@ def test_a_full_disk_is_a_503_and_nothing_is_learned(tmp_path: Path, monkeypatch
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("markone.server.journal.os.fsync", fail)
+        patch.setattr("markone.storage.journal.os.fsync", fail)
         reply = learn(service, MORE[2:], LABELS[2:])
     assert reply.status == 503 and "No space left" in reply.json["detail"]
     assert service.shelf.find("mail", None) is before

@@ -36,6 +36,7 @@ COMMANDS = (
     "parse run",
     "parse evaluate",
     "serve",
+    "filter",
     "lecture",
     "demo",
     "completion",

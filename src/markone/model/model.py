@@ -290,14 +290,14 @@ class Model(Brief):
 
         With two classes there is only the score of the second; the first has the score 0.
         """
+        return in_order(self.answer, self.features.batches(examples), count_threads(threads))
 
-        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
-            scores = None if self._texts is None else self._texts.scores(batch)
-            if scores is None:
-                scores = self.scorer.scores(as_rows(self.features.transform(batch)))
-            return batch, _core.winners(scores, self._tie), scores
-
-        return in_order(answer, self.features.batches(examples), count_threads(threads))
+    def answer(self, batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+        """Predict a batch that has the model's columns, as `answers` does for each."""
+        scores = None if self._texts is None else self._texts.scores(batch)
+        if scores is None:
+            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
+        return batch, _core.winners(scores, self._tie), scores
 
     def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.

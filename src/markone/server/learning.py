@@ -20,10 +20,10 @@ from markone.learning.warm_start import check_growth
 from markone.model.model import Model, load
 from markone.model.rules import owners_of
 from markone.server.drift import PageHinkley
-from markone.server.journal import ENDING, Journal
 from markone.server.metrics import head, sample
 from markone.server.problems import Problem
 from markone.server.shelf import Served, Shelf
+from markone.storage.journal import ENDING, Journal
 
 SNAPSHOT_AFTER = 5000
 """A snapshot is saved after this many examples, so that a restart has few of them to learn again."""

@@ -1,7 +1,7 @@
-"""The journal of what a model has learned: each entry is on disk before a client hears of it.
+"""Journals: files to which entries are added, each of which is on disk before anybody hears of it.
 
-The first line names the state that the journal starts from: the model itself or, later, a snapshot. Each other line has
-the examples of one request, with a checksum. After a crash, the entries are learned again, in the same order.
+The first line says what the journal starts from. Each line has a checksum and JSON. The service has a journal of what a
+model has learned, and `markone filter` has one of the files that it has written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENDING = ".journal"
 
 
 class Journal:
-    """The file with the examples that a model has learned since its last snapshot."""
+    """A file of entries."""
 
     def __init__(self, path: str, start: dict[str, Any]) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class Journal:
     def read(cls, path: str) -> tuple[Journal, list[dict[str, Any]]] | None:
         """Return a journal and its entries; None if there is none.
 
-        A last line that is not complete was never confirmed to a client, and is removed.
+        A last line that is not complete was never confirmed to anybody, and is removed.
         """
         try:
             with open(path, "rb") as file:
@@ -69,7 +69,7 @@ class Journal:
         except OSError as error:
             with suppress(OSError):
                 os.truncate(self.path, size)
-            raise DataError(f"the examples could not be saved in {self.path}: {error.strerror}") from error
+            raise DataError(f"{self.path} could not be written: {error.strerror}") from error
 
 
 def line_of(entry: dict[str, Any]) -> bytes:
