@@ -76,7 +76,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__.partition(":")[0])
     parser.add_argument("--seconds", type=float, default=3, metavar="S", help="the time of a turn (3)")
     parser.add_argument("--turns", type=int, default=4, metavar="N", help="the turns of each server (4)")
-    parser.add_argument("--only", choices=["requests", "loading", "memory"], help="one of the measurements")
+    parser.add_argument("--only", choices=["requests", "loading", "memory", "filter"], help="one of the measurements")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder)
@@ -89,6 +89,8 @@ def main() -> int:
             while_loading(made, texts, labels, arguments.seconds)
         if arguments.only in (None, "memory"):
             memory_of_workers(made)
+        if arguments.only in (None, "filter"):
+            compare_filters(made, model, texts, labels, arguments.turns)
     return 0
 
 
@@ -315,6 +317,46 @@ def memory_of_workers(made: Path) -> None:
             needs.append(sum(shared_size(one) for one in family(process.pid)))
     print(f"Memory with a model of {(made / 'wide.model').stat().st_size / 1e6:,.0f} MB:")
     print(f"  1 worker: {needs[0] / 1e6:,.0f} MB; 4 workers: {needs[1] / 1e6:,.0f} MB, {needs[1] / needs[0]:.2f} times")
+
+
+def compare_filters(made: Path, model: markone.Model, texts: list[str], labels: list[str], turns: int) -> None:
+    """Text per second of a filter on one core, beside fastText's predictions for the same texts, in turns."""
+    import pyarrow as pa
+
+    long = [" ".join(texts[at : at + 3])[:3000] for at in range(0, len(texts) - 2, 3)] * 4
+    lines = b"".join(json.dumps({"text": text}).encode() + b"\n" for text in long)
+    with pa.output_stream(str(made / "crawl.jsonl.zst"), compression="zstd") as file:
+        file.write(lines)
+    size = sum(len(text.encode()) for text in long)
+    peer = fasttext_model(made, texts, labels)
+    model.prepare()
+    ours, theirs = [], []
+    os.sched_setaffinity(0, {0})
+    for turn in range(turns):
+        began = time.perf_counter()
+        markone.filter_files(model, str(made / "crawl.jsonl.zst"), made / f"kept{turn}", threshold=0.9, threads=1)
+        ours.append(size / (time.perf_counter() - began))
+        if peer is not None:
+            began = time.perf_counter()
+            for line in lines.splitlines():
+                peer.f.predict(json.loads(line)["text"].replace("\n", " ") + "\n", 1, 0.0, "strict")
+            theirs.append(size / (time.perf_counter() - began))
+    print(f"Filter, JSON lines with zstd, {size / len(long):,.0f} bytes of text in a row, one core:")
+    print(f"  Markone: {max(ours) / 1e6:,.0f} MB/s of text")
+    if theirs:
+        times = max(ours) / max(theirs)
+        print(f"  fastText: {max(theirs) / 1e6:,.0f} MB/s, without reading zstd; Markone is {times:.1f} times as fast")
+
+
+def fasttext_model(made: Path, texts: list[str], labels: list[str]) -> Any:
+    """A model of fastText on the same texts; None if it is not installed."""
+    try:
+        import fasttext
+    except ImportError:
+        return None
+    rows = (f"__label__{label} {text}\n" for text, label in zip(texts, labels, strict=True))
+    (made / "train.ft").write_text("".join(rows), encoding="utf-8")
+    return fasttext.train_supervised(str(made / "train.ft"), epoch=2, verbose=0)
 
 
 def family(process: int) -> list[int]:

@@ -39,7 +39,7 @@ def filter(
 
     `markone filter reviews.model crawl.jsonl --keep 10% -o best`
 
-    `markone filter reviews.model crawl.jsonl --label positive --threshold 0.8 -o sure`
+    `markone filter reviews.model crawl.jsonl --label happy --threshold 0.5 -o sure`
 
     Parameters
     ----------

@@ -30,11 +30,11 @@ from markone.storage.journal import Journal
 
 MANIFEST = "manifest.journal"
 SHARD = "256 MB"
-SAMPLED_BATCHES = 64
-"""About 64 MB of text, from the beginnings of files."""
+SAMPLED_BATCHES = 16
+"""About 16 MB of text, from the beginnings of files."""
 BINS = 10
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-FORMATS = {"jsonl": LinesFile, "parquet": ParquetRows}
+FORMATS: dict[str, type[LinesFile] | type[ParquetRows]] = {"jsonl": LinesFile, "parquet": ParquetRows}
 Seen = Callable[[int, float], None]
 """A function that gets the number of rows so far, and the share of all input."""
 
@@ -359,7 +359,8 @@ class Run:
     def write(self, number: int, piece: int, source: RowsFile, batches: Iterator[Any]) -> dict[str, Any]:
         """Write the kept rows of a piece to a file, which appears when it is complete."""
         tally = Tally()
-        rows = (self.noted(tally, one) for one in in_order(source.scored, batches, self.threads))
+        score: Callable[[Any], Rows] = source.scored
+        rows = (self.noted(tally, one) for one in in_order(score, batches, self.threads))
         kept = ((one, which, values) for one, which, values in rows if which.any())
         first = next(kept, None)
         output = None
