@@ -292,7 +292,11 @@ def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
 
 def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
     """Return one score for each class: with two classes, a 0 is added for the first."""
-    return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+    if scores.shape[1] != 1:
+        return scores
+    both = np.zeros((len(scores), 2), scores.dtype)
+    both[:, 1] = scores[:, 0]
+    return both
 
 
 def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
