@@ -7,7 +7,7 @@ from typing import Any
 
 from markone.brief import Brief
 from markone.reporting.charts import Bars, bar_lines
-from markone.reporting.grids import SCREEN, plain_number
+from markone.reporting.grids import SCREEN, counted, plain_number
 
 MEGABYTE = 1e6
 
@@ -51,7 +51,8 @@ class FilterReport(Brief):
 
     def __str__(self) -> str:
         limit = "" if self.threshold is None else f", with {self.value} of at least {plain_number(self.threshold)}"
-        lines = [f"Kept {self.kept:,} of {self.rows:,} rows ({self.share:.1%}){limit}, in {len(self.files):,} files."]
+        files = counted(len(self.files), "file")
+        lines = [f"Kept {self.kept:,} of {self.rows:,} rows ({self.share:.1%}){limit}, in {files}."]
         lines += [f"{self.bad:,} lines were skipped, because they cannot be used."] if self.bad else []
         if self.size:
             speed = f"{self.speed / MEGABYTE:,.0f} MB/s"
