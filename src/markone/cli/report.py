@@ -240,7 +240,8 @@ class Report:
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
-            yield f"  Accuracy {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+            what = "Accuracy" if model.settings.class_weight is None else "Accuracy, by class weights,"
+            yield f"  {what} {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
 
     def positive(self) -> Iterator[str]:
         if self.model.positive is not None:

@@ -84,6 +84,7 @@ class ByRule:
         return self.settings.rule
 
     def answer(self, rows: FoldRows, *, weigh: bool = False) -> Answer:
+        rows = rows.weighted(self.settings.class_weight)
         learner = self.learner(rows)
         history, seconds = taught(learner, rows)
         scorer = learner.scorer()

@@ -382,16 +382,19 @@ class TuningSearch:
     def right_alone(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64] | None:
         """Return how many rows each of these settings classifies correctly, by leave-one-out.
 
-        None if the features depend on the rows: they would have to be made without the row, too, because otherwise its
-        words and their weights would be known.
+        None if the features, or balanced class weights, depend on the rows: they would have to be made without the row,
+        too, because otherwise its words and their weights would be known.
         """
+        if self.usual.class_weight == "balanced":
+            return None
         features = FeatureMap(spec, self.sample.held.columns)
         matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
         if what_learns(features) is not None:
             return None
         truth = self.sample.truth
         rows = FoldRows(features, self.sample.classes, matrix, truth, importance, matrix, truth)
-        right: NDArray[np.int64] = self.learned(rows).right_left_out(rows.block, settings)
+        block = rows.weighted(self.usual.class_weight).block
+        right: NDArray[np.int64] = self.learned(rows).right_left_out(block, settings)
         return right
 
     def right_in_folds(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64]:
@@ -407,7 +410,7 @@ class TuningSearch:
     def learned(self, rows: FoldRows) -> Any:
         """Return a learner trained on these rows, which serves all settings."""
         learner: Any = new_learner(self.usual, rows.features, rows.classes)
-        learner.learn(learner.ready(rows.block))
+        learner.learn(learner.ready(rows.weighted(self.usual.class_weight).block))
         return learner
 
     def narrow_down(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
@@ -480,5 +483,6 @@ class TuningSearch:
     def rows(self, candidate: Candidate) -> FoldRows:
         """Return the training rows and the held-out rows, with features from the training rows."""
         if candidate.key not in self._rows:
-            self._rows[candidate.key] = divided(self.sample, self.split, candidate.spec)
+            rows = divided(self.sample, self.split, candidate.spec)
+            self._rows[candidate.key] = rows.weighted(self.usual.class_weight)
         return self._rows[candidate.key]

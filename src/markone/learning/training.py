@@ -19,6 +19,7 @@ from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning.class_weights import weigh
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import learner_for
@@ -43,7 +44,7 @@ from markone.storage.container import Path
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
-OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")
+OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
 def train(
@@ -295,6 +296,7 @@ def begin(
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [], order)
+    weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, new_learner(settings, features, classes, rows))
 
@@ -310,6 +312,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
+    weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, grown(base, moved, new_learner(settings, features, classes, rows), classes))
 
@@ -329,6 +332,7 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     filling.add_rows(store, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(other_data(ClassifierTraining.visited))
+    weigh(store, settings.class_weight, kept.classes)
     return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
 
 

@@ -17,6 +17,7 @@ from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
+from markone.learning.class_weights import weighted
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
 from markone.learning.passes import LearnerTraining
@@ -114,6 +115,7 @@ def trace(
     if scaled:
         chart.check_scaled(scaled)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
+    importance = weighted(how.class_weight, sample.classes, sample.truth, importance)
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
     if weights is not None:
