@@ -11,8 +11,8 @@ import markone
 from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import settings_for
 from markone.experiments.tuning import TuningSearch, tune
+from markone.learning.learners import new_learner
 from markone.learning.samples import open_sample
-from markone.learning.training import new_learner
 from markone.model import search_grids
 from markone.model.settings import Settings
 

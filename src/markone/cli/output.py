@@ -21,9 +21,11 @@ from markone.data.kinds import word, written
 from markone.data.source import Label
 from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.evaluation import of_each_class
+from markone.model.model import Model
 
 PREDICTION = "prediction"
+LogProbabilities = Callable[[NDArray[Any]], NDArray[np.float64]]
 FORMAT_OF_ENDING = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "labels"}
 
 
@@ -125,10 +127,10 @@ def pieces_of(data: bytes) -> Iterator[bytes]:
 class Writer(ABC):
     """Formats predictions as lines."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
         self.classes = classes
         self.scores = scores
-        self.probabilities = probabilities
+        self.log_probabilities = log_probabilities
 
     @abstractmethod
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
@@ -138,15 +140,15 @@ class Writer(ABC):
         """Yield the groups of numbers that the user asked for, with a column of digits for each class."""
         if self.scores:
             yield "score", in_digits(of_each_class(scores))
-        if self.probabilities:
-            yield "probability", in_digits(np.exp(log_probabilities(scores)).astype(np.float32))
+        if self.log_probabilities is not None:
+            yield "probability", in_digits(np.exp(self.log_probabilities(scores)).astype(np.float32))
 
 
 class LabelWriter(Writer):
     """One label per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
         for label in classes:
             if any(end in written(label) for end in "\r\n"):
                 raise SettingsError(
@@ -161,8 +163,8 @@ class LabelWriter(Writer):
 class CsvWriter(Writer):
     """A header, then rows."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
         self.written = as_objects([written(label) for label in classes])
         self.begun = False
 
@@ -189,8 +191,8 @@ def csv_writer(buffer: io.StringIO, columns: Iterable[Iterable[str]]) -> Any:
 class JsonWriter(Writer):
     """One JSON object per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
         self.encoded = as_objects([in_json(label) for label in classes])
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
@@ -211,8 +213,10 @@ INFINITE = {"inf": '"inf"', "-inf": '"-inf"'}
 WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "jsonl": JsonWriter}
 
 
-def make_writer(format: str, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> Writer:
-    return WRITERS[format](classes, scores=scores, probabilities=probabilities)
+def make_writer(format: str, model: Model, *, scores: bool, probabilities: bool) -> Writer:
+    return WRITERS[format](
+        model.classes, scores=scores, log_probabilities=model.log_probabilities if probabilities else None
+    )
 
 
 def group_name(group: str) -> str:

@@ -17,9 +17,10 @@ from markone.errors import SettingsError
 from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
 from markone.learning.learner import Learner
+from markone.learning.learners import new_learner
 from markone.learning.passes import accuracies, teach
 from markone.learning.reading import FEW_ROWS, USUAL_HOLDOUT
-from markone.learning.training import check_names, check_patience, new_learner, settings_of, spec_of
+from markone.learning.training import check_names, check_patience, settings_of, spec_of
 from markone.model.evaluation import log_probabilities
 from markone.model.history import History, Pass
 from markone.model.model import Model

@@ -24,8 +24,9 @@ from markone.experiments.splits import Plan, Split
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.learner import Learner
+from markone.learning.learners import new_learner
 from markone.learning.samples import Sample, open_sample
-from markone.learning.training import new_learner, spec_of
+from markone.learning.training import spec_of
 from markone.model.rules import Rule
 from markone.model.search_grids import Choice
 from markone.model.settings import Settings, TrialSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from typing import Any, Unpack
@@ -10,33 +10,32 @@ from typing import Any, Unpack
 import numpy as np
 
 from markone.checks import as_kept, check_named, switch
-from markone.data.blocks import Block
 from markone.data.class_order import ClassOrder
 from markone.data.read import read
-from markone.data.source import Label, Source, no_target
+from markone.data.source import Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.class_weights import weigh
+from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
-from markone.learning.learners import learner_for
+from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
-from markone.learning.naive_bayes import EventKinds
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
-from markone.learning.reading import Filling, finish_store
-from markone.learning.row_defaults import suited
+from markone.learning.reading import Filling, finish_store, opened
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
+from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
 from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
-from markone.model.model import Model, load, second_target
+from markone.model.model import Model, load
 from markone.model.rules import SOLVERS, Rule, owners_of
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
@@ -44,6 +43,7 @@ from markone.storage.container import Path
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
+FROM_MODEL = "from a model"
 OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
@@ -165,7 +165,9 @@ def train(
             begun = begin(spec, filling, store, checked, order, scaled)
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
-        training = ClassifierTraining(source, begun, store, digest_of_start(weights, kept))
+        training = ClassifierTraining(
+            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads
+        )
         run = Run(training)
         if watched:
             training.watch(run.history, bounds, kept)
@@ -202,9 +204,11 @@ def check_start(settings: Settings, base: Model | None, weights: GivenWeights | 
         check_theory(settings)
 
 
-def digest_of_start(weights: GivenWeights | None, kept: Model | None) -> str:
+def digest_of_start(weights: GivenWeights | None, kept: Model | None, base: Model | None) -> str:
     """Return the digest of the given first weights; empty if there are none. A training that is resumed keeps its own,
     and cannot be given others."""
+    if base is not None:
+        return FROM_MODEL
     if kept is None or kept.resume is None:
         return "" if weights is None else weights.digest()
     own = str(kept.resume.facts.get("digest", "")).partition(" ")[2]
@@ -216,7 +220,7 @@ def digest_of_start(weights: GivenWeights | None, kept: Model | None) -> str:
 class ClassifierTraining(LearnerTraining[Model]):
     """The training of a classifier on the rows of a store."""
 
-    def __init__(self, source: Source, start: Start, store: RowStore, given_start: str = "") -> None:
+    def __init__(self, source: Source, start: Start, store: RowStore, given_start: str = "", threads: int = 1) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
         self.source = source
@@ -224,6 +228,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         self.store = store
         self.given_start = given_start
         """The digest of the first weights, if they were given."""
+        self.threads = threads
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
@@ -252,9 +257,42 @@ class ClassifierTraining(LearnerTraining[Model]):
         weights, counts = self.learner.scorer().weights, None
         if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
-        return self.model(history, resume, counts)
+        return self.model(history, resume, counts, self.calibrator())
 
-    def model(self, history: History, resume: Saved | None, counts: Counts | None = None) -> Model:
+    def calibrator(self) -> Calibrator | None:
+        """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
+        keeps its own unless those of the calibrator are better."""
+        if (found := self.scored()) is None or len(found.truth) < FEWEST_ROWS:
+            return None
+        if not np.isfinite(found.scores).all() or (found.importance is not None and not found.importance.any()):
+            return None
+        classes = self.start.classes
+        keeps_its_own = self.learner.settings.traits.has_probabilities and not is_better(*found, classes)
+        return None if keeps_its_own else calibrate(*found, classes)
+
+    def scored(self) -> Scored | None:
+        """Return rows with scores of models that were not trained on them: all rows by cross-fitting, if there are few
+        values, and otherwise the held-out rows."""
+        if not self.given_start and may_be_crossed(self.learner.settings, self.store):
+            spec = self.start.features.spec
+            return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, self.threads)
+        parts = [(self.learner.scores(block.rows), block) for block in self.stored.held_out()]
+        if not parts:
+            return None
+        importance = [block.importance for _, block in parts if block.importance is not None]
+        return Scored(
+            np.concatenate([scores for scores, _ in parts]),
+            np.concatenate([block.labels for _, block in parts]),
+            np.concatenate(importance) if importance else None,
+        )
+
+    def model(
+        self,
+        history: History,
+        resume: Saved | None,
+        counts: Counts | None = None,
+        calibrator: Calibrator | None = None,
+    ) -> Model:
         return Model(
             features=self.start.features,
             classes=self.start.classes,
@@ -265,6 +303,7 @@ class ClassifierTraining(LearnerTraining[Model]):
             reading=dict(self.source.reading),
             counts=counts,
             resume=resume,
+            calibrator=calibrator,
         )
 
 
@@ -336,33 +375,7 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
 
 
-def new_learner(
-    settings: Settings, features: FeatureMap, classes: list[Label], blocks: Iterable[Block] = ()
-) -> Learner:
-    """Return a learner with all defaults, some of which depend on the training rows."""
-    settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
-    events = None
-    if settings.traits.counts:
-        if settings.likelihood is not None and not features.may_be_counted_otherwise():
-            raise SettingsError(
-                "likelihood",
-                "is for texts, pixels and rows of features, but there are none; numbers and categories have their own "
-                "likelihoods, so leave it out",
-            )
-        events = EventKinds(features.groups(settings.likelihood), classes)
-    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
-
-
 # ---- arguments and settings
-
-
-def opened(what: Any, target: Any, threads: int | None) -> Source:
-    if isinstance(what, Source) and target is not None:
-        raise second_target()
-    source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
-    if source.target is None:
-        raise no_target()
-    return source
 
 
 def check_names(settings: dict[str, Any]) -> None:

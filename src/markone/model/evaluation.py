@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -235,9 +235,12 @@ def no_better(accuracy: float, majority: float, on: str, rule: str = "another ru
 class EvaluationTally:
     """Counts predictions batch by batch. Its memory depends on the number of classes, not of examples."""
 
-    def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:
+    def __init__(
+        self, classes: list[Label], log_probabilities: Callable[[NDArray[Any]], NDArray[np.float64]] | None
+    ) -> None:
+        """Begin to count. `log_probabilities` makes them from scores; None if there are none."""
         self.classes = classes
-        self.has_probabilities = has_probabilities
+        self.log_probabilities = log_probabilities
         self.labels = KnownLabels(classes)
         self.numbers = np.zeros(0, np.int64)
         self.strangers: list[Label] = []
@@ -256,10 +259,11 @@ class EvaluationTally:
         pairs, counts = np.unique(truth * len(self.classes) + found, return_counts=True)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
             self.counts[divmod(pair, len(self.classes))] += count
-        if self.has_probabilities:
+        if self.log_probabilities is not None:
             known = truth < len(self.classes)
-            self.known += int(known.sum())
-            self.loss -= float(log_probabilities(scores[labelled][known])[np.arange(known.sum()), truth[known]].sum())
+            log_p = self.log_probabilities(scores[labelled][known])
+            self.known += len(log_p)
+            self.loss -= float(log_p[np.arange(len(log_p)), truth[known]].sum())
 
     def _learn(self, names: list[Label]) -> None:
         """Find the classes of the labels that are new in `names`."""
@@ -277,7 +281,7 @@ class EvaluationTally:
         if all(truth == len(self.classes) for truth, _ in self.counts):
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
             raise DataError(f"none of the labels ({theirs}) is a class of the model ({mine})")
-        loss = self.loss / self.known if self.has_probabilities else None
+        loss = None if self.log_probabilities is None else self.loss / self.known
         return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
 
 

@@ -17,6 +17,7 @@ from markone.errors import DataError, LimitError, ModelFileError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
+from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.history import REASONS, History, Pass
 from markone.model.rules import SOLVERS
@@ -33,8 +34,9 @@ KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
 """The classes that open files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
-ADDED = {"scorer"}
-"""Facts that older files, which only have linear models, do not have."""
+ADDED = {"scorer", "calibrator"}
+"""Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
+PARTS = ("features", "counts", "resume", "scorer", "calibrator")
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -78,6 +80,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "resume": None if final else model.resume,
         "scorer": None if linear else Saved({"kind": scorer.kind, **saved.facts}, saved.arrays),
     }
+    if model.calibrator is not None:
+        parts["calibrator"] = model.calibrator.save()
     facts = {
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
@@ -118,6 +122,7 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         "reading": reading_of(facts["reading"]),
         "counts": None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
         "resume": parts["resume"],
+        "calibrator": None if parts["calibrator"] is None else Calibrator.load(parts["calibrator"], len(classes)),
     }
 
 
@@ -137,7 +142,7 @@ def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes:
 
 def divide(saved: Saved) -> tuple[dict[str, Saved | None], Arrays]:
     """Return the facts and arrays of each part of the model, or None for a missing part, and all other arrays."""
-    arrays: dict[str, Arrays] = {"features": {}, "counts": {}, "resume": {}, "scorer": {}}
+    arrays: dict[str, Arrays] = {part: {} for part in PARTS}
     alone: Arrays = {}
     for name, array in saved.arrays.items():
         part, dot, key = name.partition(".")

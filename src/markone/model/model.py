@@ -18,6 +18,7 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
+from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
@@ -51,6 +52,7 @@ class Model(Brief):
         reading: dict[str, Any] | None = None,
         counts: Counts | None = None,
         resume: Saved | None = None,
+        calibrator: Calibrator | None = None,
     ) -> None:
         self.features = features
         """The feature map, which turns examples into rows of named features."""
@@ -70,6 +72,8 @@ class Model(Brief):
         """The state that is needed to resume the training; None in a final model."""
         self.scorer = scorer
         """Computes scores from rows of features."""
+        self.calibrator = calibrator
+        """Turns scores into probabilities; None if it was not learned."""
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
@@ -229,17 +233,34 @@ class Model(Brief):
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
 
-        With two classes, they are computed by the sigmoid of the second class's score; with more classes, by the
-        softmax of the scores. Only models of the rules `logistic`, `naive-bayes` and `mlp` have probabilities.
+        Scores become probabilities by what was learned from held-out rows. Models of the rules `logistic`,
+        `naive-bayes` and `mlp` have probabilities also without such rows: with two classes, by the sigmoid of the
+        second class's score; with more classes, by the softmax of the scores.
         """
-        if not self.scorer.has_probabilities:
+        self.check_probabilities()
+        none = np.zeros((0, len(self.classes)))
+        answers = (self.log_probabilities(one) for _, _, one in self.answers(examples, threads=threads))
+        found: NDArray[np.float64] = np.exp(np.concatenate([none, *answers]))
+        return found[0] if self._is_one(examples) else found
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model has probabilities, by its rule or because they were learned from held-out rows."""
+        return self.calibrator is not None or self.scorer.has_probabilities
+
+    def check_probabilities(self) -> None:
+        """Raise an error if the model has no probabilities."""
+        if not self.has_probabilities:
             raise SettingsError(
                 "rule",
-                f"is {self.settings.rule!r}, whose scores are not probabilities; train with the rule 'logistic', "
-                "'naive-bayes' or 'mlp'",
+                f"is {self.settings.rule!r}, whose scores become probabilities only by held-out rows, and too few rows "
+                "were held out; train with more rows or a larger holdout, or with the rule 'logistic', 'naive-bayes' "
+                "or 'mlp'",
             )
-        found = self.scores(examples, threads=threads)
-        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
+
+    def log_probabilities(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of the classes for scores, as `answers` returns them."""
+        return log_probabilities(scores) if self.calibrator is None else self.calibrator.log_probabilities(scores)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
@@ -320,7 +341,7 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
-        tally = EvaluationTally(self.classes, has_probabilities=self.scorer.has_probabilities)
+        tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)

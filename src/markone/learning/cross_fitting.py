@@ -1,0 +1,74 @@
+"""Cross-fitting: the scores of all rows, each by a model that was trained without the row.
+
+If few rows are held out, the probabilities of a model are learned from these scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.data.blocks import Block, as_rows
+from markone.data.source import Label, Source
+from markone.data.store import RowStore
+from markone.data.subsets import Held
+from markone.features.map import FeatureMap
+from markone.features.spec import Features
+from markone.learning.class_weights import weighted
+from markone.learning.learners import new_learner
+from markone.learning.passes import teach
+from markone.learning.samples import Sample
+from markone.model.settings import Settings
+
+FOLDS = 5
+MOST_ROWS, MOST_VALUES = 20_000, 2**20
+"""The largest numbers of rows, and of values in all rows, for which training is repeated, so that it takes little
+time. Of more rows, enough are held out."""
+
+
+class Scored(NamedTuple):
+    """Rows with the scores of models that were not trained on them."""
+
+    scores: NDArray[Any]
+    truth: NDArray[np.int64]
+    importance: NDArray[np.float64] | None
+
+
+def may_be_crossed(settings: Settings, store: RowStore) -> bool:
+    """Return whether training is repeated for cross-fitting. A network would take too long."""
+    return len(store) <= MOST_ROWS and store.values <= MOST_VALUES and settings.traits.family != "network"
+
+
+def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:
+    """Train a model for each of five folds on the other folds, with features of their own, and return all scores."""
+    sample = Sample.of(Held(source), classes, threads)
+    fold = folds_of(sample.truth, settings.seed)
+    settings = replace(settings, holdout=0.0, patience=None)
+    rows, scores, importance = [], [], []
+    for number in range(FOLDS):
+        learned, tested = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        features = FeatureMap(spec, sample.held.columns)
+        matrix, given = sample.fitted(features, learned)
+        labels = sample.truth[learned].astype(np.int32)
+        block = Block(as_rows(matrix), matrix, labels, weighted(settings.class_weight, classes, labels, given))
+        learner = new_learner(settings, features, classes, [block])
+        teach(learner, block)
+        rows.append(tested)
+        scores.append(learner.scores(as_rows(sample.transformed(features, tested))))
+        importance.append(sample.importance(tested))
+    order = np.argsort(np.concatenate(rows))
+    weights = weighted(settings.class_weight, classes, sample.truth, np.concatenate(importance)[order])
+    assert weights is not None  # they are given
+    return Scored(np.concatenate(scores)[order], sample.truth, None if (weights == 1).all() else weights)
+
+
+def folds_of(truth: NDArray[Any], seed: int) -> NDArray[np.int64]:
+    """Return the fold of each row. Each class is spread evenly over the folds."""
+    mixed = np.random.default_rng([seed, 2]).permutation(len(truth))
+    order = mixed[np.argsort(truth[mixed], kind="stable")]
+    fold = np.empty(len(truth), np.int64)
+    fold[order] = np.arange(len(truth)) % FOLDS
+    return fold
