@@ -55,7 +55,7 @@ def test_log_loss_is_that_of_the_probabilities(classes):
     probabilities = model.probabilities(X[200:])
     assert evaluation.log_loss == pytest.approx(metrics.log_loss(y[200:], probabilities))
     assert evaluation.accuracy == model.accuracy(X[200:], y[200:]) == np.mean(model.predict(X[200:]) == y[200:])
-    assert markone.train(X, target=y, rule="mira").evaluate(X, y).log_loss is None
+    assert markone.train(X[:30], target=y[:30], rule="mira").evaluate(X, y).log_loss is None  # too few rows
 
 
 def test_the_interval_is_wilsons():

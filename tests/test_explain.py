@@ -849,7 +849,7 @@ def test_extreme_scores_have_probabilities(classes: int) -> None:
 @pytest.mark.parametrize("rule", ["perceptron", "mira", "hinge"])
 def test_other_rules_have_no_probabilities(rule: str) -> None:
     model = markone.train(["a", "b"], target=["x", "y"], rule=rule)
-    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are not probabilities; .*'logistic'"):
+    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores become probabilities only by held-out rows.*'logistic'"):
         model.probabilities("a")
 
 

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,8 @@ CONFUSIONS_SHOWN = 10
 LABEL_WIDTH = 20
 SCREEN = 80
 STRANGERS_SHOWN = 5
+BINS = 10
+"""The number of groups of probabilities for the calibration error."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +46,12 @@ class Evaluation(Brief):
     log_loss: float | None = None
     """The mean of -ln P(right class) over the examples whose label the model knows; None if the model has no
     probabilities."""
+    brier: float | None = None
+    """The Brier score: the mean squared error of the probability of the second class or, with more than two classes,
+    the mean sum of the squared errors of all classes."""
+    calibration_error: float | None = None
+    """How far probabilities are from what is observed, on average: of all predictions with a probability of 80%, 80%
+    should be true. The predictions are put into ten bins (ECE)."""
 
     def in_brief(self) -> str:
         return f"accuracy {self.accuracy:.2%} of {self.total:,} examples, {len(self.classes):,} classes"
@@ -147,6 +155,8 @@ class Evaluation(Brief):
             "majority": {"class": label, "accuracy": share},
             "macro_f1": self.macro_f1,
             "log_loss": self.log_loss,
+            "brier": self.brier,
+            "calibration_error": self.calibration_error,
             "unlabelled": self.unlabelled,
             "unknown": {"examples": self.unknown, "labels": self.strangers},
             "classes": [
@@ -168,6 +178,9 @@ class Evaluation(Brief):
         ]
         if self.log_loss is not None:
             facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
+        if self.brier is not None and self.calibration_error is not None:
+            facts.append(("Brier", f"{self.brier:.4f}", ""))
+            facts.append(("ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"))
         lines = [
             *no_better(self.accuracy, share, f"{self.total:,} examples"),
             f"{self.right:,} of {self.total:,} examples are right.",
@@ -246,7 +259,9 @@ class EvaluationTally:
         self.strangers: list[Label] = []
         self.counts: Counter[tuple[int, int]] = Counter()
         self.unlabelled = self.known = 0
-        self.loss = 0.0
+        self.loss = self.squares = 0.0
+        self.gaps = np.zeros(BINS)
+        """For each bin of probabilities, the sum of their differences from what was observed."""
 
     def add(
         self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.int64], scores: NDArray[np.float32]
@@ -261,9 +276,20 @@ class EvaluationTally:
             self.counts[divmod(pair, len(self.classes))] += count
         if self.log_probabilities is not None:
             known = truth < len(self.classes)
-            log_p = self.log_probabilities(scores[labelled][known])
-            self.known += len(log_p)
-            self.loss -= float(log_p[np.arange(len(log_p)), truth[known]].sum())
+            self._judge(self.log_probabilities(scores[labelled][known]), truth[known])
+
+    def _judge(self, log_p: NDArray[np.float64], truth: NDArray[np.int64]) -> None:
+        """Add the probabilities of some examples to the sums."""
+        self.known += len(log_p)
+        self.loss -= float(log_p[np.arange(len(log_p)), truth].sum())
+        p = np.exp(log_p)
+        self.squares += float(squared_errors(p, truth).sum()) * 2
+        if p.shape[1] == 2:
+            said, true = p[:, 1], truth == 1
+        else:
+            said, true = p.max(axis=1), p.argmax(axis=1) == truth
+        bins = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+        self.gaps += np.bincount(bins, said - true, minlength=BINS)
 
     def _learn(self, names: list[Label]) -> None:
         """Find the classes of the labels that are new in `names`."""
@@ -281,8 +307,15 @@ class EvaluationTally:
         if all(truth == len(self.classes) for truth, _ in self.counts):
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
             raise DataError(f"none of the labels ({theirs}) is a class of the model ({mine})")
-        loss = None if self.log_probabilities is None else self.loss / self.known
-        return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
+        found = Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled)
+        if self.log_probabilities is None:
+            return found
+        return replace(
+            found,
+            log_loss=self.loss / self.known,
+            brier=self.squares / self.known,
+            calibration_error=float(np.abs(self.gaps).sum()) / self.known,
+        )
 
 
 def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
@@ -292,6 +325,15 @@ def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
     above: NDArray[np.float64] = np.subtract(scores, top, out=np.zeros_like(scores), where=scores != top)
     above -= np.log(np.exp(above).sum(axis=1, keepdims=True))
     return above
+
+
+def squared_errors(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the squared errors, of the second class if there are two, and of all classes if there are more."""
+    missed = probabilities.copy()
+    missed[np.arange(len(labels)), labels] -= 1
+    squares = missed[:, 1] ** 2 if missed.shape[1] == 2 else (missed**2).sum(axis=1)
+    errors: NDArray[np.float64] = squares / 2
+    return errors
 
 
 def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
