@@ -21,6 +21,7 @@ from markone.learning.class_weights import weighted
 from markone.learning.learners import new_learner
 from markone.learning.passes import teach
 from markone.learning.samples import Sample
+from markone.model.calibrator import FEWEST_ROWS
 from markone.model.settings import Settings
 
 FOLDS = 5
@@ -39,7 +40,8 @@ class Scored(NamedTuple):
 
 def may_be_crossed(settings: Settings, store: RowStore) -> bool:
     """Return whether training is repeated for cross-fitting. A network would take too long."""
-    return len(store) <= MOST_ROWS and store.values <= MOST_VALUES and settings.traits.family != "network"
+    few = FEWEST_ROWS <= len(store) <= MOST_ROWS and store.values <= MOST_VALUES
+    return few and settings.traits.family != "network"
 
 
 def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:

@@ -10,6 +10,7 @@ temperature scaling (Guo et al. 2017).
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -35,6 +36,9 @@ LIKENESS = 10.0
 """The strength of the penalty for neighbouring slopes that differ."""
 FLATTEST = 0.05
 """No slope is less than this share of the single slope that suits all rows, so that scores keep their order."""
+WORTH = 0.02
+"""The share of the log-loss that must be gained for probabilities of a rule to be replaced."""
+LEAST_LOG = math.log(sys.float_info.min)
 ROUNDS, ENOUGH = 100, 1e-10
 Floats = NDArray[np.float64]
 
@@ -110,19 +114,17 @@ def calibrate(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | No
 
 
 def is_better(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | None, classes: list[Label]) -> bool:
-    """Return whether calibration lowers the log-loss of probabilities that a rule already has. It is learned from one
-    half of the rows and measured on the other, both ways."""
-    gains = np.zeros(len(truth))
+    """Return whether calibration clearly lowers the log-loss of probabilities that a rule already has. It is learned
+    from one half of the rows and measured on the other, both ways."""
+    before, after = np.zeros(len(truth)), np.zeros(len(truth))
     half = np.arange(len(truth)) % 2 == 0
     for learned, tested in ((half, ~half), (~half, half)):
         found = calibrate(scores[learned], truth[learned], None if importance is None else importance[learned], classes)
         rows = np.arange(int(tested.sum()))
-        after = found.log_probabilities(scores[tested])[rows, truth[tested]]
-        before = np.maximum(log_probabilities(scores[tested])[rows, truth[tested]], math.log(np.finfo(float).tiny))
-        gains[tested] = after - before
-    if importance is not None:
-        gains *= importance
-    return bool(gains.mean() > 0)
+        after[tested] = -found.log_probabilities(scores[tested])[rows, truth[tested]]
+        before[tested] = -np.maximum(log_probabilities(scores[tested])[rows, truth[tested]], LEAST_LOG)
+    weights = np.ones(len(truth)) if importance is None else importance
+    return bool(weights @ after < (1 - WORTH) * (weights @ before))
 
 
 def knots_of(scores: Floats) -> list[float]:
