@@ -87,6 +87,18 @@ class Subset(Source):
         return self.held.some(self.rows)
 
 
+class OneBatch(Source):
+    """A few examples of a source."""
+
+    def __init__(self, source: Source, batch: Batch) -> None:
+        self.name, self.columns, self.target, self.labels = source.name, source.columns, source.target, source.labels
+        self.bad = source.bad
+        self.batch = batch
+
+    def batches(self) -> Iterator[Batch]:
+        yield self.batch
+
+
 class Without(Source):
     """A source without one of its columns, whose numbers are the target of a regression."""
 

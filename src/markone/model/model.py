@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief
+from markone.checks import check_named, whole
 from markone.data.blocks import as_rows
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Batch, Label, Source
@@ -31,6 +32,7 @@ from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
+from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
 from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
@@ -346,6 +348,31 @@ class Model(Brief):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
+
+    def errors(
+        self, examples: Any, target: Any = None, *, most: int = 10, top: int = 8, threads: int | None = None
+    ) -> list[WorstError]:
+        """Return the worst errors on labelled examples with their explanations; `target` is as for `evaluate`.
+
+        An error is the worse, the higher the score of the prediction is above that of the label. Often, labels of the
+        worst errors are wrong.
+
+        Parameters
+        ----------
+        most
+            The largest number of errors.
+        top
+            The number of features that an explanation shows.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.errors(["free tea", "see me"], target=["spam", "spam"])
+        [<WorstError: row 2 is 'spam', and not 'ham'>]
+        """
+        most = check_named("most", whole(1), most)
+        return worst_errors(self, self.labelled(examples, target), most, check_top(top), threads)
 
     def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
         """Return the losses of the scores on labelled examples; `target` is as for `evaluate`.
