@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from sklearn import linear_model
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
@@ -18,6 +18,7 @@ from benchmarks.contestants import (
     certificates,
     command,
     crfsuite,
+    experiments,
     fast_text,
     leaving_out,
     nltk_tagger,
@@ -28,11 +29,12 @@ from benchmarks.contestants import (
     taggers,
     vowpal_wabbit,
 )
-from benchmarks.contestants.estimators import fit, partial_fit, predict
+from benchmarks.contestants.estimators import answer, fit, fit_to_use, partial_fit, predict
 from benchmarks.contestants.optima import SVM_GAP, logistic_slope, reach
 from benchmarks.datasets import (
     A9A,
     A9A_PART,
+    HUNDRED_THOUSAND,
     IMDB,
     IMDB_FLOAT64,
     IMDB_TFIDF,
@@ -137,6 +139,16 @@ def same(
     return [Case(what, data, task(ours), task(theirs), at_least) for data in datasets]
 
 
+BAYES_CASES = [
+    case
+    for task, what in ((fit_to_use, "naive Bayes of {} (scikit-learn)"), (answer, "labels by naive Bayes of {}"))
+    for mine, theirs, of, datasets in (
+        (markone.NaiveBayes(), MultinomialNB(), "counts", (IMDB, NEWSGROUPS, MNIST)),
+        (markone.NaiveBayes("bernoulli"), BernoulliNB(), "presence", (IMDB, MNIST)),
+        (markone.NaiveBayes("gaussian"), GaussianNB(), "measurements", (MNIST,)),
+    )
+    for case in same(what.format(of), task, mine, theirs, 2, *datasets)
+]
 CASES: list[Case[Any]] = [
     *same("perceptron", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 1.2, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("averaged", fit, OUR_PERCEPTRON, THEIR_AVERAGED, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
@@ -176,6 +188,55 @@ CASES: list[Case[Any]] = [
         scikit.train_texts(CountVectorizer(dtype=np.float32), MultinomialNB()),
         10,
     ),
+    *same(
+        "naive Bayes of counts (scikit-learn)",
+        fit_to_use,
+        markone.NaiveBayes(),
+        MultinomialNB(),
+        2,
+        IMDB,
+        NEWSGROUPS,
+        MNIST,
+    ),
+    *same(
+        "naive Bayes of presence (scikit-learn)",
+        fit_to_use,
+        markone.NaiveBayes("bernoulli"),
+        BernoulliNB(),
+        2,
+        IMDB,
+        MNIST,
+    ),
+    *same(
+        "naive Bayes of measurements (scikit-learn)", fit_to_use, markone.NaiveBayes("gaussian"), GaussianNB(), 2, MNIST
+    ),
+    *same(
+        "labels by naive Bayes of counts (scikit-learn)",
+        answer,
+        markone.NaiveBayes(),
+        MultinomialNB(),
+        2,
+        IMDB,
+        NEWSGROUPS,
+        MNIST,
+    ),
+    *same(
+        "labels by naive Bayes of presence (scikit-learn)",
+        answer,
+        markone.NaiveBayes("bernoulli"),
+        BernoulliNB(),
+        2,
+        IMDB,
+        MNIST,
+    ),
+    *same(
+        "labels by naive Bayes of measurements (scikit-learn)",
+        answer,
+        markone.NaiveBayes("gaussian"),
+        GaussianNB(),
+        2,
+        MNIST,
+    ),
     *same("network", fit, OUR_NETWORK, THEIR_NETWORK, 1, MNIST),
     Case("leave-one-out", A9A_PART, leaving_out.quick(**LEFT_OUT), leaving_out.slow(**LEFT_OUT), 20),
     *same(
@@ -201,7 +262,7 @@ CASES: list[Case[Any]] = [
         lambda estimator: predict(estimator, calls=1000),
         OUR_PERCEPTRON,
         THEIR_PERCEPTRON,
-        30,
+        50,
         dense(2),
         dense(3),
         sparse(2),
@@ -226,7 +287,7 @@ CASES: list[Case[Any]] = [
         20,
     ),
     Case("rows to model (scikit-learn)", A9A_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 5),
-    Case("rows to model (scikit-learn)", ZIPF_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 5),
+    Case("rows to model (scikit-learn)", ZIPF_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 8),
     Case("rows to model (Vowpal Wabbit)", ZIPF_FILE, ours.train(**OUR_ROWS), vowpal_wabbit.train(*VW_ROWS), 1.5),
     Case("table to model (scikit-learn)", ADULT_FILE, ours.train(**OUR_TABLE), scikit.train_table(THEIR_MIRA), 5),
     Case(
@@ -246,12 +307,28 @@ CASES: list[Case[Any]] = [
         vowpal_wabbit.score(*VW_TEXTS),
         2,
     ),
-    Case("command: one line to its label", IMDB_FILE, command.predict_line(**OUR_COMMAND), command.limit(0.4), 1),
+    Case("command: one line to its label", IMDB_FILE, command.predict_line(**OUR_COMMAND), command.limit(0.15), 1),
     Case("command: all rules compared", ADULT_PART, command.compare(ADULT_COLUMNS), command.limit(60), 1),
     Case("certificate: plane (SVC)", POINTS_APART, certificates.certify(), certificates.widest_street(), 1),
     Case("certificate: proof (HiGHS)", POINTS_MIXED, certificates.certify(), certificates.linear_program(), 0.3),
     Case("certificate: plane, in a second", POINTS_APART, certificates.certify(), command.limit(1), 1),
     Case("certificate: proof, in a second", POINTS_MIXED, certificates.certify(), command.limit(1), 1),
+    Case("certificate, in ten seconds", HUNDRED_THOUSAND, certificates.certify(), command.limit(10), 1),
+    Case(
+        "cross-validation (scikit-learn)",
+        HUNDRED_THOUSAND,
+        experiments.validate(folds=5, rule="mira", C=1, epochs=5),
+        experiments.cross_validate(THEIR_MIRA, folds=5),
+        1,
+    ),
+    Case(
+        "tuning (scikit-learn)",
+        HUNDRED_THOUSAND,
+        experiments.tune(rule="mira"),
+        experiments.grid_search(THEIR_MIRA, {"eta0": [10.0**power for power in range(-4, 2)]}),
+        1,
+    ),
+    Case("all rules compared, in a minute", HUNDRED_THOUSAND, experiments.compare(folds=5), command.limit(60), 1),
     Case(
         "tags, learned (CRFsuite)",
         EWT,
@@ -273,7 +350,7 @@ CASES: list[Case[Any]] = [
         command.save_and_load_tensors(),
         1 / 1.5,
     ),
-    Case("two threads, reading", ZIPF_FILE, ours.read(threads=2), ours.read(threads=1), 1.6, cores=2),
+    Case("two threads, reading", ZIPF_FILE, ours.read(threads=2), ours.read(threads=1), 1.8, cores=2),
     Case(
         "two threads, text to scores",
         IMDB_FILE,

@@ -166,10 +166,10 @@ def zipf_rows(*, rows: int, draws: int, classes: int) -> Split:
     return eighty_twenty(matrix, scores.argmax(axis=1))
 
 
-def dense_rows(*, classes: int) -> Split:
+def dense_rows(*, classes: int, rows: int = 25_000) -> Split:
     return eighty_twenty(
         *make_classification(
-            n_samples=25_000,
+            n_samples=rows,
             n_features=30,
             n_informative=10,
             n_classes=classes,
@@ -247,6 +247,12 @@ POINTS_APART = Dataset(
 )
 POINTS_MIXED = Dataset(
     "points, 20 mixed", "the same, of which 20 have the other side's label", cache(partial(points, flipped=20))
+)
+
+HUNDRED_THOUSAND = Dataset(
+    "100,000 rows",
+    "100,000 made rows, two classes, 30 features, dense, float64",
+    cache(partial(dense_rows, classes=2, rows=125_000)),
 )
 
 

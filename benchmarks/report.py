@@ -42,7 +42,7 @@ def render(
         "\n".join(f"- {fact}" for fact in facts()),
         how(rounds),
         table(
-            ("case", "ours", "theirs", "ratio", "at least", "accuracy ours / theirs"),
+            ("case", "ours", "theirs", "ratio", "at least", "accuracy ours / theirs", "memory ours / theirs"),
             (row(case, result) for case, result in results),
         ),
     ]
@@ -73,7 +73,9 @@ def how(rounds: int) -> str:
         f"Both sides took turns (ours, theirs, ours, theirs), on one core each; the figures are {turns}. Their data "
         "were the same: rows in memory, or files. A time is that of the whole work or of one call; in brackets stands "
         "that of one stored value in one pass, or how much of the file was read in a second. The ratio is their time "
-        "by ours, in bold where it falls short; our accuracy on the test rows may be at most one point below theirs."
+        "by ours, in bold where it falls short; our accuracy on the test rows may be at most one point below theirs. "
+        "Memory is the most that the work needed at a time, beside the data and libraries that were there before; of a "
+        "process that was started, all that it had."
         "\n\n"
         "From a file means from opening it to the trained model, or to the last score. Vowpal Wabbit and fastText read "
         "files in their own formats, written before the clock ran: of texts their words, in lower case and with a "
@@ -122,6 +124,7 @@ def row(case: Case[Any], result: Comparison) -> tuple[str, ...]:
         f"**{ratio(result)}**" if short else ratio(result),
         f"{case.at_least:g}",
         accuracies(result),
+        memories(result),
     )
 
 
@@ -163,6 +166,16 @@ def ratio(result: Comparison) -> str:
 
 def accuracies(result: Comparison) -> str:
     return " / ".join("–" if side.accuracy is None else f"{side.accuracy:.2%}" for side in (result.ours, result.theirs))
+
+
+def memories(result: Comparison) -> str:
+    """
+    >>> from benchmarks.timing import Outcome
+    >>> memories(Comparison(Outcome(1, None, memory=4_200_000), Outcome(1, None, memory=None)))
+    '4.20 MB / –'
+    """
+    sides = (result.ours, result.theirs)
+    return " / ".join("–" if side.memory is None else f"{three_digits(side.memory / 1e6)} MB" for side in sides)
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

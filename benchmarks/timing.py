@@ -7,10 +7,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from threadpoolctl import threadpool_limits
+
+from benchmarks.memory import PEAK
 
 Data = TypeVar("Data", contravariant=True)
 Result = TypeVar("Result")
@@ -30,6 +32,8 @@ class Outcome:
     """The size of the file in bytes."""
     start: float | None = None
     """The time of the same work on an empty file, for a contestant that runs in a separate process."""
+    memory: int | None = field(default_factory=PEAK.bytes)
+    """The most bytes that the work had at a time, beside what was there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,16 @@ class Comparison:
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Return the time of the work, without garbage collection, and its result."""
+    """Return the time of the work, without garbage collection, and its result. Its memory is noted in `PEAK`."""
     gc.collect()
+    PEAK.begin()
     gc.disable()
     try:
         start = time.perf_counter()
         result = work()
-        return time.perf_counter() - start, result
+        seconds = time.perf_counter() - start
+        PEAK.end()
+        return seconds, result
     finally:
         gc.enable()
 
@@ -88,9 +95,18 @@ def alternate(ours: Contestant[Data], theirs: Contestant[Data], data: Data, roun
 
 
 def best(rounds: Iterable[Comparison]) -> Comparison:
-    """Return the fastest turn of each side, which may be from different rounds."""
+    """Return the fastest turn of each side, which may be from different rounds, with the most memory of all turns.
+
+    In later turns, a side may use memory again that it has not given back.
+    """
     turns = list(rounds)
-    return Comparison(
-        min((turn.ours for turn in turns), key=lambda outcome: outcome.seconds),
-        min((turn.theirs for turn in turns), key=lambda outcome: outcome.seconds),
-    )
+    return Comparison(best_of([turn.ours for turn in turns]), best_of([turn.theirs for turn in turns]))
+
+
+def best_of(outcomes: list[Outcome]) -> Outcome:
+    """
+    >>> best_of([Outcome(2, None, memory=30), Outcome(1, None, memory=20)])
+    Outcome(seconds=1, accuracy=None, values=None, size=None, start=None, memory=30)
+    """
+    fastest = min(outcomes, key=lambda outcome: outcome.seconds)
+    return replace(fastest, memory=max((one.memory for one in outcomes if one.memory is not None), default=None))

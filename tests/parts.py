@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from markone import reference
 from markone.data.blocks import Sparse
 from markone.data.source import Batch
 from markone.features.part import Matrix, Part
@@ -25,6 +26,21 @@ ODD_WORDS = [
     "\u0130x",
     "''",
     "日本",
+    "日本iPhone13が",
+    "สวัสดี",
+    "ខ្មែរ",
+    "ကမ္ဘာ",
+    "한국어",
+    "👍🏽👍",
+    "👩\u200d👩\u200d👧",
+    "🇩🇪🇫🇷🇪",
+    "1\ufe0f\u20e32\u20e3",
+    "❤\ufe0f\u200d🔥",
+    "#\ufe0f\u20e3",
+    "\ufe0f",
+    "🏴\U000e0067\U000e0062\U000e007f",
+    "\U0001fa77",
+    "\U0003134a",
     "x-y",
     "\0",
     "don't",
@@ -35,6 +51,20 @@ ODD_WORDS = [
 """Words that are negated, folded, cut or joined in odd ways."""
 PLAIN_TEXT: dict[str, Any] = {"words": [1, 1], "signs": False, "value": "count", "weight": "none", "min_count": 1}
 """Words and how often they occur, as in the lectures."""
+
+
+def tokens_of(text: str, how: dict[str, Any]) -> list[str]:
+    """The tokens of a text by the reference, with the options of the core's settings."""
+    unspaced = how["unspaced"] and not how["characters"]
+    cut = {"fold": how["fold"], "unspaced": unspaced, "emoji": how["emoji"]}
+    if how["choice"] == "lower":
+        return reference.without_capitals(text, **cut)
+    if how["choice"] == "negated":
+        return [f"NOT_{token}" for token, inside in reference.negated(text, **cut) if inside]
+    if how["negation"]:
+        return reference.mark_negated(text, **cut, signs=how["signs"])
+    return reference.tokenize(text, **cut, signs=how["signs"])
+
 
 Row = dict[str, float]
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from levels import check_levels
 from markone import reference
 from markone.data.blocks import Block
+from markone.learning.examples import BlockExamples
 from markone.learning.online import Linear
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
@@ -170,6 +171,86 @@ def test_sparse_and_dense_rows_give_the_same_weights(
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-7, atol=1e-9)
 
 
+def assert_same_bits(one: Linear, other: Linear) -> None:
+    expected = one.get_state()
+    found = other.get_state()
+    assert expected.keys() == found.keys()
+    for name, array in expected.items():
+        assert array.tobytes() == found[name].tobytes(), name
+
+
+@pytest.mark.parametrize("rule", ONLINE)
+@given(st.data())
+def test_counts_in_bytes_give_the_same_bits(rule: str, source: st.DataObject) -> None:
+    sample, chosen = source.draw(data()), source.draw(options(rule))
+    dtype = source.draw(st.sampled_from([np.float32, np.float64]))
+    sample.X = np.minimum(abs(sample.X) * source.draw(st.sampled_from([1, 10, 300])) // 1, 255)
+    learners, tallies = [], []
+    for packed in (False, True):
+        linear = Linear(Settings(**chosen), features=sample.X.shape[1], classes=sample.classes, dtype=dtype)
+        block = sample.block("sparse", dtype)
+        if packed:
+            assert block.pack_counts() and block.pack_counts()
+        tally = linear.learn(block, sample.order)
+        learners.append(linear)
+        tallies.append((tally.mistakes, tally.updates, tally.loss, tally.importance))
+    assert_same_bits(*learners)
+    assert tallies[0] == tallies[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [(0, True), (255, True), (256, False), (-1, False), (-0.0, False), (0.5, False), (254.99999, False), (3e9, False)],
+)
+def test_only_whole_numbers_up_to_255_are_packed(value: float, fits: bool, dtype: Any) -> None:
+    for rows in (1, 5000):
+        values = np.ones(rows * 3, dtype)
+        values[-1] = value
+        indices, starts = np.tile(np.arange(3), rows), np.arange(0, 3 * rows + 1, 3)
+        matrix = scipy.sparse.csr_array((values, indices, starts), (rows, 3))
+        block = Block.of(matrix, np.arange(rows) % 2)
+        assert block.pack_counts() == fits
+        unpacked = Block.of(matrix, np.arange(rows) % 2)
+        learners = [Linear(Settings(), features=3, classes=2, dtype=dtype) for _ in range(2)]
+        for linear, one in zip(learners, (block, unpacked), strict=True):
+            linear.learn(one)
+        assert_same_bits(*learners)
+
+
+def test_dense_rows_are_not_packed() -> None:
+    assert not Block.of(np.ones((2, 3)), np.array([0, 1])).pack_counts()
+
+
+@pytest.mark.parametrize(("epochs", "packed"), [(1, 0), (2, 1)])
+def test_counts_are_packed_for_more_than_one_pass(epochs: int, packed: int) -> None:
+    calls = []
+
+    class Watched(BlockExamples):
+        def pack_counts(self) -> None:
+            calls.append(self)
+
+    settings = Settings(epochs=epochs, holdout=0)
+    block = Block.of(scipy.sparse.csr_array(np.eye(2)), np.array([0, 1]))
+    Linear(settings, features=2, classes=2).begin(Watched(block, settings))
+    assert len(calls) == packed
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("lengths", [[0, 1, 7, 8, 9], [5000, 0, 3, 1000, 20, 768]])
+def test_an_order_visits_the_rows_as_if_they_were_stored_in_it(lengths: list[int], classes: int) -> None:
+    random = np.random.default_rng(3)
+    starts = np.concatenate([[0], np.cumsum(lengths * 20)])
+    indices = np.concatenate([random.choice(6000, length, replace=False) for length in lengths * 20])
+    rows = len(lengths) * 20
+    matrix = scipy.sparse.csr_array((random.normal(size=len(indices)), indices, starts), (rows, 6000))
+    y, order = random.integers(0, classes, rows), random.permutation(rows)
+    learners = [Linear(Settings(rule="mira"), features=6000, classes=classes) for _ in range(2)]
+    learners[0].learn(Block.of(matrix, y), order)
+    learners[1].learn(Block.of(matrix[order], y[order]))
+    assert_same_bits(*learners)
+
+
 @given(data(), st.sampled_from([None, "l1", "l2"]), st.booleans())
 def test_scores_of_a_few_rows_are_the_snapshots_to_the_bit(sample: Data, penalty: str | None, averaged: bool) -> None:
     settings = Settings(rule="logistic", penalty=penalty, strength=0.01)
@@ -191,9 +272,11 @@ random, digest = np.random.default_rng(5), hashlib.sha256()
 for dtype, rule, classes, width in itertools.product((np.float32, np.float64), ONLINE, (2, 3, 10, 37), (45, 101)):
     X = random.normal(size=(60, width)) * (random.random((60, width)) < 0.7)
     y = random.integers(0, classes, 60)
-    for matrix in (X, scipy.sparse.csr_array(X)):
+    counts = scipy.sparse.csr_array(abs(X) * 50 // 1)
+    for matrix in (X, scipy.sparse.csr_array(X), counts):
         linear = Linear(Settings(rule=rule), features=width, classes=classes, dtype=dtype)
         block = Block.of(matrix.astype(dtype), y)
+        assert block.pack_counts() == (matrix is counts)
         tally = linear.learn(block)
         digest.update(linear.weights(True).matrix().tobytes() + linear.scores(block.rows).tobytes())
         digest.update(repr((tally.mistakes, tally.updates, tally.loss)).encode())

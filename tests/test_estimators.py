@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression as BatchLogisticRegression
@@ -242,6 +242,92 @@ def test_the_short_way_and_the_long_way_agree(classes: int, dtype: Any) -> None:
         assert model._quick(long_way) is None
         np.testing.assert_allclose(model.decision_function(row), model.decision_function(long_way), rtol=1e-6)
         np.testing.assert_array_equal(model.predict(row), model.predict(long_way))
+
+
+def label_of(model: Any, X: Any) -> Any:
+    """What the shortest path answers, or None."""
+    labeller = model._turns.notes.get("labeller")
+    return None if labeller is None else labeller.label(X, model.classes_)
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csr_array, np.array])
+@pytest.mark.parametrize("make", [Perceptron, MIRA, LogisticRegression, LinearSVM])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_shortest_path_gives_the_same_labels(kind: Any, make: Any, classes: int, dtype: Any) -> None:
+    X, numbers = make_classification(300, 20, n_informative=10, n_classes=classes, random_state=0)
+    X[np.abs(X) < 0.5] = 0
+    y = np.array(["no", "yes", "perhaps"])[numbers]
+    rows = kind(X.astype(dtype))
+    model = make(**({"random_state": 0} if make in ONLINE else {})).fit(rows[:200], y[:200])
+    assert label_of(model, rows[:1]) is None  # nobody has asked yet
+    model.predict(rows[:1])
+    expected = model.classes_.take(model._learner.predict(model._rows(rows)))
+    assert len({*expected}) == classes
+    one_by_one = [label_of(model, rows[i : i + 1]) for i in range(300)]
+    assert all(one.shape == (1,) and one.dtype == y.dtype for one in one_by_one)
+    np.testing.assert_array_equal(np.concatenate(one_by_one), expected)
+    np.testing.assert_array_equal(label_of(model, rows[:100]), expected[:100])
+    if kind is not np.array:
+        wide = rows[:1].copy()
+        wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
+        np.testing.assert_array_equal(label_of(model, wide), expected[:1])
+
+
+def test_the_shortest_path_leaves_what_it_cannot_read_to_the_longer_ones() -> None:
+    X, y = make_classification(100, 20, random_state=0)
+    model = Perceptron(random_state=0).fit(X, y)
+    first = model.predict(X[:1])
+    assert label_of(model, X[:1]) is not None
+    wrong = scipy.sparse.csr_matrix(X[:2])
+    wrong.indices = wrong.indices + 20
+    starts = scipy.sparse.csr_matrix(X[:2])
+    starts.indptr = np.array([0, 50, 40], np.int32)
+    big_endian, unaligned = X[:1].astype(">f8"), np.frombuffer(b"\0" + X[:1].tobytes(), np.float64, offset=1)
+    by_columns = scipy.sparse.csc_matrix(X[:1])
+    others = [X[0], X[:1].tolist(), X[:1].astype(np.float32), X[:1, ::-1], X[:1, :5], X[:0], np.repeat(X, 10, axis=0)]
+    for other in [
+        *others,
+        big_endian,
+        unaligned.reshape(1, -1),
+        by_columns,
+        wrong,
+        starts,
+        None,
+        "text",
+    ]:
+        assert label_of(model, other) is None
+    np.testing.assert_array_equal(model.predict(big_endian), first)
+    np.testing.assert_array_equal(model.predict(X[:1].tolist()), first)
+    with pytest.raises(ValueError, match="Input X contains NaN, first in row 0, column 3"):
+        model.predict(np.where(np.arange(20) == 3, np.nan, X[:1]))
+    with pytest.raises(ValueError, match="20 features"):
+        model.predict(X[:1, :5])
+    with pytest.raises(ValueError, match="column index beyond its width"):
+        model.predict(wrong)
+
+
+def test_the_shortest_path_follows_the_model() -> None:
+    X, y = make_classification(200, 20, random_state=0)
+    model = Perceptron(random_state=0).fit(X[:100], y[:100])
+    model.predict(X[:1])
+    assert label_of(model, X[:1]) is not None
+    model.partial_fit(X[100:], 1 - y[100:])
+    assert label_of(model, X[:1]) is None
+    expected = model.classes_.take(model._learner.predict(model._rows(X)))
+    np.testing.assert_array_equal([model.predict(X[i : i + 1])[0] for i in range(200)], expected)
+    assert label_of(model, X[:1]) is not None
+    answer = model.predict(X[:1])
+    answer += 5  # the answer belongs to the caller
+    np.testing.assert_array_equal(model.predict(X[:1]), expected[:1])
+    model.classes_[:] = [7, 8]
+    np.testing.assert_array_equal(model.predict(X[:1]), 7 + expected[:1])
+    model.classes_ = np.array(["a", "b"])
+    assert model.predict(X[:1])[0] == "ab"[expected[0]]
+    assert pickle.loads(pickle.dumps(model)).predict(X[:1])[0] == "ab"[expected[0]]
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(np.full((1, 20), np.nan), ["a"])
+    assert label_of(model, X[:1]) is None
 
 
 def test_a_few_sparse_rows_after_partial_fit_are_scored_without_a_snapshot() -> None:

@@ -28,7 +28,7 @@ from markone.model.explaining import Explanation, ModelExplanation, first_and_se
 from markone.model.scorer import LinearScorer
 from markone.reporting.grids import Grid, cells, label_in_words, shortened, signed_numbers, visible, visible_text
 from markone.storage.saved import Saved
-from parts import ODD_WORDS, PLAIN_TEXT
+from parts import ODD_WORDS, PLAIN_TEXT, tokens_of
 
 PLAIN_WORDS = {"text": PLAIN_TEXT, "unit": False}
 
@@ -298,21 +298,11 @@ broken = st.one_of(texts.map(lambda text: text.encode(errors="surrogatepass")), 
 
 
 EVERYTHING = {
-    **dict.fromkeys(("fold", "signs", "negation", "characters"), True),
+    **dict.fromkeys(("fold", "signs", "negation", "characters", "unspaced", "emoji"), True),
     "choice": "all",
     "shortest": 1,
     "longest": 4,
 }
-
-
-def tokens_of(part: dict[str, Any], text: str) -> list[str]:
-    if part["choice"] == "lower":
-        return reference.without_capitals(text, fold=part["fold"])
-    if part["choice"] == "negated":
-        return [f"NOT_{token}" for token, inside in reference.negated(text, fold=part["fold"]) if inside]
-    if part["negation"]:
-        return reference.mark_negated(text, fold=part["fold"], signs=part["signs"])
-    return reference.tokenize(text, fold=part["fold"], signs=part["signs"])
 
 
 @given(
@@ -324,6 +314,8 @@ def tokens_of(part: dict[str, Any], text: str) -> list[str]:
             "negation": st.booleans(),
             "choice": st.sampled_from(["all", "lower", "negated"]),
             "characters": st.booleans(),
+            "unspaced": st.booleans(),
+            "emoji": st.booleans(),
             "shortest": st.sampled_from([1, 2]),
             "longest": st.sampled_from([2, 4]),
         }
@@ -342,10 +334,10 @@ def test_occurrences_are_where_the_features_are(text: bytes, how: dict[str, Any]
     begins, ends, features, first, last = vocabulary.occurrences(text)
     assert Counter(features.tolist()) == dict(zip(indices.tolist(), values.tolist(), strict=True))
     decoded = text.decode(errors="replace")
-    tokens = tokens_of(how, decoded)
+    tokens = tokens_of(decoded, how)
     words = [text[begin:end].decode() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
     assert (begins[1:] >= ends[:-1]).all() and len(words) == len(tokens)
-    assert [tokens_of({**how, "choice": "all", "negation": False, "signs": True}, word) for word in words] == [
+    assert [tokens_of(word, {**how, "choice": "all", "negation": False, "signs": True}) for word in words] == [
         [token.removeprefix("NOT_") if how["negation"] or how["choice"] == "negated" else token] for token in tokens
     ]
     for feature, begin, end in zip(features.tolist(), first.tolist(), last.tolist(), strict=True):

@@ -187,7 +187,7 @@ def test_settings_are_kept_and_change_the_answer() -> None:
         ({"n": {"a": 1}}, {"classes": ["n", "p", "q"]}, "weights have no numbers for 'p'; give them for each class"),
         ({"a": 1}, {"rule": "svm"}, "rule of given weights must be one that takes a step at each example"),
         ({"a": 1}, {"rule": "logistic", "solver": "newton"}, "rule of given weights must be one that takes a step"),
-        ({"a": 1}, {"kinds": "image"}, "The features of images are not known without images"),
+        ({"a": 1}, {"kinds": "image"}, "The features of the kind image are not known without data"),
         ({"a": 1}, {"kinds": "txt"}, "kinds must be one of 'text', .* Did you mean 'text'?"),
         ({"a": 1}, {"kinds": {}}, "kinds must name at least one column"),
         ({"a": 1}, {"kinds": 3}, "kinds must be a kind, or the kinds of columns by name"),

@@ -395,6 +395,11 @@ def test_readers_that_merge_have_read_the_same_as_one(kind: Any, data: st.DataOb
             assert features.dtype == np.uint32 and features[apart.indices].tolist() == together.indices.tolist()
             assert names_in(merged.feature_names()) == names_in(one.feature_names())
             assert names_in(merged.feature_names(1)) == names_in(one.feature_names())[1:]
+        if kind is _core.LibsvmReader:
+            indices = alone.read_indices(chunk).indices
+            assert indices.tolist() == [int(one.feature_name(number)) for number in together.indices]
+            one.number(indices)
+            assert indices.tolist() == together.indices.tolist()
         assert names_in(merged.label_names()) == names_in(one.label_names())
 
 

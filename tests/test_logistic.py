@@ -24,9 +24,11 @@ import markone
 from levels import check_levels
 from markone import DataError, LogisticRegression, SettingsError, _core, reference
 from markone.data.blocks import Block
+from markone.features.part import Neighbours
 from markone.learning.examples import BlockExamples
 from markone.learning.logistic import Ascent, Newton, NewtonInRows, NewtonInWeights, NewtonL1
 from markone.learning.passes import teach
+from markone.learning.smoothness import Smoothness
 from markone.model.settings import Settings
 
 KINDS = ["sparse", "dense"]
@@ -207,14 +209,16 @@ def test_columns_give_sums_of_rows_and_their_scores(kind: str, sample: Data, see
 def test_from_all_rows_the_preconditioner_divides_by_the_hessians_blocks(sample: Data, seed: int) -> None:
     of = sample.objective()
     judged(of, some_weights(of, seed, 0.1))
-    of.factorise(1, 0.1)
+    features = of.features
+    smoothness = Smoothness.of([Neighbours(0, (features,), 0.7)] if features > 2 else [])
+    of.factorise(1, 0.1, *smoothness.lower_half)
     r = some_weights(of, seed + 1)
     of.precondition(r, found := np.zeros_like(r))
     for k in range(sample.columns):
         alone, out = np.zeros_like(r), np.zeros_like(r)
         alone[:, k] = found[:, k]
         of.product(alone, np.zeros((of.rows, of.stride)), out)
-        out[:-1] += 0.1 * alone[:-1]
+        out[:-1] += 0.1 * alone[:-1] + smoothness.pull(alone[:-1])
         np.testing.assert_allclose(out[:, k], r[:, k], rtol=1e-4, atol=1e-4)
 
 
@@ -270,7 +274,10 @@ def test_the_core_refuses_what_would_read_outside_an_array() -> None:
         lambda: of.combine(rows, features),
         lambda: of.diagonal(np.zeros(1, np.uint32)),
         lambda: of.precondition(features, features.copy()),
-        lambda: of.factorise(0, 1.0),
+        lambda: of.factorise(0, 1.0, np.zeros((0, 2), np.uint32), np.zeros(0)),
+        lambda: of.factorise(1, 1.0, np.zeros((2, 2), np.uint32), np.zeros(1)),
+        lambda: of.factorise(1, 1.0, np.array([[of.features, 0]], np.uint32), np.zeros(1)),
+        lambda: of.factorise(1, 1.0, np.array([[0, 1]], np.uint32), np.zeros(1)),
     ):
         with pytest.raises(ValueError):
             call()

@@ -20,7 +20,7 @@ import markone
 from forging import ODD, Forged, damaged, places, put
 from golden.make import HERE, VERSION, Case, cases, examples
 from markone import DataError, Model, SettingsError, _core
-from markone.features.spec import Text
+from markone.features.spec import BEFORE, Text
 from markone.model.history import History, Pass
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings
@@ -576,11 +576,14 @@ def test_settings_that_older_files_lack_mean_what_was_done_then(tmp_path: Path) 
     more = {**case.settings, "epochs": 6}
     resumed = markone.train(case.data, target=case.target, resume=path, **more)
     settings = {**more, "gradient": "mean"}
-    whole = replace(case, settings=settings).train()
+    features = {**case.features, "text": {**case.features["text"], **BEFORE}}
+    whole = replace(case, settings=settings, features=features).train()
     assert alike(resumed, whole, case) and len(resumed.history) == 6
     resumed.save(tmp_path / "resumed")
     whole.save(tmp_path / "whole")
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+    told_again = markone.train(case.data, target=case.target, resume=path, features=case.features, **more)
+    assert alike(told_again, whole, case)
     with pytest.raises(SettingsError, match="gradient is 'sum' now and was 'mean' before"):
         markone.train(case.data, target=case.target, resume=path, gradient="sum")
 

@@ -26,6 +26,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, Multinom
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import markone
+from levels import check_levels
 from markone import DataError, NaiveBayes, Settings, SettingsError, _core, reference
 from markone.data.blocks import Block
 from markone.features.event_kinds import Group, one_group
@@ -980,3 +981,65 @@ def test_imdb_is_as_good_as_scikit_learns() -> None:
     np.testing.assert_array_equal(ours.predict(X_test), theirs.predict(X_test))
     model = markone.train(texts, target=labels, rule="naive-bayes", holdout=0.0, features={"text": {"signs": False}})
     assert model.accuracy(new, truth) == pytest.approx(theirs.score(X_test, truth), abs=0.005)
+
+
+# ---- the loops for rows of one kind of event
+
+LEVELS = """
+import numpy as np, scipy.sparse
+from markone import NaiveBayes
+random = np.random.default_rng(0)
+y = random.integers(0, 5, 400)
+X = (random.gamma(0.3, size=(400, 13)) * random.integers(0, 2, (400, 13))).astype(np.float32)
+for likelihood in ("multinomial", "bernoulli", "gaussian"):
+    for dtype in (np.float32, np.float64):
+        for rows in (X.astype(dtype), scipy.sparse.csr_matrix(X.astype(dtype))):
+            model = NaiveBayes(likelihood).fit(rows, y)
+            print(model.predict_joint_log_proba(rows).tobytes().hex(), model.feature_count_.tobytes().hex())
+"""
+
+
+def test_every_level_of_processors_counts_and_scores_alike() -> None:
+    check_levels(LEVELS)
+
+
+@pytest.mark.parametrize("likelihood", ["multinomial", "bernoulli", "gaussian"])
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counting_class_by_class_is_counting_row_by_row(likelihood: str, kind: Any, weighted: bool) -> None:
+    """Many rows of one kind of event are counted by other loops than a few, or than rows of several kinds."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, 300)
+    X = random.integers(-3 if likelihood == "gaussian" else 0, 300, (300, 8)) * random.integers(0, 2, (300, 8)) / 4
+    weights = random.integers(0, 3, 300) if weighted else None
+    whole = NaiveBayes(likelihood).fit(kind(X), y, weights)
+    parts = NaiveBayes(likelihood)
+    for i in range(300):
+        parts.partial_fit(kind(X[i : i + 1]), y[i : i + 1], [0, 1, 2], None if weights is None else weights[i : i + 1])
+    mixed = NaiveBayes([*[likelihood] * 8, "categorical"])
+    mixed.fit(kind(np.hstack([X, np.zeros((300, 1))])), y, weights)
+    for other in (parts, mixed):
+        assert np.array_equal(whole.class_count_, other.class_count_)
+        if likelihood == "gaussian":
+            assert np.array_equal(whole.theta_, other.theta_) and np.array_equal(whole.var_, other.var_)
+        elif other is parts:
+            assert np.array_equal(whole.feature_count_, other.feature_count_)
+        else:
+            assert np.array_equal(whole.feature_count_, np.hstack(other.feature_count_[:8]))
+    assert np.array_equal(whole.predict_joint_log_proba(kind(X)), parts.predict_joint_log_proba(kind(X)))
+    theirs = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB, "gaussian": GaussianNB}[likelihood]()
+    theirs.fit(X, y, weights)
+    np.testing.assert_allclose(
+        whole.predict_joint_log_proba(kind(X)), theirs.predict_joint_log_proba(X), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("likelihood", ["multinomial", "bernoulli"])
+def test_a_column_named_twice_in_a_row_that_is_not_sorted(likelihood: str) -> None:
+    X = scipy.sparse.csr_matrix(([1.0, 2, 1, 3], [2, 0, 2, 1], [0, 3, 4]), shape=(2, 3))
+    merged = X.copy()
+    merged.sum_duplicates()
+    ours, theirs = (NaiveBayes(likelihood).fit(rows, [0, 1]) for rows in (X, merged))
+    assert np.array_equal(ours.feature_count_, theirs.feature_count_)
+    assert np.array_equal(ours.predict_proba(X), theirs.predict_proba(merged))
+    assert X.nnz == 4  # the caller's matrix is as it was

@@ -268,6 +268,31 @@ def score(parser: _core.TreeParser, bank: _core.TreeBank, moves: Sequence[int], 
     return total
 
 
+def best_label_of(
+    parser: _core.TreeParser,
+    bank: _core.TreeBank,
+    parse: Parse,
+    path: list[tuple[int, int]],
+    move: int,
+    number: int = 0,
+) -> int:
+    """The label that an arc gets; -1 for a shift."""
+    if move == SHIFT:
+        return -1
+    before = ints([one for one, _ in path]), ints([one for _, one in path])
+    weights, _ = parser.look_at_labels(bank, number, *before, move)
+    sums = weights.reshape(-1, 3).sum(axis=0).tolist()
+    possible = [0] if parse.head_by(move) == parse.size else [1, 2]
+    return max(possible, key=lambda one: (sums[one], -one))
+
+
+def parse_of(size: int, path: list[tuple[int, int]]) -> Parse:
+    parse = Parse(size)
+    for step in path:
+        parse.make(*step)
+    return parse
+
+
 def all_paths(
     parser: _core.TreeParser, bank: _core.TreeBank, parse: Parse, path: list[tuple[int, int]]
 ) -> list[list[tuple[int, int]]]:
@@ -276,19 +301,53 @@ def all_paths(
         return [path]
     found = []
     for move in parse.allowed():
-        label = -1
-        if move != SHIFT:
-            before = ints([one for one, _ in path]), ints([one for _, one in path])
-            weights, _ = parser.look_at_labels(bank, 0, *before, move)
-            sums = weights.reshape(-1, 3).sum(axis=0).tolist()
-            possible = [0] if parse.head_by(move) == parse.size else [1, 2]
-            label = max(possible, key=lambda one: (sums[one], -one))
-        longer = [*path, (move, label)]
-        again = Parse(parse.size)
-        for step in longer:
-            again.make(*step)
-        found += all_paths(parser, bank, again, longer)
+        longer = [*path, (move, best_label_of(parser, bank, parse, path, move))]
+        found += all_paths(parser, bank, parse_of(parse.size, longer), longer)
     return found
+
+
+def path_with_beam(
+    parser: _core.TreeParser, bank: _core.TreeBank, number: int, size: int, width: int
+) -> list[tuple[int, int]]:
+    """The moves and labels that a beam finds if the features of each state are added up one by one."""
+    items: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
+    for _ in range(2 * size):
+        candidates = []
+        for place, (total, path) in enumerate(items):
+            weights, _ = parser.look_at_moves(
+                bank, number, ints([move for move, _ in path]), ints([label for _, label in path])
+            )
+            sums = weights.reshape(-1, 3).sum(axis=0).tolist()
+            candidates += [(-total - sums[move], place, move) for move in parse_of(size, path).allowed()]
+        kept = []
+        for negative, place, move in sorted(candidates)[:width]:
+            path = items[place][1]
+            label = best_label_of(parser, bank, parse_of(size, path), path, move, number)
+            kept.append((-negative, [*path, (move, label)]))
+        items = kept
+    return items[0][1]
+
+
+@pytest.mark.parametrize("width", [2, 3, 8, 30])
+def test_states_of_a_beam_share_scores_and_get_their_own(width: int) -> None:
+    """In sentences of the same length and of others, in one run, whose words repeat themselves."""
+    parser = frozen(taught(some_sentences(7, 30), 4), width)[0]
+    chance = random.Random(width)
+    sentences = []
+    for size in (3, 3, 7, 2, 7, 9, 1, 9, 3):
+        words = [chance.choice(WORDS[:3]) for _ in range(size)]
+        sentences.append(Sentence(words, [chance.choice(TAGS[:2]) for _ in words], [], []))
+    bank = bank_of(sentences, trees=False)
+    expected: list[tuple[int, int]] = []
+    for number, one in enumerate(sentences):
+        path = path_with_beam(parser, bank, number, len(one.words), width)
+        moves, labels = parser.path(bank, number)
+        assert list(zip(moves.tolist(), labels.tolist(), strict=True)) == path
+        parse = parse_of(len(one.words), path)
+        heads = written([parse.heads[word] for word in range(len(one.words))]).tolist()
+        expected += zip(heads, [parse.labels[word] for word in range(len(one.words))], strict=True)
+    heads, labels = parser.parse(bank)
+    assert list(zip(heads.tolist(), labels.tolist(), strict=True)) == expected
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import markone
 from files_of import as_idx
 from markone import FeatureMap, Features
-from markone.data.blocks import as_scipy
+from markone.data.blocks import as_rows, as_scipy
 from markone.learning.samples import open_sample
 
 pytestmark = pytest.mark.slow
@@ -151,6 +151,15 @@ def a9a() -> Pair:
 
 
 # ---- the plain setting
+
+
+@pytest.mark.parametrize("text", [{}, {"words": [1, 2], "hash_bits": 20}, {"characters": [2, 4]}])
+def test_tables_score_imdb_as_rows_do(text: dict[str, Any]) -> None:
+    train, test = imdb()
+    model = markone.train(train, features={"text": text}, epochs=1)
+    found = model.scores(test)[:, 1]
+    rows = [model.scorer.scores(as_rows(model.features.transform(batch))) for batch in model.features.batches(test)]
+    assert model.scoring_bytes > 0 and found.tobytes() == np.concatenate(rows).tobytes()
 
 
 def test_imdb() -> None:

@@ -14,7 +14,7 @@ import markone
 from markone.data.blocks import Block
 from markone.learning import row_defaults
 from markone.learning.lengths import lengths2, sizes
-from markone.learning.row_defaults import BALANCE, PACE, RATE, SHARE, measure, suited
+from markone.learning.row_defaults import BALANCE, PACE, RATE, SHARE, STRIDE, measure, suited
 from markone.model.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ def test_measures_are_means_of_rows() -> None:
 
 def test_what_is_left_open_is_settled_by_the_rows() -> None:
     X, y = table(100)
-    block = Block.of(X, y)
+    block, wide = Block.of(X, y), Block.of(X[:10], y[:10])
     found = measure([block])
     newton = suited(Settings(rule="logistic"), [block], 1)
     assert newton.solver == "newton" and newton.strength == pytest.approx(SHARE * found.length2 / 100, rel=0.01)
@@ -91,6 +91,11 @@ def test_what_is_left_open_is_settled_by_the_rows() -> None:
         assert suited(Settings(rule="logistic", **given), [block], 8).balance == 0
     online = suited(Settings(rule="logistic", solver="online"), [block], 1)
     assert online.schedule == "adagrad" and online.eta == pytest.approx(RATE / found.size, rel=0.01)
+    assert not found.wide
+    for columns, rows, schedule in ((3, block, "adagrad"), (1, wide, "adagrad"), (3, wide, "constant")):
+        assert suited(Settings(rule="logistic", solver="online"), [rows], columns).schedule == schedule
+    stride = suited(Settings(rule="logistic", solver="online"), [wide], 3).eta
+    assert stride == pytest.approx(STRIDE / measure([wide]).length2, rel=0.01)
 
 
 def test_few_rows_of_many_classes_are_not_left_to_the_bias() -> None:
@@ -212,3 +217,25 @@ def test_a_training_that_is_resumed_has_the_settings_of_its_file(tmp_path: Path)
         markone.load(tmp_path / "new").settings.strength
         == markone.train(X, target=y, rule="logistic").settings.strength
     )
+
+
+def test_online_logistic_regression_predicts_rare_classes() -> None:
+    random = np.random.default_rng(0)
+    texts, labels = [], []
+    for number, rows in enumerate([400, 200, 100, 50, 25, 12, 6, 6]):
+        own = [f"c{number}w{i}" for i in range(30)]
+        for _ in range(2 * rows):
+            common = random.choice([f"common{i}" for i in range(200)], 30).tolist()
+            texts.append(" ".join([*common, *random.choice(own, 1).tolist()]))
+            labels.append(f"class {number}")
+    order = random.permutation(len(texts))
+    train, test = order[::2], order[1::2]
+
+    def accuracy(**settings: Any) -> float:
+        rows, classes = [texts[i] for i in train], [labels[i] for i in train]
+        model = markone.train(rows, target=classes, holdout=0, **settings)
+        return float(np.mean(model.predict([texts[i] for i in test]) == np.array([labels[i] for i in test])))
+
+    online = accuracy(rule="logistic", solver="online")
+    assert online > accuracy(rule="mira") - 0.02
+    assert online > accuracy(rule="logistic", solver="online", schedule="adagrad", eta=0.1) + 0.02

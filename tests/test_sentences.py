@@ -102,6 +102,45 @@ def test_sentences_come_from_lists() -> None:
     assert trees.heads is not None and trees.heads.dtype == np.int32
 
 
+WORDS_OF_ALL_KINDS = st.text(st.characters(), max_size=4)  # with surrogates and line ends
+
+
+@given(st.lists(st.lists(st.tuples(WORDS_OF_ALL_KINDS, WORDS_OF_ALL_KINDS), max_size=4), max_size=5))
+@example([[("a\nb", ""), ("\ud800", "ö")], [], [("日本", "\U0001f600")]])
+def test_the_core_reads_lists_as_strings_are_written(pairs: list[list[tuple[str, str]]]) -> None:
+    columns = {
+        "form": [[one for one, _ in words] for words in pairs],
+        "tag": [[one for _, one in words] for words in pairs],
+    }
+    dicts = [{"form": form, "tag": tag} for form, tag in zip(*columns.values(), strict=True)]
+    same = [Sentences.of(pairs), Sentences.of(dicts), Sentences.of([tuple(words) for words in pairs])]
+    if not any(pairs):
+        assert _core.read_lists(list(pairs)) is None
+        return
+    for batch in same:
+        assert np.diff(batch.starts).tolist() == list(map(len, pairs))
+        for name, lists in columns.items():
+            expected = [one.encode("utf-8", "surrogatepass") for words in lists for one in words]
+            assert [batch.column(name).bytes_of(i) for i in range(batch.words)] == expected
+
+
+@pytest.mark.parametrize(
+    "given", [[["a", 1]], [["a", ("b",)]], [[("a", "b"), ("c",)]], [["a"], "b"], [[]], [], [[("a", None)]]]
+)
+def test_the_core_reads_only_lists_of_strings(given: list[Any]) -> None:
+    assert _core.read_lists(given) is None
+
+
+def test_numbers_become_lists_of_names() -> None:
+    numbers, starts = np.array([1, 0, 1], np.int32), np.array([0, 2, 2, 3])
+    assert _core.lists_of_names(numbers, starts, ["no", "yes"]) == [["yes", "no"], [], ["yes"]]
+    with pytest.raises(IndexError):
+        _core.lists_of_names(numbers, starts, ["no"])
+    for wrong in ([0, 2], [1, 3], [0, 4, 3], []):
+        with pytest.raises(ValueError, match="ascend"):
+            _core.lists_of_names(numbers, np.array(wrong, np.int64), ["no", "yes"])
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

@@ -428,7 +428,7 @@ def test_matrices_are_cut_into_batches() -> None:
         (["a"], {"importance": [-1]}, "must not be negative"),
         (np.ones((0, 2)), {}, "has no rows or no columns"),
         (scipy.sparse.csr_matrix([[1e300]]), {}, "too large for a float of 32 bits"),
-        ({"when": pa.array([0], pa.timestamp("s"))}, {}, "has no column to make features from"),
+        ({"when": pa.array([0], pa.time32("s"))}, {}, "has no column to make features from"),
         ({"x": [1], "w": ["a"]}, {"importance": "w"}, "the importance 'w' must be a column of numbers: a"),
         ({"x": [1], "w": [1]}, {"importance": "w", "target": "w"}, "must not be the target column, 'w'"),
         ("", {}, "'' is not a path"),
@@ -498,7 +498,8 @@ def test_a_series_is_a_list_of_texts_or_none() -> None:
         (["free money now", "see you tomorrow"], "text"),
         (["good film", "awful", "bad film", "boring"], "text"),
         (["good film", "awful", "boring", "great"], "categorical"),
-        ([f"{i} film" if i % 2 else f"{i}x" for i in range(50)], "categorical"),
+        ([f"{i} film" if i % 2 else f"{i}x" for i in range(48)], "text"),
+        ([f"{i} film" if i % 3 == 0 else f"{i}x" for i in range(48)], "categorical"),
         (["new york", "new york", "los angeles", "new york"] * 3, "categorical"),
         (["一" * 20, "二" * 20], "text"),
         (pa.array(["a b c", "d e f"]).dictionary_encode(), "categorical"),
@@ -507,8 +508,9 @@ def test_a_series_is_a_list_of_texts_or_none() -> None:
         (pa.array(["a b", "c d"], pa.string_view()), "text"),
         ([None, None], None),
         ([[1], [2]], None),
-        ([{"a": 1}, None], None),
-        (pa.array([0, 1], pa.timestamp("s")), None),
+        (pa.array([0, 1], pa.timestamp("s")), "datetime"),
+        (pa.array([0, 1], pa.date32()), "date"),
+        (pa.array([0, 1], pa.time32("s")), None),
         ([b"a", b"b"], None),
     ],
 )
@@ -599,13 +601,14 @@ def test_whole_numbers_are_shown_in_digits() -> None:
 
 
 def test_dates_that_python_lacks_are_not_shown() -> None:
-    for odd in (pa.array([2**30], pa.date32()), pa.array([0], pa.timestamp("s", "Nowhere/At-all"))):
-        assert "ignored: no features are made from" in str(markone.read({"when": odd, "x": [1]}))
+    assert "ignored: no features are made from" in str(markone.read({"when": pa.array([2**30], pa.date32()), "x": [1]}))
+    odd_zone = pa.array([0], pa.timestamp("s", "Nowhere/At-all"))
+    assert str(markone.read({"when": odd_zone, "x": [1]})).splitlines()[2] == "when    date           0"
 
 
 def test_what_is_nested_is_called_lists_or_objects(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.jsonl", '{"x": 1, "by": {"name": "Ada"}, "tags": ["a"]}\n')
-    for source in (markone.read(path), markone.read({"x": [1], "by": [{"name": "Ada"}], "tags": [["a"]]})):
+    path = write(tmp_path, "a.jsonl", '{"x": 1, "by": {}, "tags": [1]}\n')
+    for source in (markone.read(path), markone.read({"x": [1], "by": [{}], "tags": [[1]]})):
         assert str(source).count("ignored: no features are made from lists or objects") == 2
 
 
@@ -681,7 +684,7 @@ def test_separators_quotes_and_encodings(tmp_path: Path) -> None:
     source = markone.read(spaces, format="csv", header=False, separator="whitespace")
     assert examples(source) == [(18.0, 8.0, "buick skylark", None, 1.0), (15.0, None, "ford, 'torino", None, 1.0)]
     other = write(tmp_path, "b.csv", "a;b\n'x;y';1,5\n")
-    assert examples(markone.read(other, separator=";", quote="'")) == [("x;y", "1,5", None, 1.0)]
+    assert examples(markone.read(other, separator=";", quote="'")) == [("x;y", 1.5, None, 1.0)]
     plain = write(tmp_path, "c.tsv", 'a\tb\n"x\t1\ny"\t2\n')
     assert examples(markone.read(plain, quote=None)) == [('"x', 1.0, None, 1.0), ('y"', 2.0, None, 1.0)]
     latin = write(tmp_path, "d.csv", "naïve,b\ncafé,1\n".encode("latin-1"))
@@ -699,7 +702,7 @@ def test_separators_quotes_and_encodings(tmp_path: Path) -> None:
 
 
 def test_a_later_row_may_contradict(tmp_path: Path) -> None:
-    rows = [f"{i},a,{i % 2}" for i in range(100_000)]
+    rows = [f"{i % 999},a,{i % 2}" for i in range(100_000)]
     rows[90_000] = "abc,a,1"
     rows[95_000] = "1,a"
     rows[97_000] = "1,a,x"
@@ -879,7 +882,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         markone.read(str(tmp_path / "*.tsv"))
     with pytest.raises(DataError, match=r"the name of .*/data does not show its format .*set it, for instance format"):
         markone.read(write(tmp_path, "data", "x"))
-    with pytest.raises(DataError, match=r"does not show its format \(\.csv .*\.txt idx3-ubyte idx3\.ubyte\)"):
+    with pytest.raises(DataError, match=r"does not show its format \(\.csv .*\.txt idx3-ubyte idx3\.ubyte .*\)"):
         markone.read(tmp_path / "data")
     for name in ("t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte.gz"):
         with pytest.raises(DataError, match="contains labels, by its name; read the file of images, .*idx3-ubyte"):

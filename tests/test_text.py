@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from markone import _core, reference
-from parts import ODD_WORDS
+from parts import ODD_WORDS, tokens_of
 
 pytestmark = pytest.mark.skipif(
     unicodedata.unidata_version != _core.UNICODE_VERSION, reason="Python knows another version of Unicode"
@@ -24,7 +24,9 @@ Options = dict[str, Any]
 
 def how_of(drawn: Options) -> Options:
     more = drawn.pop("more")
-    return {**drawn, "longest": drawn["shortest"] + more}
+    runs_of_all_words = drawn["characters"] and not drawn["negation"] and drawn["choice"] == "all"
+    within_words = runs_of_all_words and drawn["within_words"]
+    return {**drawn, "within_words": within_words, "longest": drawn["shortest"] + more}
 
 
 options = st.fixed_dictionaries(
@@ -34,11 +36,21 @@ options = st.fixed_dictionaries(
         "negation": st.booleans(),
         "choice": st.sampled_from(["all", "all", "lower", "negated"]),
         "characters": st.booleans(),
+        "within_words": st.booleans(),
+        "unspaced": st.booleans(),
+        "emoji": st.booleans(),
         "shortest": st.integers(1, 3),
         "more": st.integers(0, 3),
     }
 ).map(how_of)
-PLAIN = {"fold": True, "signs": False, "negation": False, "choice": "all", "characters": False}
+PLAIN = {
+    "fold": True,
+    "signs": False,
+    "negation": False,
+    "choice": "all",
+    "characters": False,
+    **dict.fromkeys(("within_words", "unspaced", "emoji"), False),
+}
 
 # Mostly few words, so that they repeat; sometimes anything.
 texts = st.one_of(st.lists(st.sampled_from(ODD_WORDS)).map(" ".join), st.text())
@@ -67,21 +79,12 @@ def as_dicts(vocabulary: Any, rows: Any) -> list[dict[str, float]]:
     return found
 
 
-def tokens_of(document: bytes, how: Options) -> list[str]:
-    text = document.decode("utf-8", errors="replace")
-    fold, signs = how["fold"], how["signs"]
-    if how["choice"] == "lower":
-        return reference.without_capitals(text, fold=fold)
-    if how["choice"] == "negated":
-        return [f"NOT_{token}" for token, inside in reference.negated(text, fold=fold) if inside]
-    if how["negation"]:
-        return reference.mark_negated(text, fold=fold, signs=signs)
-    return reference.tokenize(text, fold=fold, signs=signs)
-
-
 def expected(document: bytes, how: Options) -> Counter[str]:
-    cut = reference.runs if how["characters"] else reference.ngrams
-    return Counter(cut(tokens_of(document, how), how["shortest"], how["longest"]))
+    text, lengths = document.decode("utf-8", errors="replace"), (how["shortest"], how["longest"])
+    if how["within_words"]:
+        cut = {name: how[name] for name in ("fold", "unspaced", "emoji")}
+        return Counter(reference.parts(text, *lengths, **cut))
+    return Counter((reference.runs if how["characters"] else reference.ngrams)(tokens_of(text, how), *lengths))
 
 
 @given(st.lists(broken, max_size=5), options, st.sampled_from([np.int32, np.int64]))
@@ -96,10 +99,10 @@ def test_every_text_is_counted_as_by_its_twin(documents: list[bytes], how: Optio
     rows = vocabulary.absorb(vocabulary.collect(*arrow(documents, dtype)))
     assert as_dicts(vocabulary, rows) == [expected(document, how) for document in documents]
     if not how["characters"]:
-        assert rows[3].tolist() == [len(tokens_of(document, how)) for document in documents]
+        assert rows[3].tolist() == [len(tokens_of(document.decode(errors="replace"), how)) for document in documents]
         for document in documents:
             text = document.decode("utf-8", errors="replace")
-            assert _core.tokens(settings_of(how), text) == tokens_of(text.encode(), how)
+            assert _core.tokens(settings_of(how), text) == tokens_of(text, how)
 
 
 @given(
@@ -125,6 +128,50 @@ def test_what_is_kept_is_read_and_all_else_passed_over(
     again = _core.NgramVocabulary(settings_of(how))
     again.keep(np.array([again.add_name(name) for name in names], np.uint32))
     assert as_dicts(again, again.read(*arrow([*documents, *others]))) == kept
+
+
+@given(st.lists(broken, max_size=5), options, st.sampled_from([_core.CountedAs.binary, _core.CountedAs.log]))
+def test_rows_of_presence_are_rows_without_their_counts(documents: list[bytes], how: Options, value: Any) -> None:
+    for make in (lambda: _core.NgramVocabulary(settings_of(how)), lambda: _core.HashedVocabulary(settings_of(how), 6)):
+        one, other = make(), make()
+        indptr, indices, values, lengths = one.absorb(one.collect(*arrow(documents)))
+        present = other.absorb(other.collect(*arrow(documents)), presence=True)
+        assert values is not None and present[2] is None
+        assert [part.tolist() for part in (indptr, indices, lengths)] == [present[i].tolist() for i in (0, 1, 3)]
+        assert one.counts().tolist() == other.counts().tolist()
+        width = int(indices.max(initial=0)) + 1 if len(indices) else 0
+        labels = np.arange(len(documents), dtype=np.int32) % 4 - 1
+        everything = np.arange(width, dtype=np.uint32)
+        for counted in (values, None):
+            classes = _core.ClassCounts()
+            classes.add(indptr, indices, counted, width, labels, True)
+            table = classes.table(everything, one.counts()[:width])
+            assert table.shape == (1 + int(labels.max(initial=-1)), width)
+            for label, row in enumerate(table.tolist()):
+                starts = [i for i, other in enumerate(labels.tolist()) if other == label]
+                inside = Counter(n for i in starts for n in indices[indptr[i] : indptr[i + 1]].tolist())
+                assert row == [inside[feature] for feature in range(width)]
+        ones = np.ones(len(indices), np.float32)
+        refined = [_core.refine_rows(indptr, indices, counted, width, value=value) for counted in (ones, None)]
+        for one_array, other_array in zip(*refined, strict=True):
+            assert one_array.tolist() == other_array.tolist()
+
+
+def test_rows_without_values_are_checked_too() -> None:
+    starts, features = np.array([0, 1]), np.array([3], np.uint32)
+    with pytest.raises(IndexError, match="beyond the width"):
+        _core.refine_rows(starts, features, None, 3, value=_core.CountedAs.binary)
+    with pytest.raises(ValueError, match="ends after its values"):
+        _core.ClassCounts().add(np.array([0, 2]), features, None, 4, np.zeros(1, np.int32), True)
+    counted = _core.ClassCounts()
+    counted.add(starts, features, None, 4, np.ones(1, np.int32), True)
+    for rows_with in (None, np.array([], np.uint32), np.array([0], np.uint32)):
+        with pytest.raises(ValueError, match="rows"):
+            counted.table(features, rows_with)
+    with pytest.raises(ValueError, match="cannot both be counted"):
+        counted.add(starts, features, np.ones(1, np.float32), 4, np.ones(1, np.int32), False)
+    with pytest.raises(ValueError, match="no values to add"):
+        _core.ClassCounts().add(starts, features, None, 4, np.zeros(1, np.int32), False)
 
 
 @given(st.lists(broken, max_size=8), options, st.integers(0, 8))
@@ -197,12 +244,26 @@ def test_places_of_a_hashed_table_add_up(documents: list[bytes], others: list[by
         )
 
 
+# Long texts in which some words are not ASCII, so that stretches of both kinds alternate.
+LONG_WORDS = ["plain", "words", "of", "ASCII", "an-extraordinarily-long-word-without-any-blank", *ODD_WORDS]
+long_texts = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(LONG_WORDS)), max_size=12).map(
+    lambda pairs: " ".join(f"{'ascii, and ' * count}{word}" for count, word in pairs)
+)
+
+
+@given(long_texts, st.booleans(), st.booleans())
+def test_what_is_beyond_a_space_does_not_matter(text: str, fold: bool, signs: bool) -> None:
+    how = settings_of({**PLAIN, "fold": fold, "signs": signs, "shortest": 1, "longest": 1})
+    whole = _core.tokens(how, text)
+    assert whole == [token for piece in text.split(" ") for token in _core.tokens(how, piece)]
+
+
 @pytest.mark.parametrize("stride", [59, pytest.param(1, marks=pytest.mark.slow)])
 def test_all_characters_are_what_python_says(stride: int) -> None:
     # Behind the ideographs are only tags, and much that is not assigned or private.
     points = [p for p in range(0x110000) if p < 0x33480 or 0xE0000 <= p < 0xE0200 or p % stride == 0]
     for fold in (False, True):
-        how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1}
+        how = {**PLAIN, "fold": fold, "signs": True, "shortest": 1, "longest": 1, "unspaced": fold, "emoji": fold}
         everything = [chr(point) for point in points if not 0xD800 <= point < 0xE000]
         step = 4096
         documents = [" ".join(everything[i : i + step]).encode() for i in range(0, len(everything), step)]
@@ -214,12 +275,17 @@ def test_all_characters_are_what_python_says(stride: int) -> None:
 
 
 def test_bad_arrays_are_refused() -> None:
-    vocabulary = _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 2}))
+    vocabulary, chosen_already = (
+        _core.NgramVocabulary(settings_of({**PLAIN, "shortest": 1, "longest": 2})) for _ in range(2)
+    )
+    chosen_already.keep(np.array([], np.uint32))
+    with pytest.raises(RuntimeError, match="not chosen yet"):
+        vocabulary.read(*arrow([b"a"]))
     for offsets in ([], [-1, 0], [0, 5], [0, 3, 2]):
         with pytest.raises(ValueError, match="texts"):
             vocabulary.collect(np.array(offsets, np.int32), np.zeros(4, np.uint8))
         with pytest.raises(ValueError, match="texts"):
-            vocabulary.read(np.array(offsets, np.int32), np.zeros(4, np.uint8))
+            chosen_already.read(np.array(offsets, np.int32), np.zeros(4, np.uint8))
     for lengths in ((0, 1), (2, 1)):
         for characters in (False, True):
             how = {**PLAIN, "shortest": lengths[0], "longest": lengths[1], "characters": characters}

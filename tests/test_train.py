@@ -422,15 +422,15 @@ def test_a_function_adds_features() -> None:
     documents = ["BUY", "buy", "SELL", "sell"]
     model = markone.train(documents, target=["x", "y"] * 2, functions={"shouting": shouting}, epochs=9)
     assert model.predict("HOLD") == "x" and model.predict("hold") == "y"
-    assert model.features.spec.as_dict() == {"functions": ["shouting"]}
+    assert model.features.spec.as_dict() == {"functions": ["shouting"], "text": {"subwords": []}}
 
 
 # ---- what examples may be
 
 
 def zips() -> tuple[markone.Model, dict[str, list[Any]]]:
-    """A model that knows `zip` as a category, and data in which it looks like a number."""
-    rows: dict[str, list[Any]] = {"zip": [f"0{i % 5}123" for i in range(50)], "n": list(range(50))}
+    """A model that knows `zip` as a category, and data in which it can be read as a number."""
+    rows: dict[str, list[Any]] = {"zip": [f"0{i % 5}123" for i in range(50)], "n": [i * 7 % 50 for i in range(50)]}
     rows["y"] = ["ab"[i % 5 < 2] for i in range(50)]
     return markone.train(markone.read(rows, target="y", kinds={"zip": "categorical"}), epochs=10), rows
 
@@ -439,7 +439,7 @@ def test_a_source_is_read_as_the_model_knows_its_columns(tmp_path: Path) -> None
     model, rows = zips()
     path = tmp_path / "zips.csv"
     path.write_text("zip,n,y\n" + "".join(f"{z},{n},{y}\n" for z, n, y in zip(*rows.values(), strict=True)))
-    source = markone.read(path, target="y")
+    source = markone.read(path, target="y", kinds={"zip": "numeric"})
     assert [column.kind for column in source.columns] == ["numeric", "numeric"]
     assert model.accuracy(source) == model.accuracy(path, target="y") == model.accuracy(rows, target="y") == 1
     assert model.predict(source).tolist() == model.predict(path).tolist() == rows["y"]

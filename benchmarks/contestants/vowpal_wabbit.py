@@ -7,7 +7,6 @@ model, to load it, is measured apart by the same command on an empty file.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import numpy as np
 
 from benchmarks.contestants.texts import words_of
 from benchmarks.files import Files
+from benchmarks.memory import run_process
 from benchmarks.timing import Contestant, Outcome, timed
 
 PACKAGE = "vowpalwabbit"
@@ -67,7 +67,7 @@ def scores(data: Path, model: Path) -> Path:
 
 def run(options: str, **paths: Path) -> None:
     named = [part for name, path in paths.items() for part in (f"{'-' if len(name) == 1 else '--'}{name}", str(path))]
-    subprocess.run([sys.executable, "-m", PACKAGE, "--quiet", *options.split(), *named], check=True)
+    run_process([sys.executable, "-m", PACKAGE, "--quiet", *options.split(), *named])
 
 
 def accuracy(scores: Path, data: Path) -> float:

@@ -1,9 +1,11 @@
 // Decimal numbers -> the nearest doubles, correctly rounded in every locale.
 #pragma once
 
+#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -11,6 +13,30 @@ namespace markone {
 
 inline bool is_digit(char c) {
     return c >= '0' && c <= '9';
+}
+
+// Reads the digits at `at`, and returns the place after them. A number of up to nine digits is right.
+inline const char* read_whole(const char* at, const char* end, std::uint32_t& value) {
+    constexpr std::size_t at_once = 8;
+    if (std::endian::native == std::endian::little && static_cast<std::size_t>(end - at) >= at_once) {
+        std::uint64_t bytes;
+        std::memcpy(&bytes, at, at_once);
+        const std::uint64_t numbers = bytes ^ 0x3030303030303030;  // digits become 0 to 9, all other bytes more
+        const std::uint64_t others = ((numbers + 0x7676767676767676) | numbers) & 0x8080808080808080;
+        const int bits = std::countr_zero(others) & ~7;
+        if (bits > 0 && bits < 64) {
+            // The digits move to the end, with zeros before them. Neighbours are joined to pairs, and these all at
+            // once.
+            std::uint64_t joined = numbers << (64 - bits);
+            joined = 10 * joined + (joined >> 8);
+            constexpr std::uint64_t pairs = 0x000000ff000000ff;
+            joined = (joined & pairs) * 0x000f424000000064 + ((joined >> 16) & pairs) * 0x0000271000000001;
+            value = static_cast<std::uint32_t>(joined >> 32);
+            return at + bits / 8;
+        }
+    }
+    for (value = 0; at != end && is_digit(*at); ++at) value = 10 * value + static_cast<std::uint32_t>(*at - '0');
+    return at;
 }
 
 enum class number_fault : std::uint8_t { none, not_a_number, not_finite, out_of_range };

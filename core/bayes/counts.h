@@ -90,6 +90,13 @@ class event_groups {
         return after != groups.begin() && (after - 1)->has(feature) ? &*(after - 1) : nullptr;
     }
 
+    // The only group, if it has all features and none of its numbers can be missing; else null. Nothing of a row then
+    // needs to be looked up.
+    const event_group* only() const {
+        const bool all = groups.size() == 1 && groups[0].start == 0 && groups[0].end == features && indicators.empty();
+        return all ? groups.data() : nullptr;
+    }
+
     // The features that mark missing numbers, and the indices of these numbers, sorted.
     std::vector<std::pair<std::size_t, std::size_t>> indicators;
 
@@ -194,49 +201,6 @@ struct number_sums {
     }
 };
 
-// Sums of numbers by class while rows are counted. The sums of one class are adjacent, so that they fill registers.
-template <class T>
-class number_adder {
-  public:
-    number_adder(std::size_t numbers, std::size_t classes) : numbers(numbers), planes(classes) {}
-
-    void add(const event_reader<T>& row, bool any_missing, std::size_t y, double h) {
-        if (numbers == 0) return;
-        if (planes[y].empty()) planes[y].resize(number_planes * numbers);
-        if (any_missing)
-            add_as(row, y, [&](number_sums one, std::size_t n) { return one * (row.missing[n] ? 0 : h); });
-        else if (h != 1)
-            add_as(row, y, [&](number_sums one, std::size_t) { return one * h; });
-        else
-            add_as(row, y, [](number_sums one, std::size_t) { return one; });
-    }
-
-    // Adds these sums to those of all rows that were counted before.
-    void finish(std::span<double> to) const {
-        const std::size_t classes = planes.size();
-        for (std::size_t y = 0; y < classes; ++y) {
-            if (planes[y].empty()) continue;
-            for (std::size_t n = 0; n < numbers; ++n) {
-                double* const at = to.data() + n * number_planes * classes + y;
-                const number_sums more = number_sums::read(planes[y].data() + n, numbers);
-                (number_sums::read(at, classes) + more).write(at, classes);
-            }
-        }
-    }
-
-  private:
-    template <class Weighted>
-    void add_as(const event_reader<T>& row, std::size_t y, Weighted weighted) {
-        double* const __restrict at = planes[y].data();
-        const T* const __restrict values = row.numbers.data();
-        for (std::size_t n = 0; n < numbers; ++n)
-            (number_sums::read(at + n, numbers) + weighted(number_sums::of(values[n]), n)).write(at + n, numbers);
-    }
-
-    const std::size_t numbers;
-    std::vector<std::vector<double>> planes;
-};
-
 struct event_counts {
     const event_groups& groups;
     std::size_t classes;
@@ -293,33 +257,6 @@ std::optional<unusable> find_unusable(const event_groups& groups, const Rows& ro
     return std::nullopt;
 }
 
-// Adds the rows to the counts, and returns the sum of their importance.
-template <class T, class Rows>
-double count(const event_counts& to, const Rows& rows, const visits& which) {
-    to.check();
-    check_visits(rows, which, to.groups.features, to.classes);
-    event_reader<T> reader(to.groups);
-    number_adder<T> numbers(to.groups.numbers, to.classes);
-    const std::size_t visits = which.count(rows.size()), classes = to.classes;
-    double* const counts = to.counts.data();
-    double importance = 0;
-    for (std::size_t i = 0; i < visits; ++i) {
-        const std::size_t row = which.row(i, rows.size()), y = which.label(row, classes);
-        const double h = which.importance_of(row);
-        if (h == 0) continue;
-        importance += h;
-        to.rows[y] += h;
-        reader.read(
-            rows[row], [&](std::size_t feature) { prefetch_to_write(counts + feature * classes + y); },
-            [&](const event_group& group, std::size_t feature, T value) {
-                counts[feature * classes + y] += h * times_in(group, static_cast<double>(value));
-            });
-        numbers.add(reader, !to.groups.indicators.empty(), y, h);
-    }
-    numbers.finish(to.numbers);
-    return importance;
-}
-
 // ---- estimating
 
 struct smoothing {
@@ -336,6 +273,40 @@ MARKONE_INLINE double estimate(const smoothing& how, double count, double total,
     const double all = total + how.k * size;
     return all > 0 ? (count + how.k) / all : 0;
 }
+
+// The logarithms of the estimates for small whole counts, which most counts are. Only with Laplace smoothing, where
+// they do not depend on other counts, and only if no event is impossible.
+class small_counts {
+  public:
+    // count_of(k, c) is the count to estimate from where the class k has counted c, and total(k) all of its counts.
+    template <class Count, class Total>
+    small_counts(const smoothing& how, std::size_t classes, std::size_t features, Count count_of, Total total,
+                 double size) {
+        if (how.interpolates) return;
+        const std::size_t most = std::min(features, std::size_t{256});
+        for (std::size_t k = 0; k < classes; ++k)
+            for (std::size_t c = 0; c < most; ++c) {
+                const double p = estimate(how, count_of(k, static_cast<double>(c)), total(k), size, 0);
+                if (!(p > 0)) return;
+                logs.push_back(logarithm(p));
+            }
+        known = most;
+    }
+
+    bool exist() const { return known > 0; }
+    // Whether the class's count is small and whole.
+    MARKONE_INLINE bool has(double count) const {
+        return count >= 0 && count < static_cast<double>(known) &&
+               static_cast<double>(static_cast<std::int32_t>(count)) == count;
+    }
+    MARKONE_INLINE double operator()(std::size_t k, double count) const {
+        return logs[k * known + static_cast<std::size_t>(count)];
+    }
+
+  private:
+    std::size_t known = 0;
+    std::vector<double> logs;  // classes × known
+};
 
 // The logarithms of an event's estimates, one for each class. An event that is impossible in a class gets 0 and a mark.
 // An event that occurred in no class is ignored.
@@ -362,6 +333,18 @@ struct event_logs {
             log[k] = p > 0 ? logarithm(p) : 0;
         }
         if (!seen) std::fill(impossible.begin(), impossible.end(), 0);
+    }
+
+    // The same with the logarithms of small counts: `counted(k)` is what they were found by.
+    template <class Counted, class Count, class Total>
+    MARKONE_INLINE void of(const smoothing& how, const small_counts& known, Counted counted, Count count, Total total,
+                           double size) {
+        if (!known.exist()) return of(how, count, total, size);
+        for (std::size_t k = 0; k < log.size(); ++k) {
+            const double p = known.has(counted(k)) ? 1 : estimate(how, count(k), total(k), size, 0);
+            impossible[k] = !(p > 0);
+            log[k] = known.has(counted(k)) ? known(k, counted(k)) : p > 0 ? logarithm(p) : 0;
+        }
     }
 };
 
@@ -454,7 +437,13 @@ struct number_moments {
     }
 };
 
-// log of the normal density: constant + factor · (x - mean)².
+// log of the normal density: constant + factor · (x - mean)². It is finite, however far x is from the mean.
+MARKONE_INLINE double log_density(double x, double mean, double factor, double constant) {
+    constexpr double lowest = -1e290;
+    const double away = factor * ((x - mean) * (x - mean));
+    return constant + (away > lowest ? away : lowest);
+}
+
 struct bell {
     double mean = 0, factor = 0, constant = 0;
 
@@ -467,11 +456,7 @@ struct bell {
         const double variance = std::max(mine.variance + more, narrowest);
         return {mine.mean, -0.5 / variance, -0.5 * logarithm(two_pi * variance)};
     }
-    // The result is finite, however far x is from the mean.
-    MARKONE_INLINE double operator()(double x) const {
-        constexpr double lowest = -1e290;
-        return constant + std::max(lowest, factor * ((x - mean) * (x - mean)));
-    }
+    MARKONE_INLINE double operator()(double x) const { return log_density(x, mean, factor, constant); }
 };
 
 inline double added_variance(const smoothing& how, std::span<const number_moments> numbers) {
@@ -486,11 +471,15 @@ inline double added_variance(const smoothing& how, std::span<const number_moment
 class row_scores {
   public:
     std::vector<std::int64_t> impossible;  // the number of impossible events in each class
-    std::vector<double> of_numbers;        // the sum over numbers in each class
+    std::vector<double> of_numbers;        // the sum over numbers in each class, padded to whole registers
 
     // A score for each class or, with `odds`, the score of the second class minus that of the first.
     row_scores(std::size_t classes, bool odds)
-        : impossible(classes), of_numbers(classes), odds(odds), stride(stride_of(classes, odds)), part(8 * stride) {
+        : impossible(classes),
+          of_numbers((classes + 3) / 4 * 4),
+          odds(odds),
+          stride(stride_of(classes, odds)),
+          part(8 * stride) {
         if (odds && classes != 2) throw std::invalid_argument("odds are those of two classes");
     }
 
@@ -566,7 +555,9 @@ class event_tables {
     std::vector<class_start> starts;      // by class
     std::vector<double> totals;           // groups × classes: the number of events
     std::vector<number_moments> of_numbers;
-    std::vector<bell> bells;  // numbers × classes
+    std::vector<bell> bells;   // numbers × classes
+    const std::size_t padded;  // the number of classes, rounded up to whole registers
+    table<double> curves;      // the same bells, numbers × (mean, factor, constant) × padded
 
     // `others` are the events of pruned features, for each group and class.
     event_tables(const event_counts& from, std::span<const double> others, const smoothing& how,
@@ -580,7 +571,9 @@ class event_tables {
           starts(from.classes),
           totals(others.begin(), others.end()),
           of_numbers(from.groups.numbers),
-          bells(from.groups.numbers * from.classes) {
+          bells(from.groups.numbers * from.classes),
+          padded((from.classes + 3) / 4 * 4),
+          curves(from.groups.numbers * 3 * padded) {
         from.check();
         if (others.size() != groups.groups.size() * classes || (priors && priors->size() != classes))
             throw std::invalid_argument("the counts have the wrong shape");
@@ -596,29 +589,13 @@ class event_tables {
             });
         const double more = added_variance(how, of_numbers);
         for (std::size_t n = 0; n < groups.numbers; ++n)
-            for (std::size_t k = 0; k < classes; ++k) bells[n * classes + k] = bell::of(of_numbers[n], k, more);
-    }
-
-    template <class T, class Rows>
-    void score(const Rows& rows, double* out) const {
-        if (rows.width() > groups.features) throw std::invalid_argument("rows are wider than the counts");
-        event_reader<T> reader(groups);
-        row_scores scores(classes, odds);
-        for (std::size_t row = 0; row < rows.size(); ++row, out += odds ? 1 : classes) {
-            scores.clear();
-            reader.read(
-                rows[row], [&](std::size_t feature) { prefetch(logs.data() + feature * stride); },
-                [&](const event_group& group, std::size_t feature, T value) {
-                    scores.add(logs.data() + feature * stride, times_in(group, static_cast<double>(value)));
-                    if (impossible.empty()) return;
-                    for (std::size_t k = 0; k < classes; ++k) scores.impossible[k] += impossible[feature * classes + k];
-                });
-            for (std::size_t n = 0; n < reader.numbers.size(); ++n)
-                if (!reader.missing[n])
-                    for (std::size_t k = 0; k < classes; ++k)
-                        scores.of_numbers[k] += bells[n * classes + k](static_cast<double>(reader.numbers[n]));
-            scores.finish(starts, out);
-        }
+            for (std::size_t k = 0; k < classes; ++k) {
+                const bell found = bells[n * classes + k] = bell::of(of_numbers[n], k, more);
+                double* const at = curves.data() + n * 3 * padded + k;
+                at[0] = found.mean;
+                at[padded] = found.factor;
+                at[2 * padded] = found.constant;
+            }
     }
 
   private:
@@ -627,17 +604,28 @@ class event_tables {
         for (std::size_t f = group.start; f < group.end; ++f)
             for (std::size_t k = 0; k < classes; ++k) total[k] += from.counts[f * classes + k];
         event_logs found(classes);
+        const auto total_of = [&](std::size_t k) { return total[k]; };
+        const small_counts known(
+            how, classes, group.end - group.start, [](std::size_t, double c) { return c; }, total_of, group.size);
         for (std::size_t f = group.start; f < group.end; ++f) {
             const double* const count = from.counts.data() + f * classes;
-            found.of(how, [&](std::size_t k) { return count[k]; }, [&](std::size_t k) { return total[k]; }, group.size);
+            const auto count_of = [&](std::size_t k) { return count[k]; };
+            found.of(how, known, count_of, count_of, total_of, group.size);
             put(f, [&](std::size_t k) { return found.log[k]; }, [&](std::size_t k) { return found.impossible[k]; });
         }
     }
     void set_presence(const event_group& group, const event_counts& from) {
         presence_logs found(classes);
+        const std::size_t features = group.end - group.start;
+        const auto total_of = [&](std::size_t k) { return from.rows[k]; };
+        const auto without = [&](std::size_t k, double c) { return std::max(0.0, from.rows[k] - c); };
+        const small_counts there(how, classes, features, [](std::size_t, double c) { return c; }, total_of, 2);
+        const small_counts absent(how, classes, features, without, total_of, 2);
         for (std::size_t f = group.start; f < group.end; ++f) {
             const double* const count = from.counts.data() + f * classes;
-            found.of(how, [&](std::size_t k) { return count[k]; }, [&](std::size_t k) { return from.rows[k]; });
+            const auto count_of = [&](std::size_t k) { return count[k]; };
+            found.there.of(how, there, count_of, count_of, total_of, 2);
+            found.absent.of(how, absent, count_of, [&](std::size_t k) { return without(k, count[k]); }, total_of, 2);
             for (std::size_t k = 0; k < classes; ++k) starts[k].add_absent(found, k);
             put(f, [&](std::size_t k) { return found.log(k); }, [&](std::size_t k) { return found.impossible(k); });
         }
@@ -654,6 +642,15 @@ class event_tables {
                 impossible[f * classes + k] = static_cast<std::int8_t>(mark);
             }
     }
+};
+
+// Counting and scoring, compiled for each level of processors (counting.cpp).
+template <class Rows>
+struct loops_of {
+    // Adds the rows to the counts, and returns the sum of their importance.
+    double (*count)(const event_counts& to, const Rows& rows, const visits& which);
+    // Row i's scores go to out + i * columns, which are the classes or one for the odds.
+    void (*score)(const event_tables& by, const Rows& rows, double* out);
 };
 
 }  // namespace markone::bayes

@@ -23,6 +23,20 @@ std::unique_ptr<tagger_learner> make_tagger_learner(const templates&, const tag_
                                                     const tagged_sentences&, const token_features&);
 std::unique_ptr<tagging> make_tagging(const templates&, const tag_settings&, const lexicon&, const sparse_weights&);
 
+// bayes/counting.cpp
+template <class Rows>
+bayes::loops_of<Rows> loops_of_events();
+template <>
+bayes::loops_of<sparse_rows<float>> loops_of_events();
+template <>
+bayes::loops_of<sparse_rows<double>> loops_of_events();
+template <>
+bayes::loops_of<dense_rows<float>> loops_of_events();
+template <>
+bayes::loops_of<dense_rows<double>> loops_of_events();
+
+void score_texts(const text_scorer&, scoring_buffers&, text_columns, float*);  // text/text_scorer.cpp
+
 template <class Rows>
 optimum_makers<Rows> makers_of() {
     return {make_dual<Rows>, make_objective<Rows>};
@@ -37,6 +51,9 @@ const compiled_loops& loops_of_level() {
          makers_of<dense_rows<double>>()},
         make_tagger_learner,
         make_tagging,
+        {loops_of_events<sparse_rows<float>>(), loops_of_events<sparse_rows<double>>(),
+         loops_of_events<dense_rows<float>>(), loops_of_events<dense_rows<double>>()},
+        score_texts,
     };
     return all;
 }

@@ -12,12 +12,14 @@
 #include <tuple>
 #include <vector>
 
+#include "bayes/counts.h"
 #include "leave_one_out/replicas.h"
 #include "network/network.h"
 #include "online/loops.h"
 #include "optimum/dual.h"
 #include "optimum/objective.h"
 #include "tagging/sequence.h"
+#include "text/text_scorer.h"
 
 namespace markone {
 
@@ -44,6 +46,10 @@ struct compiled_loops {
                                                            const token_features&);
     std::unique_ptr<tagging> (*make_tagging)(const templates&, const tag_settings&, const lexicon&,
                                              const sparse_weights&);
+    std::tuple<bayes::loops_of<sparse_rows<float>>, bayes::loops_of<sparse_rows<double>>,
+               bayes::loops_of<dense_rows<float>>, bayes::loops_of<dense_rows<double>>>
+        events;
+    score_texts_function score_texts;
 };
 
 struct level {
@@ -68,6 +74,10 @@ inline const compiled_loops& at_best_level() {
 template <class Rows>
 const optimum_makers<Rows>& best_optimum_makers() {
     return std::get<optimum_makers<Rows>>(at_best_level().optimum);
+}
+template <class Rows>
+const bayes::loops_of<Rows>& best_event_loops() {
+    return std::get<bayes::loops_of<Rows>>(at_best_level().events);
 }
 
 }  // namespace markone

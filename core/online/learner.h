@@ -9,6 +9,7 @@
 // No weight is touched whose feature is not in x.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,7 +27,7 @@ namespace markone::MARKONE_LEVEL {
 // A change of the weights: which columns move, each by a factor times the row.
 template <class T>
 struct change_one {
-    static constexpr bool single = true;
+    static constexpr bool single = true, few = true;
     T factor;
     template <class F>
     MARKONE_INLINE void each(F f) const {
@@ -36,7 +37,7 @@ struct change_one {
 };
 template <class T>
 struct change_pair {
-    static constexpr bool single = false;
+    static constexpr bool single = false, few = true;
     std::size_t up, down;
     T factor;
     template <class F>
@@ -48,7 +49,7 @@ struct change_pair {
 };
 template <class T>
 struct change_all {
-    static constexpr bool single = false;
+    static constexpr bool single = false, few = false;
     T* factors;
     std::size_t count;
     template <class F>
@@ -68,50 +69,82 @@ class learner {
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
         noted = which.noted;
-        const std::size_t all = rows.size(), count = which.count(all);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (i + rows_ahead < count) rows[which.row(i + rows_ahead, all)].prefetch();
-            const std::size_t row = which.row(i, all), y = which.label(row, at.classes);
-            const double importance = which.importance_of(row);
-            if (importance == 0) continue;
-            if (at.stride() == 1)
-                visit(rows[row], row, y, importance);
-            else
-                visit(packed(rows[row]), row, y, importance);
-        }
+        const bool plain = how.penalty == penalty::none && how.schedule == schedule::constant;
+        if (plain && !which.importance && at.classes >= 2)
+            at.stride() > 1 ? visit_all<true, true>(rows, which) : visit_all<true, false>(rows, which);
+        else
+            at.stride() > 1 ? visit_all<false, true>(rows, which) : visit_all<false, false>(rows, which);
         return sums;
     }
 
   private:
-    static constexpr std::size_t rows_ahead = 4;  // soon enough for short rows, not too soon for long ones
+    // How far to prefetch: soon enough to be there in time, and little enough to stay there.
+    static constexpr std::size_t values_ahead = 768;  // values of the rows to come
+    static constexpr std::size_t sums_ahead = 32;     // values of the row whose sums change
 
-    template <class Row>
-    MARKONE_INLINE void visit(Row x, std::size_t row, std::size_t y, double importance) {
-        sums.visits += 1;
-        sums.importance += importance;
-        if (at.classes < 2) return at.pass_time(importance, at.rate());
-        each_visit<Rule>(importance, [&](double part, double left) {
-            if (at.settles())
-                for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
-            const markone::visit now{row, y, part, at.rate()};
-            const bool moved = step(x, now);
-            sums.updates += moved;
-            const bool rests = Rule::repeats && !moved && how.penalty == penalty::none;
-            at.pass_time(rests ? left : part, now.rate);
-            return !rests;
-        });
+    // Most runs are plain: without a penalty, at a constant rate, and with an importance of 1 for every row. Then a
+    // visit is little more than its products, and the rest, though its results would be the same, would cost as much
+    // again. `many` says whether each class has a weight vector.
+    template <bool plain, bool many, class Rows>
+    void visit_all(const Rows& rows, const visits& which) {
+        const std::size_t all = rows.size(), count = which.count(all);
+        // Rows in storage order are prefetched by the hardware.
+        std::size_t fetched = which.order ? 0 : count;  // visits whose rows were prefetched ...
+        std::size_t ahead = 0;                          // ... and how many values of them are still to come
+        tally seen = sums;                              // in registers
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t row = which.row(i, all), y = which.label(row, at.classes);
+            const auto x = rows[row];
+            ahead -= std::min(ahead, x.size());
+            for (fetched = std::max(fetched, i + 1); fetched < count && ahead < values_ahead; ++fetched) {
+                const auto soon = rows[which.row(fetched, all)];
+                soon.prefetch();
+                ahead += soon.size();
+            }
+            const double importance = plain ? 1 : which.importance_of(row);
+            if (importance == 0) continue;
+            if constexpr (many)
+                visit<plain, many>(packed(x), seen, row, y, importance);
+            else
+                visit<plain, many>(x, seen, row, y, importance);
+        }
+        sums = seen;
     }
 
-    template <class Row>
-    MARKONE_INLINE bool step(Row x, const markone::visit& now) {
-        run<Row> one{*this, x, now};
-        if constexpr (std::is_same_v<Row, sparse_row<T>>)
-            if (at.stride() > 1) return step_multiclass(rule, one, now, how.ties);
-        return step_binary(rule, one, now, how.ties);
+    template <bool plain, bool many, class Row>
+    MARKONE_INLINE void visit(Row x, tally& seen, std::size_t row, std::size_t y, double importance) {
+        seen.visits += 1;
+        seen.importance += importance;
+        if constexpr (plain) {
+            seen.updates += step<plain, many>(x, seen, {row, y, 1, how.eta});
+            at.time += 1;
+            at.clock += 1;
+        } else {
+            if (at.classes < 2) return at.pass_time(importance, at.rate());
+            each_visit<Rule>(importance, [&](double part, double left) {
+                if (at.settles())
+                    for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
+                const markone::visit now{row, y, part, at.rate()};
+                const bool moved = step<plain, many>(x, seen, now);
+                seen.updates += moved;
+                const bool rests = Rule::repeats && !moved && how.penalty == penalty::none;
+                at.pass_time(rests ? left : part, now.rate);
+                return !rests;
+            });
+        }
+    }
+
+    template <bool plain, bool many, class Row>
+    MARKONE_INLINE bool step(Row x, tally& seen, const markone::visit& now) {
+        run<Row, plain> one{*this, x, seen, now};
+        if constexpr (many)
+            return step_multiclass(rule, one, now, how.ties);
+        else
+            return step_binary(rule, one, now, how.ties);
     }
 
     // What step.h asks of a run.
-    template <class Row>
+    template <class Row, bool plain>
     struct run {
         using number = T;
         using answer = bool;
@@ -120,37 +153,40 @@ class learner {
 
         learner& by;
         const Row x;
+        tally& seen;
         const markone::visit& now;
 
-        MARKONE_INLINE T score() const {
-            return static_cast<T>(by.at.scale) * dot(x, by.at.weight.v.data()) + by.at.bias.v[0];
-        }
+        MARKONE_INLINE T scaled(T product) const { return plain ? product : static_cast<T>(by.at.scale) * product; }
+        MARKONE_INLINE T score() const { return scaled(dot(x, by.at.weight.v.data())) + by.at.bias.v[0]; }
         MARKONE_INLINE std::span<T> scores() const {
             T* const s = by.all_scores.data();
             dots(x, by.at.weight.v.data(), by.at.stride(), s);
-            for (std::size_t k = 0; k < by.at.classes; ++k) s[k] = static_cast<T>(by.at.scale) * s[k] + by.at.bias.v[k];
+            for (std::size_t k = 0; k < by.at.classes; ++k) s[k] = scaled(s[k]) + by.at.bias.v[k];
             return {s, by.at.classes};
         }
         MARKONE_INLINE T norm2() const { return length2(x) + static_cast<T>(by.how.bias); }
         MARKONE_INLINE static bool always(bool yes) { return yes; }
         MARKONE_INLINE static std::size_t place_of(std::size_t k) { return k; }
         MARKONE_INLINE void note(bool wrong, T margin) const {
-            by.sums.mistakes += wrong;
+            seen.mistakes += wrong;
             if (wrong && by.noted != nullptr)
                 by.noted->push_back({static_cast<std::int64_t>(now.row), static_cast<double>(margin)});
         }
-        MARKONE_INLINE void add_loss(double loss) const { by.sums.loss += now.importance * loss; }
+        MARKONE_INLINE void add_loss(double loss) const { seen.loss += now.importance * loss; }
         MARKONE_INLINE static bool keep(T pull) { return pull != 0; }
-        MARKONE_INLINE void move(T factor) const { by.add(x, change_one<T>{factor}); }
+        MARKONE_INLINE void move(T factor) const { by.template add<plain>(x, change_one<T>{factor}); }
         MARKONE_INLINE void move_pair(std::size_t y, std::size_t rival, T factor) const {
-            by.add(x, change_pair<T>{y, rival, factor});
+            by.template add<plain>(x, change_pair<T>{y, rival, factor});
         }
-        MARKONE_INLINE void move_all() const { by.add(x, change_all<T>{by.all_scores.data(), by.at.classes}); }
+        MARKONE_INLINE void move_all() const {
+            by.template add<plain>(x, change_all<T>{by.all_scores.data(), by.at.classes});
+        }
     };
 
-    template <class Change, class Row>
-    MARKONE_INLINE void add(Row x, Change change) {
-        if (at.adagrad())
+    // Not inlined: most visits do not need it, and without it their loop keeps more in registers.
+    template <bool plain, class Change, class Row>
+    MARKONE_NOINLINE void add(Row x, Change change) {
+        if (!plain && at.adagrad())
             how.average ? add_as<true, true>(x, change) : add_as<false, true>(x, change);
         else
             how.average ? add_as<true, false>(x, change) : add_as<false, false>(x, change);
@@ -169,7 +205,15 @@ class learner {
         double* const u = at.weight.u.data();
         double* const squares = at.weight.squares.data();
         const double when = at.clock;
+        // The product has just read the weights, but not their sums, which are farther away.
+        const auto fetch = [&](std::size_t i) {
+            if constexpr (averaging && Change::few && !std::is_same_v<Row, dense_row<T>>)
+                if (i < x.size())
+                    change.each([&](std::size_t k, T) { prefetch_to_write(u + x.feature(i) * apart + k); });
+        };
+        for (std::size_t i = 0; i < sums_ahead; ++i) fetch(i);
         for (std::size_t i = 0; i < x.size(); ++i) {
+            fetch(i + sums_ahead);
             const std::size_t first = x.feature(i) * apart;
             const T value = x.value(i);
             change.each([&](std::size_t k, T factor) {

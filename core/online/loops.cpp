@@ -2,7 +2,9 @@
 #include "online/loops.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "online/learner.h"
@@ -50,22 +52,36 @@ bool names_twice(const sparse_rows<T>& rows) {
     return false;
 }
 
+// A number as its bits: -0 is not 0, because a weight of -0 shows which of them was added to it.
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+bool write_counts(std::span<const T> values, std::uint8_t* out) {
+    constexpr std::size_t together = 4096;  // how much is converted before a look at whether it was possible
+    for (std::size_t begin = 0; begin < values.size(); begin += together) {
+        const std::size_t end = std::min(begin + together, values.size());
+        const T* __restrict from = values.data() + begin;
+        std::uint8_t* __restrict to = out + begin;
+        bits_of<T> differs = 0;
+        for (std::size_t i = 0; i < end - begin; ++i) {
+            // Beyond the range of an integer the conversion would be undefined.
+            const T value = from[i], not_negative = value > 0 ? value : 0;
+            const auto count = static_cast<std::int32_t>(not_negative < 255 ? not_negative : 255);
+            to[i] = static_cast<std::uint8_t>(count);
+            differs |= std::bit_cast<bits_of<T>>(static_cast<T>(count)) ^ std::bit_cast<bits_of<T>>(value);
+        }
+        if (differs != 0) return false;
+    }
+    return true;
+}
+
 template <class T>
 void check_sparse(const sparse_rows<T>& rows) {
-    if (rows.indptr.empty() || rows.indices.size() != rows.values.size())
+    if (rows.indices.size() != rows.values.size())
         throw std::invalid_argument("the arrays of a sparse matrix do not match");
-    std::int64_t before = 0;
-    for (const std::int64_t at : rows.indptr) {
-        if (at < before) throw std::invalid_argument("the row starts of a sparse matrix are not in order");
-        before = at;
-    }
-    if (static_cast<std::size_t>(before) > rows.indices.size())
-        throw std::invalid_argument("a sparse matrix ends after its values");
-    const auto first = static_cast<std::size_t>(rows.indptr.front());
-    std::uint32_t highest = 0;
-    for (const std::uint32_t index : rows.indices.subspan(first, rows.stored())) highest = std::max(highest, index);
-    if (rows.stored() > 0 && highest >= rows.columns) throw std::out_of_range("a feature's number is beyond the width");
-    check_finite(rows.values.subspan(first, rows.stored()));
+    check_places(rows);
+    check_finite(rows.values.subspan(static_cast<std::size_t>(rows.indptr.front()), rows.stored()));
 }
 
 template <class T>
@@ -130,8 +146,9 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
 
 template <class T>
 extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>,
-                             learn<T, sparse_rows<T>>, learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,
-                             keep<T, dense_rows<T>>,   score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
+                             write_counts<T>,          learn<T, sparse_rows<T>>, learn<T, counted_rows<T>>,
+                             learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,  keep<T, dense_rows<T>>,
+                             score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
 
 const loops<float>& loops32() {
     return all<float>;

@@ -74,11 +74,14 @@ inline void check_importance(double h) {
 // What every loop that learns relies on.
 inline void check(const visits& which, std::size_t rows, std::size_t classes) {
     check_lengths(which, rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        which.label(row, classes);
-        check_importance(which.importance_of(row));
-    }
-    for (std::size_t i = 0; i < which.count(rows); ++i) which.row(i, rows);
+    bool is_class = true, is_there = true;  // for all of them, because a loop that may end early is slower
+    for (const std::int32_t label : which.labels) is_class &= static_cast<std::uint32_t>(label) < classes;
+    if (!is_class) throw std::invalid_argument("a label is no class");
+    if (which.importance)
+        for (const double h : *which.importance) check_importance(h);
+    if (which.order)
+        for (const std::int64_t row : *which.order) is_there &= static_cast<std::uint64_t>(row) < rows;
+    if (!is_there) throw std::invalid_argument("the order names a row that is not there");
 }
 
 // A learner for a few visits at a time: what it works with is checked once, when it begins.
@@ -95,7 +98,9 @@ struct loops {
     void (*check_sparse)(const sparse_rows<T>&);
     void (*check_dense)(const dense_rows<T>&);
     bool (*names_twice)(const sparse_rows<T>&);
+    bool (*write_counts)(std::span<const T>, std::uint8_t*);
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
+    tally (*learn_counted)(state<T>&, const counted_rows<T>&, const visits&);
     tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
     std::unique_ptr<kept_learner<T>> (*keep_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     std::unique_ptr<kept_learner<T>> (*keep_dense)(state<T>&, const dense_rows<T>&, const visits&);
@@ -122,10 +127,20 @@ bool names_twice(const sparse_rows<T>& rows) {
     return fastest_loops<T>().names_twice(rows);
 }
 
+// Writes values as bytes, as far as they are whole numbers from 0 to 255, and returns whether all of them are.
+template <class T>
+bool write_counts(std::span<const T> values, std::uint8_t* out) {
+    return fastest_loops<T>().write_counts(values, out);
+}
+
 // Visits the rows and learns from each. With fewer than two classes only time passes.
 template <class T>
 tally learn(state<T>& at, const sparse_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_sparse(at, rows, which);
+}
+template <class T>
+tally learn(state<T>& at, const counted_rows<T>& rows, const visits& which) {
+    return fastest_loops<T>().learn_counted(at, rows, which);
 }
 template <class T>
 tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {

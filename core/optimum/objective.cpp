@@ -19,39 +19,6 @@ namespace markone::MARKONE_LEVEL {
 
 namespace {
 
-// The dot product of a row with weights that are doubles whatever its values are.
-template <class Row>
-MARKONE_INLINE double wide_dot(Row x, const double* w) {
-    using T = typename Row::scalar;
-    if constexpr (std::is_same_v<T, double>) {
-        return dot(x, w);
-    } else if constexpr (std::is_same_v<Row, dense_row<T>>) {
-        return sum_straight<double>(x.size(), [&](std::size_t i) { return w[i] * double{x.value(i)}; });
-    } else {
-#if defined(__AVX2__)
-        const __m256d zero = _mm256_setzero_pd(), whole = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
-        __m256d low = zero, high = zero;
-        std::size_t i = 0;
-        const auto products = [&](std::size_t at) {
-            const __m128i numbers = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.index + at));
-            return _mm256_mul_pd(_mm256_mask_i32gather_pd(zero, w, numbers, whole, 8),
-                                 _mm256_cvtps_pd(_mm_loadu_ps(x.values + at)));
-        };
-        for (; i + 8 <= x.size(); i += 8) {
-            low = _mm256_add_pd(low, products(i));
-            high = _mm256_add_pd(high, products(i + 4));
-        }
-        alignas(32) double part[8];
-        _mm256_store_pd(part, low);
-        _mm256_store_pd(part + 4, high);
-        for (std::size_t lane = 0; i < x.size(); ++i, ++lane) part[lane] += w[x.feature(i)] * double{x.value(i)};
-        return fold(part);
-#else
-        return sum<8, double>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * double{x.value(i)}; });
-#endif
-    }
-}
-
 template <class Row>
 MARKONE_INLINE void add_scaled(Row x, double factor, double* to) {
     for (std::size_t i = 0; i < x.size(); ++i) to[x.feature(i)] += factor * static_cast<double>(x.value(i));
@@ -275,7 +242,7 @@ class rows_objective final : public objective {
             double* const q = steps + i * stride();
             if (stride() == 1) {
                 const auto x = all[chosen[i]];
-                q[0] = wide_dot(x, v) + from[0];
+                q[0] = dot(x, v) + from[0];
                 const double r = bends[i] * q[0];
                 total += r * q[0];
                 add_scaled(x, r, out);
@@ -296,7 +263,8 @@ class rows_objective final : public objective {
 
     void turn(bool apart) override {
         std::vector<std::uint32_t> counts(features);
-        each_value([&](std::size_t f, std::size_t, T) { ++counts[f]; });
+        each_value([&](std::size_t f) { prefetch_to_write(&counts[f]); },
+                   [&](std::size_t f, std::size_t, T) { ++counts[f]; });
         std::vector<std::int64_t> places(features);
         starts.assign(1, 0);
         numbers.clear();
@@ -319,9 +287,15 @@ class rows_objective final : public objective {
         lone.reserve(few);
         lone_length2.assign(apart ? rows() : 0, 0);
         lone_largest.assign(apart ? rows() : 0, 0);
-        each_value([&](std::size_t f, std::size_t i, T value) {
+        const auto soon = [&](std::size_t f) {
+            if (places[f] < 0) return;
+            prefetch_to_write(turned_rows.data() + places[f]);
+            prefetch_to_write(turned_values.data() + places[f]);
+        };
+        each_value(soon, [&](std::size_t f, std::size_t i, T value) {
             // Of dense rows there are as many values as are not 0, unless another thread changes them.
-            if (counts[f]-- == 0) throw std::invalid_argument("the rows were changed while they were read");
+            if (!is_sparse<Rows> && counts[f]-- == 0)
+                throw std::invalid_argument("the rows were changed while they were read");
             if (places[f] < 0) {
                 lone.push_back({static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(i), value});
                 lone_length2[i] += static_cast<double>(value) * static_cast<double>(value);
@@ -347,7 +321,7 @@ class rows_objective final : public objective {
         if (stride() == 1) {
             for (std::size_t j = 0; j < turned.size(); ++j) {
                 const sparse_row<T> column = turned[j];
-                const double u = wide_dot(column, c);
+                const double u = dot(column, c);
                 largest = std::max(largest, std::abs(u));
                 add_scaled(column, u, out);
             }
@@ -368,7 +342,7 @@ class rows_objective final : public objective {
         for (std::size_t j = 0; j < turned.size(); ++j) {
             double* const to = w + numbers[j] * stride();
             if (stride() == 1)
-                to[0] = wide_dot(turned[j], c);
+                to[0] = dot(turned[j], c);
             else
                 wide_dots(turned[j], c, stride(), to);
         }
@@ -436,7 +410,7 @@ class rows_objective final : public objective {
         }
     }
 
-    void factorise(std::size_t every, double strength) override {
+    void factorise(std::size_t every, double strength, std::span<const penalty_entry> more) override {
         const std::size_t size = features + 1;
         factors.resize(columns());
         std::vector<double> exact(by_features());
@@ -470,13 +444,13 @@ class rows_objective final : public objective {
                     for (std::size_t b = 0; b <= a; ++b) row[x[b].first] += by * x[b].second;
                 }
             }
-            double trace = 0;
-            for (std::size_t f = 0; f < size; ++f) {
+            for (std::size_t f = 0; f < size; ++f)
                 // What few rows do not show of a feature, all rows show on the diagonal.
                 block[f * size + f] = std::max(block[f * size + f], exact[f * stride() + k]);
-                if (f < features) block[f * size + f] += strength;
-                trace += block[f * size + f];
-            }
+            for (std::size_t f = 0; f < features; ++f) block[f * size + f] += strength;
+            for (const penalty_entry& one : more) block[one.row * size + one.column] += one.value;
+            double trace = 0;
+            for (std::size_t f = 0; f < size; ++f) trace += block[f * size + f];
             const double ridge =
                 std::max(1e-10 * trace / static_cast<double>(size), std::numeric_limits<double>::min());
             for (std::size_t f = 0; f < size; ++f) block[f * size + f] += ridge;
@@ -504,6 +478,7 @@ class rows_objective final : public objective {
     }
 
   private:
+    static constexpr std::size_t values_ahead = 24;
     static constexpr double least_bend = 1e-3;      // of a row that is worth its share of a preconditioner
     static constexpr double least_of_most = 1e-6;   // the same, of the most that a row bends
     static constexpr std::size_t dense_sample = 4;  // one row of so many shows enough of every feature
@@ -539,7 +514,7 @@ class rows_objective final : public objective {
     MARKONE_INLINE void score_row(std::size_t i, const double* w, const double* bias, packer<T>& packed,
                                   double* out) const {
         if (stride() == 1) {
-            out[0] = wide_dot(all[chosen[i]], w) + bias[0];
+            out[0] = dot(all[chosen[i]], w) + bias[0];
         } else {
             wide_dots(packed(all[chosen[i]]), w, stride(), out);
             for (std::size_t k = 0; k < stride(); ++k) out[k] += bias[k];
@@ -555,12 +530,15 @@ class rows_objective final : public objective {
     }
     MARKONE_INLINE sparse_row<T> packed_row(std::size_t i, packer<T>& packed) const { return packed(all[chosen[i]]); }
 
-    template <class Use>
-    void each_value(Use use) const {
+    // Calls soon(feature) some time before use(feature, row, value), so that it can prefetch what that needs.
+    template <class Soon, class Use>
+    void each_value(Soon soon, Use use) const {
         for (std::size_t i = 0; i < rows(); ++i) {
             const auto x = all[chosen[i]];
-            for (std::size_t e = 0; e < x.size(); ++e)
+            for (std::size_t e = 0; e < x.size(); ++e) {
+                if (is_sparse<Rows> && e + values_ahead < x.size()) soon(x.feature(e + values_ahead));
                 if (is_sparse<Rows> || x.value(e) != 0) use(x.feature(e), i, x.value(e));
+            }
         }
     }
 

@@ -95,8 +95,14 @@ class objective {
 
     // The Hessian's diagonal: how the loss bends along each weight.
     virtual void curvatures(double* out) const = 0;
-    // A preconditioner: for each class the Hessian's block, from one row of `every`, factorised (Cholesky).
-    virtual void factorise(std::size_t every, double strength) = 0;
+    // An entry of a symmetric matrix, in its lower half: row >= column.
+    struct penalty_entry {
+        std::size_t row, column;
+        double value;
+    };
+    // A preconditioner: for each class the Hessian's block, from one row of `every`, factorised (Cholesky). To each
+    // block it adds strength on the diagonal, and `more`, the matrix of another penalty.
+    virtual void factorise(std::size_t every, double strength, std::span<const penalty_entry> more) = 0;
     // Puts the solution of (block) out = r for each class to out.
     virtual void precondition(const double* r, double* out) const = 0;
 

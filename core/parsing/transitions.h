@@ -30,6 +30,7 @@ struct found_word {
     std::uint16_t label = no_label;
     std::uint8_t left_count = 0, right_count = 0;  // never more than `most_children`
     std::uint64_t left_labels = 0, right_labels = 0;
+    std::uint64_t number = 0;  // of this word with these children, if the search has given it one
 };
 constexpr std::uint8_t most_children = 255;
 
@@ -101,6 +102,7 @@ class parse_state {
         else
             attach(how, label);
     }
+    void set_number(std::int32_t word, std::uint64_t number) { words[static_cast<std::size_t>(word)].number = number; }
 
   private:
     static void add(std::array<std::int32_t, 2>& children, std::uint8_t& counted, std::uint64_t& labels,

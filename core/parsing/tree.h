@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/order.h"
+#include "parsing/shared_scores.h"
+#include "parsing/state_scorer.h"
 #include "parsing/transitions.h"
 #include "parsing/tree_features.h"
 #include "parsing/tree_weights.h"
@@ -26,58 +28,6 @@ struct gold_tree {
 // The result of some visits. A decision is a move in greedy parsing, and a whole tree with a beam.
 struct tree_tally {
     std::int64_t decisions = 0, mistakes = 0, updates = 0;  // updates are of labels, too
-};
-
-// The best of some moves; the first one among equals.
-template <class Allowed>
-move best_move(const move_scores& scores, Allowed allowed) {
-    std::size_t best = move_count;
-    for (std::size_t i = 0; i < move_count; ++i)
-        if (allowed(static_cast<move>(i)) && (best == move_count || scores[i] > scores[best])) best = i;
-    return static_cast<move>(best);
-}
-
-// The kinds of arcs on which a label was seen: for the root's child and for other words.
-enum label_use : std::uint8_t { of_root = 1, of_others = 2 };
-
-// The best of the labels for this kind of arc; the first one among equals.
-inline std::uint16_t best_label(std::span<const std::int64_t> scores, std::span<const std::uint8_t> uses,
-                                bool at_root) {
-    const std::uint8_t use = at_root ? of_root : of_others;
-    std::size_t best = scores.size();
-    for (std::size_t i = 0; i < scores.size(); ++i)
-        if ((uses[i] & use) != 0 && (best == scores.size() || scores[i] > scores[best])) best = i;
-    return static_cast<std::uint16_t>(best == scores.size() ? 0 : best);
-}
-
-// Both kinds of search use this to score the moves and labels in a state. `Weights` has moves and labels, during
-// training or for prediction.
-template <class Weights>
-class state_scorer {
-  public:
-    explicit state_scorer(const Weights& weights) : weights(weights), label_scores(weights.labels.labels()) {}
-
-    void start(std::span<const tree_word> sentence) { reader.start(sentence); }
-    move_scores moves(const parse_state& state) {
-        reader.moves(state, move_keys.data());
-        static_assert(feature_reader::move_keys <= move_table::most_keys);
-        return weights.moves.score(move_keys);
-    }
-    std::uint16_t label(const parse_state& state, move how) {
-        reader.labels(state, how, label_keys.data());
-        for (const std::uint64_t key : label_keys) weights.labels.expect(key);
-        weights.labels.score(label_keys, label_scores);
-        return best_label(label_scores, weights.uses, state.head_by(how) == state.size());
-    }
-
-    // Of the last state that was scored.
-    std::array<std::uint64_t, feature_reader::move_keys> move_keys{};
-    std::array<std::uint64_t, feature_reader::label_keys> label_keys{};
-
-  private:
-    const Weights& weights;
-    feature_reader reader;
-    std::vector<std::int64_t> label_scores;
 };
 
 template <class Weights>
@@ -115,7 +65,8 @@ class beam_search {
         move how;
     };
 
-    beam_search(const Weights& weights, std::size_t width) : scorer(weights), width(width), now(width), before(width) {}
+    beam_search(const Weights& weights, std::size_t width)
+        : scorer(weights, width), width(width), now(width), before(width) {}
 
     const parse_state& run(std::span<const tree_word> sentence) {
         start(sentence);
@@ -134,9 +85,10 @@ class beam_search {
         std::swap(now, before);
         alive_before = alive;
         candidates.clear();
+        for (std::size_t i = 0; i < alive; ++i) scorer.expect_moves(before[i].state);
         for (std::uint32_t i = 0; i < alive; ++i) {
             item& one = before[i];
-            one.next = scorer.moves(one.state);
+            one.next = scorer.next_moves();
             for (std::size_t m = 0; m < move_count; ++m)
                 if (one.state.allows(static_cast<move>(m)))
                     candidates.push_back({one.score + one.next[m], {i, no_label, static_cast<move>(m)}});
@@ -149,12 +101,13 @@ class beam_search {
         alive = std::min(width, candidates.size());
         std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(alive), candidates.end(),
                           better);
+        for (const candidate& one : std::span(candidates).first(alive))
+            if (one.how.how != move::shift) scorer.expect_label(before[one.how.from].state, one.how.how);
         for (std::size_t i = 0; i < alive; ++i) {
             step& made = candidates[i].how;
-            const parse_state& from = before[made.from].state;
-            if (made.how != move::shift) made.label = scorer.label(from, made.how);
-            now[i].state.copy(from);
-            now[i].state.make(made.how, made.label);
+            if (made.how != move::shift) made.label = scorer.next_label();
+            now[i].state.copy(before[made.from].state);
+            scorer.make(now[i].state, made.how, made.label);
             now[i].score = candidates[i].score;
             steps.push_back(made);
         }
@@ -176,7 +129,7 @@ class beam_search {
         }
         return found;
     }
-    state_scorer<Weights> scorer;
+    shared_scorer<Weights> scorer;
 
   private:
     struct candidate {
@@ -323,7 +276,7 @@ class beam_learner {
     }
     void go_alone(move how) {
         const std::uint16_t label = how == move::shift ? no_label : beam.scorer.label(state_alone, how);
-        state_alone.make(how, label);
+        beam.scorer.make(state_alone, how, label);
         path_alone.push_back({0, label, how});
     }
     // The best right move from the previous items, when its result is not in the beam.
@@ -382,10 +335,10 @@ class beam_learner {
             std::uint16_t label = no_label;
             if (one.how != move::shift) {
                 const auto child = static_cast<std::size_t>(state.child());
-                label = beam.scorer.label(state, one.how);
+                label = beam.scorer.plain.label(state, one.how);
                 if (label != gold.labels[child]) {
                     ++tally.updates;
-                    w.move_label(beam.scorer.label_keys, gold.labels[child], label);
+                    w.move_label(beam.scorer.plain.label_keys, gold.labels[child], label);
                 }
             }
             state.make(one.how, label);

@@ -285,6 +285,75 @@ struct atoms_of {
     }();
 };
 
+// ---- the parts of a state
+
+// What an atom of a state depends on: words on the stack and the next word of the buffer, from which their neighbours
+// follow, and the children of some of them.
+enum part : unsigned { next_word = 1, top = 2, second = 4, third = 8, next_kids = 16, top_kids = 32, second_kids = 64 };
+
+constexpr unsigned parts_of(atom one) {
+    const bool pair = one.what == distance || one.what == side || one.what == between;
+    const bool of_kids = one.what == lefts || one.what == rights || one.what == left_labels || one.what == right_labels;
+    switch (one.of) {
+        case b0: return next_word | (pair ? top : 0u) | (of_kids ? next_kids : 0u);
+        case b1:
+        case b2:
+        case b3:
+        case b0_before: return next_word;
+        case s0: return top | (pair ? second : 0u) | (of_kids ? top_kids : 0u);
+        case s0_before:
+        case s0_after: return top;
+        case s1: return second | (of_kids ? second_kids : 0u);
+        case s1_before:
+        case s1_after: return second;
+        case s2: return third;
+        case s0l:
+        case s0l2:
+        case s0r:
+        case s0r2: return top | top_kids;
+        case s1l:
+        case s1r:
+        case s1r2: return second | second_kids;
+        case b0l:
+        case b0l2: return next_word | next_kids;
+        case last: return 0;
+        default: return ~0u;  // nodes of arcs
+    }
+}
+constexpr unsigned parts_of(const feature_template& one) {
+    unsigned found = 0;
+    for (std::size_t i = 0; i < one.size; ++i) found |= parts_of(one.atoms[i]);
+    return found;
+}
+
+// Groups of templates by the parts of a state that they depend on. Many states agree in some of these parts. The last
+// group has all other templates.
+constexpr unsigned all_parts = next_word | top | second | third | next_kids | top_kids | second_kids;
+constexpr std::array<unsigned, 6> move_groups{
+    next_word | top,
+    next_word | top | second,
+    next_word | top | top_kids,
+    next_word | next_kids | top,
+    second | second_kids | top,
+    all_parts,
+};
+
+// The first group to which a template belongs.
+constexpr std::size_t group_of(const feature_template& one) {
+    std::size_t group = 0;
+    while (group < move_groups.size() && (parts_of(one) & ~move_groups[group]) != 0) ++group;
+    return group;
+}
+static_assert(std::ranges::all_of(move_templates,
+                                  [](const feature_template& one) { return group_of(one) < move_groups.size(); }));
+template <std::size_t group>
+constexpr auto templates_of_group = [] {
+    constexpr auto belongs = [](const feature_template& one) { return group_of(one) == group; };
+    std::array<feature_template, static_cast<std::size_t>(std::ranges::count_if(move_templates, belongs))> found{};
+    std::ranges::copy_if(move_templates, found.begin(), belongs);
+    return found;
+}();
+
 }  // namespace tree
 
 // Reads the keys of all features of a state, or of an arc that is to be made in it.
@@ -326,6 +395,12 @@ class feature_reader {
         nodes at;
         find_nodes(state, at);
         write_keys<tree::move_templates>(state, at, keys);
+    }
+    // The keys of one group of templates. Returns their number.
+    template <std::size_t group>
+    std::size_t moves_of_group(const parse_state& state, const nodes& at, std::uint64_t* keys) const {
+        write_keys<tree::templates_of_group<group>>(state, at, keys);
+        return tree::templates_of_group<group>.size();
     }
     void labels(const parse_state& state, move how, std::uint64_t* keys) const {
         nodes at;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "base/hash_table.h"
@@ -24,6 +25,10 @@ namespace markone {
 using move_scores = std::array<std::int64_t, move_count>;
 
 constexpr std::size_t most_templates = 64;  // of labels
+
+// The arrays for the scores of labels have room for more scores than there are labels, to which entries without a label
+// add 0. There are several of them, because additions to the same score have to wait for each other.
+constexpr std::size_t unused_scores = 8;
 
 // A weight has 16 bits, and its changes stop at the limits.
 constexpr std::int32_t largest_weight = 32767;
@@ -542,64 +547,116 @@ inline averaged_weights average(const learned_moves& moves, const learned_labels
     return made;
 }
 
-// The weights of labels for prediction. A slot contains half of a key, and the position of its entries.
+// The weights of labels for prediction. An entry has a weight in the lower half and its label in the upper one. A
+// bucket is a cache line for up to three features with half of their keys. Features with up to four entries have them
+// there, and others have the position and the number of their entries. It is not a hash_table, because the processor
+// cannot predict where a search in one ends.
 class frozen_labels {
   public:
     frozen_labels() = default;
     frozen_labels(std::size_t labels, std::span<const std::uint64_t> keys, std::span<const std::uint32_t> starts,
                   std::span<const std::uint32_t> weights)
         : count(labels) {
-        std::vector<std::uint32_t> places;
-        places.reserve(keys.size());
-        entries.reserve(keys.size() + weights.size());
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            places.push_back(static_cast<std::uint32_t>(entries.size()));
-            entries.push_back(starts[i + 1] - starts[i]);
-            entries.insert(entries.end(), weights.begin() + starts[i], weights.begin() + starts[i + 1]);
-        }
-        slots.build(keys.size() + keys.size() / 2 + 8, 1, [&](hash_table<slot, scaled_spread>& made) {
+        build_table(keys.size() * 2 / 3 + 8, 1, [&](std::size_t size, std::uint64_t factor) {
+            make(size, factor);
             for (std::size_t i = 0; i < keys.size(); ++i)
                 if ((i == 0 || keys[i] != keys[i - 1]) &&
-                    !made.put(keys[i] & kept_bits, {check_of(keys[i]), places[i]}))
+                    !add(keys[i], weights.subspan(starts[i], starts[i + 1] - starts[i])))
                     return false;
             return true;
         });
     }
 
     std::size_t labels() const { return count; }
-    void expect(std::uint64_t key) const { slots.expect(key & kept_bits); }
+    void expect(std::uint64_t key) const { prefetch(&buckets[start(key)]); }
     void score(std::span<const std::uint64_t> keys, std::span<std::int64_t> scores) const {
         std::ranges::fill(scores, 0);
-        std::array<const std::uint32_t*, most_templates> found;
-        std::size_t there = 0;
-        for (const std::uint64_t key : keys)
-            if (const std::uint32_t* const at = find(key); at != nullptr) {
-                prefetch(at);
-                found[there++] = at;
-            }
-        for (std::size_t i = 0; i < there; ++i)
-            for (const std::uint32_t one : std::span(found[i] + 1, *found[i])) scores[one >> 16] += lower_half(one);
+        std::array<const std::uint32_t*, most_templates> few, many;
+        std::size_t few_count = 0, many_count = 0;
+        for (const std::uint64_t key : keys) {  // without branches, which could not be predicted
+            const auto [found, is_there] = find(key);
+            const bool has_many = found[0] == elsewhere;
+            few[few_count] = found;
+            many[many_count] = found;
+            few_count += static_cast<std::size_t>(is_there & !has_many);
+            many_count += static_cast<std::size_t>(is_there & has_many);
+        }
+        for (const std::uint32_t* const found : std::span(many).first(many_count)) prefetch(&more[found[1]]);
+        const auto add_entries = [&](const std::uint32_t* entries) {
+            for (std::size_t i = 0; i < at_once; ++i) scores[entries[i] >> 16] += lower_half(entries[i]);
+        };
+        for (const std::uint32_t* const found : std::span(few).first(few_count)) add_entries(found);
+        for (const std::uint32_t* const found : std::span(many).first(many_count))
+            for (std::uint32_t at = 0; at < found[2]; at += at_once) add_entries(&more[found[1] + at]);
     }
 
   private:
-    struct slot {
-        std::uint32_t check = 0;
-        std::uint32_t place = 0;
-        bool is_free() const { return check == 0; }
+    static constexpr std::size_t room = 3;     // of a bucket
+    static constexpr std::size_t at_once = 4;  // entries of a feature
+    using entries = std::array<std::uint32_t, at_once>;
+    struct alignas(64) bucket {
+        std::array<std::uint32_t, room> checks{};  // 0 for a free place
+        std::uint32_t spilled = 0;                 // whether a search continues in the next bucket
+        std::array<entries, room> of{};
     };
+    static constexpr std::uint32_t elsewhere = 0xffffffff;  // there is no such label
+
     static std::uint32_t check_of(std::uint64_t key) {
         const std::uint32_t part = part_of(key);
         return part | (part == 0);
     }
-    const std::uint32_t* find(std::uint64_t key) const {
+    std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
+    // The entries of a feature, and whether it is there.
+    std::pair<const std::uint32_t*, bool> find(std::uint64_t key) const {
         const std::uint32_t check = check_of(key);
-        const slot& one = slots.find(key & kept_bits, [check](const slot& other) { return other.check == check; });
-        return one.is_free() ? nullptr : &entries[one.place];
+        for (std::size_t at = start(key);; at = spread.after(at)) {
+            const bucket& here = buckets[at];
+            const unsigned second = here.checks[1] == check, third = here.checks[2] == check;
+            const bool is_there = ((here.checks[0] == check) | second | third) != 0;
+            if (here.spilled == 0 || is_there) [[likely]]
+                return {here.of[second + 2 * third].data(), is_there};
+        }
+    }
+    // An entry that adds 0 to a score after those of the labels.
+    std::uint32_t unused(std::size_t number) const {
+        return in_halves(0, static_cast<std::uint32_t>(count + number % unused_scores));
+    }
+    void make(std::size_t size, std::uint64_t factor) {
+        buckets.assign(size, bucket{});
+        spread = scaled_spread(factor);
+        spread.resize(size);
+        more.clear();
+    }
+    bool add(std::uint64_t key, std::span<const std::uint32_t> weights) {
+        std::size_t at = start(key);
+        for (std::size_t full = 0; full <= most_full_buckets; ++full, at = spread.after(at)) {
+            bucket& here = buckets[at];
+            const auto taken = static_cast<std::size_t>(std::ranges::find(here.checks, 0u) - here.checks.begin());
+            if (taken < room) {
+                here.checks[taken] = check_of(key);
+                here.of[taken] = written(weights);
+                return true;
+            }
+            here.spilled = 1;
+        }
+        return false;
+    }
+    entries written(std::span<const std::uint32_t> weights) {
+        entries made{};
+        if (weights.size() <= at_once) {
+            for (std::size_t i = 0; i < at_once; ++i) made[i] = i < weights.size() ? weights[i] : unused(i);
+            return made;
+        }
+        made = {elsewhere, next_number(more.size(), "too many weights"), static_cast<std::uint32_t>(weights.size())};
+        more.insert(more.end(), weights.begin(), weights.end());
+        while (more.size() % at_once != 0) more.push_back(unused(more.size()));
+        return made;
     }
 
     std::size_t count = 0;
-    hash_table<slot, scaled_spread> slots{8};
-    std::vector<std::uint32_t> entries;  // of each feature, their number first
+    scaled_spread spread;
+    table<bucket> buckets = table<bucket>(1);
+    table<std::uint32_t> more;  // the entries of features with many of them, filled up to a multiple of `at_once`
 };
 
 }  // namespace markone

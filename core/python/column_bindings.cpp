@@ -173,9 +173,102 @@ void bind_writers(nb::module_& m) {
         "starts"_a.noconvert(), "columns"_a, "heads"_a.none());
 }
 
+// ---- Python lists
+
+// The strings of a column, in UTF-8.
+struct words_read {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::int64_t> offsets{0};
+
+    // Returns false if it is not a string.
+    bool add(PyObject* word) {
+        if (!PyUnicode_CheckExact(word)) return false;
+        if (PyUnicode_IS_COMPACT_ASCII(word)) {
+            const auto* const data = static_cast<const std::uint8_t*>(PyUnicode_DATA(word));
+            bytes.insert(bytes.end(), data, data + PyUnicode_GET_LENGTH(word));
+        } else {
+            const nb::object encoded = nb::steal(PyUnicode_AsEncodedString(word, "utf-8", "surrogatepass"));
+            if (!encoded.is_valid()) throw nb::python_error();
+            const auto* const data = reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(encoded.ptr()));
+            bytes.insert(bytes.end(), data, data + PyBytes_GET_SIZE(encoded.ptr()));
+        }
+        offsets.push_back(static_cast<std::int64_t>(bytes.size()));
+        return true;
+    }
+};
+
+bool is_sequence(PyObject* one) {
+    return PyList_CheckExact(one) || PyTuple_CheckExact(one);
+}
+
+// Adds a word: a string, or a tuple of as many strings as there are columns. Returns false if it is neither.
+bool add_word(PyObject* word, std::vector<words_read>& columns) {
+    if (!PyTuple_CheckExact(word)) return columns.size() == 1 && columns[0].add(word);
+    const auto width = static_cast<std::size_t>(PyTuple_GET_SIZE(word));
+    bool good = width == columns.size();
+    for (std::size_t i = 0; good && i < width; ++i)
+        good = columns[i].add(PyTuple_GET_ITEM(word, static_cast<Py_ssize_t>(i)));
+    return good;
+}
+
+using lists_read = std::tuple<nb::object, std::vector<std::pair<nb::object, nb::object>>, bool>;
+
+// The columns of sentences that are lists of strings, or of tuples of strings; and whether they are tuples. None if
+// they are something else, or if there are no words.
+std::optional<lists_read> read_lists(const nb::list& sentences) {
+    std::vector<std::int64_t> starts{0};
+    std::vector<words_read> columns;
+    bool are_tuples = false;
+    for (std::size_t number = 0; number < sentences.size(); ++number) {
+        const nb::object sentence = sentences[number];
+        if (!is_sequence(sentence.ptr())) return std::nullopt;
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sentence.ptr()); ++i) {
+            const nb::object word = nb::borrow(PySequence_Fast_GET_ITEM(sentence.ptr(), i));
+            if (columns.empty()) {
+                are_tuples = PyTuple_CheckExact(word.ptr());
+                columns.resize(are_tuples ? static_cast<std::size_t>(PyTuple_GET_SIZE(word.ptr())) : 1);
+            }
+            if (PyTuple_CheckExact(word.ptr()) != are_tuples || !add_word(word.ptr(), columns)) return std::nullopt;
+        }
+        starts.push_back(columns.empty() ? 0 : std::ssize(columns[0].offsets) - 1);
+    }
+    if (columns.empty()) return std::nullopt;
+    std::vector<std::pair<nb::object, nb::object>> found;
+    for (words_read& one : columns)
+        found.emplace_back(nb::cast(own(std::move(one.bytes))), nb::cast(own(std::move(one.offsets))));
+    return lists_read{nb::cast(own(std::move(starts))), std::move(found), are_tuples};
+}
+
+// For each sentence, the list of the names that its words have by number.
+nb::list lists_of_names(const array<std::int32_t, 1>& numbers, const places& starts, const nb::list& names) {
+    const std::span<const std::int64_t> begins = view(starts);
+    if (begins.empty() || begins.front() != 0 || !std::ranges::is_sorted(begins) ||
+        static_cast<std::size_t>(begins.back()) != numbers.size())
+        throw std::invalid_argument("the sentences do not ascend from 0 to the end");
+    std::vector<nb::object> of_number;
+    for (const nb::handle one : names) of_number.push_back(nb::borrow(one));
+    for (const std::int32_t number : view(numbers))
+        if (number < 0 || static_cast<std::size_t>(number) >= of_number.size())
+            throw std::out_of_range("there is no name for a number");
+    const nb::object all = nb::steal(PyList_New(static_cast<Py_ssize_t>(begins.size() - 1)));
+    if (!all.is_valid()) throw nb::python_error();
+    for (std::size_t s = 0; s + 1 < begins.size(); ++s) {
+        nb::object one = nb::steal(PyList_New(begins[s + 1] - begins[s]));
+        if (!one.is_valid()) throw nb::python_error();
+        for (std::int64_t i = begins[s]; i < begins[s + 1]; ++i) {
+            const auto number = static_cast<std::size_t>(numbers.data()[i]);
+            PyList_SET_ITEM(one.ptr(), i - begins[s], nb::object(of_number[number]).release().ptr());
+        }
+        PyList_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(s), one.release().ptr());
+    }
+    return nb::borrow<nb::list>(all);
+}
+
 }  // namespace
 
 void bind_columns(nb::module_& m) {
+    m.def("read_lists", &read_lists, "sentences"_a);
+    m.def("lists_of_names", &lists_of_names, "numbers"_a.noconvert(), "starts"_a.noconvert(), "names"_a);
     bind_readers(m);
     bind_writers(m);
 }

@@ -16,6 +16,7 @@
 
 #include "bayes/counts.h"
 #include "bayes/counts_without.h"
+#include "levels/levels.h"
 #include "online/loops.h"
 #include "python/numpy.h"
 #include "rows/blocks.h"
@@ -75,7 +76,8 @@ void bind_uses(nb::class_<event_groups>& groups_class, nb::class_<event_tables>&
                                       {rows.data(), rows.size()},
                                       {counts.data(), counts.size()},
                                       {numbers.data(), numbers.size()}};
-                return count<T>(to, block.rows, visits_of(labels, importance, order));
+                return best_event_loops<decltype(block.rows)>().count(to, block.rows,
+                                                                      visits_of(labels, importance, order));
             },
             "block"_a, "labels"_a.noconvert(), "importance"_a.noconvert().none(), "order"_a.noconvert().none(),
             "rows"_a.noconvert(), "counts"_a.noconvert(), "numbers"_a.noconvert())
@@ -98,7 +100,7 @@ void bind_uses(nb::class_<event_groups>& groups_class, nb::class_<event_tables>&
             auto memory = std::make_unique_for_overwrite<double[]>(rows * columns);
             {
                 nb::gil_scoped_release unlocked;
-                self.template score<T>(block.rows, memory.get());
+                best_event_loops<decltype(block.rows)>().score(self, block.rows, memory.get());
             }
             return own<double>(std::move(memory), {rows, columns});
         },

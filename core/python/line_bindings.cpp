@@ -67,11 +67,19 @@ std::string_view chars(const bytes& from) {
     return {reinterpret_cast<const char*>(from.data()), from.size()};
 }
 
-template <class Reader>
+template <class Reader, bool as_indices = false>
 rows_read read_rows(Reader& self, const bytes& chunk, bool skip_bad) {
     labelled_rows rows;
-    line_tally tally = inside(
-        self, [&] { return each_line(chars(chunk), skip_bad, [&](std::string_view line) { self.read(line, rows); }); });
+    constexpr std::size_t shortest_piece = 4, usual_line = 64;
+    rows.reserve(chunk.size() / shortest_piece, chunk.size() / usual_line);
+    line_tally tally = inside(self, [&] {
+        return each_line(chars(chunk), skip_bad, [&](std::string_view line) {
+            if constexpr (as_indices)
+                self.read_indices(line, rows);
+            else
+                self.read(line, rows);
+        });
+    });
     constexpr bool has_importance = std::is_base_of_v<vw_reader, Reader>;
     return {nb::cast(own(std::move(rows.indptr))),
             nb::cast(own(std::move(rows.indices))),
@@ -203,9 +211,23 @@ void bind_row_reader(nb::module_& m, const char* name) {
     auto reader_class =
         nb::class_<reader>(m, name)
             .def(nb::init<>())
-            .def("read", &read_rows<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
+            .def("read", &read_rows<reader, false>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
     bind_names<std::uint32_t>(reader_class, "feature", [](auto& self) -> auto& { return self.features; });
     bind_names<std::int32_t>(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
+    if constexpr (std::is_same_v<Lines, libsvm_reader>)
+        reader_class
+            .def(
+                "read_indices",
+                [](reader& self, const bytes& chunk, bool skip_bad) {
+                    return read_rows<reader, true>(self, chunk, skip_bad);
+                },
+                "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false)
+            .def(
+                "number",
+                [](reader& self, const changeable<std::uint32_t, 1>& indices) {
+                    inside(self, [&] { self.number_all({indices.data(), indices.size()}); });
+                },
+                "indices"_a.noconvert());
 }
 
 template <class Lines>

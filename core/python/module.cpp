@@ -43,6 +43,7 @@ void bind_sequences(nb::module_& m);      // sequence_bindings.cpp
 void bind_columns(nb::module_& m);        // column_bindings.cpp
 void bind_trees(nb::module_& m);          // tree_bindings.cpp
 void bind_levels(nb::module_& m);         // level_bindings.cpp
+void bind_labels(nb::module_& m);         // label_bindings.cpp
 
 namespace {
 
@@ -215,6 +216,8 @@ tally learn_block(shared_state<T>& self, const Block& block, const label_array& 
     visits which{view(labels), {}, {}, noted};
     if (importance) which.importance = view(*importance);
     if (order) which.order = view(*order);
+    if constexpr (requires { block.counted; })
+        if (const auto counted = block.counted.rows(block.rows)) return learn(self, *counted, which);
     return learn(self, block.rows, which);
 }
 
@@ -286,10 +289,15 @@ void bind_blocks(nb::module_& m, const std::string& bits) {
     sparse_class.def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
+        .def("pack_counts",
+             [](const sparse_block<T>& self) {
+                 nb::gil_scoped_release unlocked;
+                 return self.counted.make(self.rows);
+             })
         .def("names_twice",
              [](const sparse_block<T>& self) {
                  nb::gil_scoped_release unlocked;
-                 return names_twice(self.rows);
+                 return self.names_twice();
              })
         .def(
             "count_with",
@@ -482,4 +490,5 @@ NB_MODULE(_core, m) {
         },
         "order"_a.noconvert(), "seed"_a);
     bind_levels(m);
+    bind_labels(m);
 }

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/state_checks.h"
 #include "levels/levels.h"
@@ -274,14 +275,22 @@ void bind_preconditioner(nb::class_<shared_objective>& objective_class) {
             "out"_a.noconvert())
         .def(
             "factorise",
-            [](shared_objective& self, std::size_t every, double strength) {
+            [](shared_objective& self, std::size_t every, double strength, const array<std::uint32_t, 2>& at,
+               const array<double, 1>& values) {
                 if (every == 0) throw std::invalid_argument("every 0th row is none");
+                shared_objective::need(at.shape(0) == values.size() && at.shape(1) == 2);
+                std::vector<objective::penalty_entry> more;
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                    more.push_back({at.data()[2 * i], at.data()[2 * i + 1], values.data()[i]});
+                    if (more.back().row >= self.of->features || more.back().column > more.back().row)
+                        throw std::invalid_argument("an entry must be in the lower half of the features' block");
+                }
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
-                self.of->factorise(every, strength);
+                self.of->factorise(every, strength, more);
                 self.factorised = true;
             },
-            "every"_a, "strength"_a)
+            "every"_a, "strength"_a, "at"_a.noconvert(), "values"_a.noconvert())
         .def(
             "precondition",
             [](const shared_objective& self, const weights_in& r, const weights_out& out) {

@@ -36,24 +36,31 @@ sparse_rows<float> rows_of(const starts& indptr, const features& indices, const 
     return rows;
 }
 
+// Rows that may have no values, which are then all 1.
+sparse_rows<float> rows_of(const starts& indptr, const features& indices, const std::optional<floats>& values,
+                           std::size_t width) {
+    if (values) return rows_of(indptr, indices, *values, width);
+    const sparse_rows<float> rows{view(indptr), view(indices), {}, width};
+    check_places(rows);
+    return rows;
+}
+
 struct shared_counts : class_counts {
     mutable std::mutex busy;
 };
 
 // The counts of some features: classes × features.
-nb::object table_of(const shared_counts& self, const features& wanted) {
+nb::object table_of(const shared_counts& self, const features& wanted, const std::optional<features>& rows_with) {
     std::unique_ptr<std::uint32_t[]> memory;
     std::size_t classes = 0;
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(self.busy);
-        classes = self.by_class.size();
-        memory = std::make_unique<std::uint32_t[]>(classes * wanted.size());
-        for (std::size_t k = 0; k < classes; ++k)
-            for (std::size_t i = 0; i < wanted.size(); ++i) {
-                const std::uint32_t feature = wanted.data()[i];
-                if (feature < self.by_class[k].size()) memory[k * wanted.size() + i] = self.by_class[k][feature];
-            }
+        classes = self.classes();
+        memory = std::make_unique_for_overwrite<std::uint32_t[]>(classes * wanted.size());
+        std::span<const std::uint32_t> rows;
+        if (rows_with) rows = view(*rows_with);
+        self.write(view(wanted), rows, {memory.get(), classes * wanted.size()});
     }
     return nb::cast(own<std::uint32_t>(std::move(memory), {classes, wanted.size()}));
 }
@@ -65,9 +72,9 @@ void bind_valuation(nb::module_& m) {
         .value("log", counted_as::log);
     m.def(
         "refine_rows",
-        [](const starts& indptr, const features& indices, const floats& values, std::size_t width, counted_as value,
-           const std::optional<features>& numbers, const std::optional<floats>& weights) {
-            growing_rows rows;
+        [](const starts& indptr, const features& indices, const std::optional<floats>& values, std::size_t width,
+           counted_as value, const std::optional<features>& numbers, const std::optional<floats>& weights) {
+            refined_rows rows;
             {
                 nb::gil_scoped_release unlocked;
                 std::span<const std::uint32_t> renumbered;
@@ -75,12 +82,13 @@ void bind_valuation(nb::module_& m) {
                 if (numbers) renumbered = view(*numbers);
                 if (weights) how.weights = view(*weights);
                 if (numbers && renumbered.size() < width) throw std::invalid_argument("a feature has no new number");
-                refine(rows_of(indptr, indices, values, width), renumbered, how, rows);
+                rows = refine(rows_of(indptr, indices, values, width), renumbered, how);
             }
-            return own(std::move(rows));
+            return row_arrays{own(std::move(rows.indptr)), own(std::move(rows.indices), {rows.stored}),
+                              own(std::move(rows.values), {rows.stored})};
         },
-        "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a, nb::kw_only(), "value"_a,
-        "numbers"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none());
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert().none(), "width"_a, nb::kw_only(),
+        "value"_a, "numbers"_a.noconvert().none() = nb::none(), "weights"_a.noconvert().none() = nb::none());
     m.def(
         "unit_rows",
         [](const starts& indptr, const nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) {
@@ -134,20 +142,48 @@ void bind_arrangement(nb::module_& m) {
         "dense"_a.noconvert());
 }
 
+void bind_numbering(nb::module_& m) {
+    m.def(
+        "count_columns",
+        [](const features& columns, const changeable<std::int64_t, 1>& counts) {
+            std::vector<std::uint32_t> order;
+            {
+                nb::gil_scoped_release unlocked;
+                count_columns(view(columns), {counts.data(), counts.size()}, order);
+            }
+            return own(std::move(order));
+        },
+        "columns"_a.noconvert(), "counts"_a.noconvert());
+    m.def(
+        "renumber",
+        [](const features& columns, const features& numbers) {
+            constexpr std::uint32_t unknown = 0xffffffff;
+            auto memory = std::make_unique_for_overwrite<std::uint32_t[]>(columns.size());
+            bool known;
+            {
+                nb::gil_scoped_release unlocked;
+                known = renumber(view(columns), view(numbers), unknown, memory.get());
+            }
+            return nb::make_tuple(own<std::uint32_t>(std::move(memory), {columns.size()}), known);
+        },
+        "columns"_a.noconvert(), "numbers"_a.noconvert());
+}
+
 void bind_class_counts(nb::module_& m) {
     nb::class_<shared_counts>(m, "ClassCounts")
         .def(nb::init<>())
         .def(
             "add",
-            [](shared_counts& self, const starts& indptr, const features& indices, const floats& values,
+            [](shared_counts& self, const starts& indptr, const features& indices, const std::optional<floats>& values,
                std::size_t width, const array<std::int32_t, 1>& labels, bool presence) {
                 nb::gil_scoped_release unlocked;
+                if (!values && !presence) throw std::invalid_argument("there are no values to add");
                 const std::lock_guard guard(self.busy);
                 self.add(rows_of(indptr, indices, values, width), view(labels), presence);
             },
-            "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert(), "width"_a, "labels"_a.noconvert(),
-            "presence"_a)
-        .def("table", &table_of, "features"_a.noconvert());
+            "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert().none(), "width"_a,
+            "labels"_a.noconvert(), "presence"_a)
+        .def("table", &table_of, "features"_a.noconvert(), "rows_with"_a.noconvert().none() = nb::none());
 }
 
 }  // namespace
@@ -156,6 +192,7 @@ void bind_rows(nb::module_& m) {
     bind_valuation(m);
     bind_arrangement(m);
     bind_class_counts(m);
+    bind_numbering(m);
 }
 
 }  // namespace markone

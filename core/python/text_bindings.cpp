@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -17,12 +18,16 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "levels/levels.h"
+#include "online/weights.h"
 #include "python/numpy.h"
 #include "text/hashed_vocabulary.h"
 #include "text/ngram_vocabulary.h"
 #include "text/ngrams.h"
+#include "text/text_scorer.h"
 
 using namespace nanobind::literals;
 
@@ -36,12 +41,18 @@ namespace {
 template <class Worker>
 class idle_workers {
   public:
-    std::unique_ptr<Worker> take(const ngram_settings& how) {
-        const std::lock_guard guard(busy);
-        if (idle.empty()) return std::make_unique<Worker>(how);
-        std::unique_ptr<Worker> one = std::move(idle.back());
-        idle.pop_back();
-        return one;
+    // One that can be used now; a new one is made with the given settings.
+    template <class Settings>
+    std::unique_ptr<Worker> take(const Settings& how) {
+        {
+            const std::lock_guard guard(busy);
+            if (!idle.empty()) {
+                std::unique_ptr<Worker> one = std::move(idle.back());
+                idle.pop_back();
+                return one;
+            }
+        }
+        return std::make_unique<Worker>(how);
     }
     void give(std::unique_ptr<Worker> one) {
         const std::lock_guard guard(busy);
@@ -84,6 +95,25 @@ auto reading(const shared_vocabulary<Vocabulary>& self, Do act) {
     return act();
 }
 
+// The same for texts in which n-grams are searched. Some vocabularies make a table for that when it is first needed.
+template <class Vocabulary, class Do>
+auto searching(const shared_vocabulary<Vocabulary>& self, Do act) {
+    nb::gil_scoped_release unlocked;
+    if constexpr (requires { self.prepare(); })
+        while (true) {
+            {
+                const std::shared_lock guard(self.busy);
+                if (self.is_prepared()) return act();
+            }
+            const std::lock_guard guard(self.busy);
+            self.prepare();
+        }
+    else {
+        const std::shared_lock guard(self.busy);
+        return act();
+    }
+}
+
 // Calls use(text) for each text: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
 template <class Offset, class Use>
 void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes, Use use) {
@@ -99,10 +129,12 @@ void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& by
 }
 
 // The rows' arrays, and the length of each text in tokens.
-using read_arrays = std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, numpy<float>, numpy<std::uint32_t>>;
-read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths) {
-    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), own(std::move(rows.values)),
-            own(std::move(lengths))};
+using read_arrays =
+    std::tuple<numpy<std::int64_t>, numpy<std::uint32_t>, std::optional<numpy<float>>, numpy<std::uint32_t>>;
+read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths, bool presence = false) {
+    std::optional<numpy<float>> values;
+    if (!presence) values = own(std::move(rows.values));
+    return {own(std::move(rows.indptr)), own(std::move(rows.indices)), std::move(values), own(std::move(lengths))};
 }
 
 template <class Vocabulary, class Offset>
@@ -114,18 +146,18 @@ ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, con
 }
 
 template <class Vocabulary>
-read_arrays absorb(Vocabulary& self, ngram_batch& batch) {
+read_arrays absorb(Vocabulary& self, ngram_batch& batch, bool presence) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     changing(self, [&] {
         if (batch.vocabulary != &self) throw std::invalid_argument("the batch is another vocabulary's");
         if (batch.collected == nullptr) throw std::invalid_argument("the batch was absorbed already");
-        rows = self.absorb(*batch.collected);
+        rows = self.absorb(*batch.collected, presence);
         lengths = batch.collected->lengths;
         batch.collected->clear();
         self.collectors.give(std::move(batch.collected));
     });
-    return as_read(std::move(rows), std::move(lengths));
+    return as_read(std::move(rows), std::move(lengths), presence);
 }
 
 template <class Vocabulary, class Offset>
@@ -133,7 +165,7 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
                  counted_as value, const std::optional<array<float, 1>>& weights) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
-    reading(self, [&] {
+    searching(self, [&] {
         valuation values{value, {}};
         if (weights) values.weights = view(*weights);
         if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
@@ -156,7 +188,7 @@ using occurrence_arrays = std::tuple<numpy<std::uint64_t>, numpy<std::uint64_t>,
 template <class Vocabulary>
 occurrence_arrays occurrences_in(const Vocabulary& self, const nb::bytes& text) {
     occurrences found =
-        reading(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
+        searching(self, [&] { return find_occurrences(self, std::string_view(text.c_str(), text.size())); });
     std::vector<std::uint64_t> begins, ends;
     for (const auto [begin, end] : found.words) {
         begins.push_back(begin);
@@ -193,12 +225,8 @@ void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
     };
     bind_offsets(std::int32_t{});
     bind_offsets(std::int64_t{});
-    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a).def("counts", [](const Vocabulary& self) {
-        return own(reading(self, [&] {
-            const auto counts = self.counts();
-            return std::vector<std::uint32_t>(counts.begin(), counts.end());
-        }));
-    });
+    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a, nb::kw_only(), "presence"_a = false)
+        .def("counts", [](const Vocabulary& self) { return own(reading(self, [&] { return self.counts(); })); });
 }
 
 template <class Vocabulary>
@@ -223,11 +251,10 @@ void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
             "number"_a);
 }
 
-ngram_settings settings_of(bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
-                           std::size_t longest, bool characters) {
-    const stream_settings words{{fold, signs}, negation, choice, 0, 0};
-    if (!characters) return {words, shortest, longest};
-    return {{{fold, signs}, negation, choice, shortest, longest}, 1, 1};
+ngram_settings settings_of(const token_settings& tokens, bool negation, token_choice choice, std::size_t shortest,
+                           std::size_t longest, bool characters, bool within_words) {
+    if (!characters) return {{tokens, negation, choice, 0, 0, within_words}, shortest, longest};
+    return {{tokens, negation, choice, shortest, longest, within_words}, 1, 1};
 }
 
 void bind_tokens(nb::module_& m) {
@@ -239,10 +266,13 @@ void bind_tokens(nb::module_& m) {
         .def(
             "__init__",
             [](ngram_settings* self, bool fold, bool signs, bool negation, token_choice choice, std::size_t shortest,
-               std::size_t longest, bool characters) {
-                new (self) ngram_settings(settings_of(fold, signs, negation, choice, shortest, longest, characters));
+               std::size_t longest, bool characters, bool within_words, bool unspaced, bool emoji) {
+                const token_settings tokens{fold, signs, unspaced, emoji};
+                new (self)
+                    ngram_settings(settings_of(tokens, negation, choice, shortest, longest, characters, within_words));
             },
-            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a);
+            nb::kw_only(), "fold"_a, "signs"_a, "negation"_a, "choice"_a, "shortest"_a, "longest"_a, "characters"_a,
+            "within_words"_a = false, "unspaced"_a = false, "emoji"_a = false);
     m.def(
         "tokens",
         [](const ngram_settings& how, const std::string& text) {
@@ -345,6 +375,88 @@ void bind_compact(nb::module_& m) {
     m.attr("UNICODE_VERSION") = unicode::version;
 }
 
+// ---- texts to scores
+
+// A scorer that several Python threads may use, once all its parts are added.
+struct shared_scorer : text_scorer {
+    mutable idle_workers<scoring_buffers> buffers;
+    using text_scorer::text_scorer;
+};
+
+// The texts of a column: their offsets, of 32 or 64 bits, and their bytes.
+using text_array = std::tuple<std::variant<array<std::int32_t, 1>, array<std::int64_t, 1>>, array<std::uint8_t, 1>>;
+
+// The scores of all texts, rows x columns of the weights.
+std::unique_ptr<float[]> score(const shared_scorer& self, text_columns texts) {
+    if (self.features != self.by.features) throw std::invalid_argument("there are weights without features");
+    for (const scored_part& part : self.parts)
+        if (part.column >= texts.size()) throw std::invalid_argument("a column is missing");
+    auto scores = std::make_unique_for_overwrite<float[]>(texts.front().size() * self.by.columns());
+    std::unique_ptr<scoring_buffers> with = self.buffers.take(self);
+    at_best_level().score_texts(self, *with, texts, scores.get());
+    self.buffers.give(std::move(with));
+    return scores;
+}
+
+numpy<float> score_columns(const shared_scorer& self, const std::vector<text_array>& columns) {
+    std::vector<std::vector<std::string_view>> texts(columns.size());
+    std::unique_ptr<float[]> scores;
+    {
+        nb::gil_scoped_release unlocked;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto& [offsets, bytes] = columns[i];
+            std::visit(
+                [&](const auto& starts) {
+                    texts[i].reserve(starts.size());
+                    each_text(starts, std::get<1>(columns[i]), [&](std::string_view one) { texts[i].push_back(one); });
+                },
+                offsets);
+            if (texts[i].size() != texts.front().size()) throw std::invalid_argument("the columns differ in length");
+        }
+        if (texts.empty()) throw std::invalid_argument("there are no columns");
+        scores = score(self, texts);
+    }
+    return own<float>(std::move(scores), {texts.front().size(), self.by.columns()});
+}
+
+numpy<float> score_text(const shared_scorer& self, const nb::bytes& text) {
+    const std::vector<std::string_view> only{{text.c_str(), text.size()}};
+    std::unique_ptr<float[]> scores;
+    {
+        nb::gil_scoped_release unlocked;
+        scores = score(self, {&only, 1});
+    }
+    return own<float>(std::move(scores), {1, self.by.columns()});
+}
+
+void bind_scorer(nb::module_& m) {
+    auto scorer_class =
+        nb::class_<shared_scorer>(m, "TextScorer")
+            .def(nb::init<const weights<float>&, bool>(), "weights"_a, nb::kw_only(), "unit"_a, nb::keep_alive<1, 2>())
+            .def("scores", &score_columns, "columns"_a)
+            .def("scores_of_text", &score_text, "text"_a)
+            .def_prop_ro("nbytes", [](const shared_scorer& self) { return self.bytes(); });
+    const auto bind_add = [&]<class Vocabulary>(const shared_vocabulary<Vocabulary>*) {
+        scorer_class.def(
+            "add",
+            [](shared_scorer& self, const shared_vocabulary<Vocabulary>& vocabulary, counted_as value,
+               const std::optional<array<float, 1>>& weights, std::size_t column) {
+                const auto factors = weights ? view(*weights) : std::span<const float>();
+                try {
+                    reading(vocabulary,
+                            [&] { self.add(static_cast<const Vocabulary&>(vocabulary), value, factors, column); });
+                } catch (const not_covered&) {
+                    return false;
+                }
+                return true;
+            },
+            "vocabulary"_a, nb::kw_only(), "value"_a, "weights"_a.noconvert().none(), "column"_a);
+    };
+    bind_add(static_cast<const shared_vocabulary<ngram_vocabulary>*>(nullptr));
+    bind_add(static_cast<const shared_vocabulary<hashed_vocabulary>*>(nullptr));
+    bind_add(static_cast<const shared_vocabulary<compact_vocabulary>*>(nullptr));
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -352,6 +464,7 @@ void bind_text(nb::module_& m) {
     bind_exact(m);
     bind_hashed(m);
     bind_compact(m);
+    bind_scorer(m);
 }
 
 }  // namespace markone

@@ -514,11 +514,12 @@ nb::tuple look_at_labels(const tree_parser& self, const tree_bank& bank, std::si
     feature_reader::nodes at;
     at.fill(no_word);
     reader.find_nodes(state, static_cast<move>(how), at);
-    std::vector<std::int64_t> scores(self.weights.uses.size());
+    const std::size_t count = self.weights.uses.size();
+    std::vector<std::int64_t> scores(count + unused_scores);
     std::vector<std::int32_t> weights;
     for (const std::uint64_t key : keys) {
         self.weights.labels.score({&key, 1}, scores);
-        for (const std::int64_t one : scores) weights.push_back(static_cast<std::int32_t>(one));
+        for (const std::int64_t one : std::span(scores).first(count)) weights.push_back(static_cast<std::int32_t>(one));
     }
     return nb::make_tuple(own(std::move(weights)), own(std::vector<std::int32_t>(at.begin(), at.end())));
 }

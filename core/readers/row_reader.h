@@ -69,10 +69,15 @@ class row_reader {
     }
 
     void end_row(std::string_view label, labelled_rows& rows) {
-        rows.labels.push_back(label.empty() ? unlabelled : number_of_label(label, labels));
         rows.indices.insert(rows.indices.end(), numbers.begin(), numbers.end());
         for (const double sum : sums) rows.values.push_back(static_cast<float>(sum));
-        rows.indptr.push_back(static_cast<std::int64_t>(rows.indices.size()));
+        end_with(label, rows);
+    }
+
+    // The row's features and values are there already.
+    void end_with(std::string_view label, labelled_rows& rows) {
+        rows.labels.push_back(label.empty() ? unlabelled : number_of_label(label, labels));
+        rows.end_row();
     }
 
   private:

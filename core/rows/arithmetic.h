@@ -78,17 +78,44 @@ MARKONE_INLINE __m256i first_lanes(std::size_t count) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sliding + 8 - count));
 }
 
+// Eight stored values as floats, or the first of them, with zeros after them.
+MARKONE_INLINE __m256 eight_floats(const float* from) {
+    return _mm256_loadu_ps(from);
+}
+MARKONE_INLINE __m256 first_floats(const float* from, std::size_t, __m256i mask) {
+    return _mm256_maskload_ps(from, mask);
+}
+MARKONE_INLINE __m256i widened(std::uint64_t bytes) {
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(bytes)));
+}
+MARKONE_INLINE std::uint64_t eight_bytes(const std::uint8_t* from) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return bytes;
+}
+// Up to seven bytes. What is read reaches `padding` bytes beyond the end of all values (counted_values).
+MARKONE_INLINE std::uint64_t first_bytes(const std::uint8_t* from, std::size_t count) {
+    return eight_bytes(from) & ((std::uint64_t{1} << 8 * count) - 1);
+}
+MARKONE_INLINE __m256 eight_floats(const std::uint8_t* from) {
+    return _mm256_cvtepi32_ps(widened(eight_bytes(from)));
+}
+MARKONE_INLINE __m256 first_floats(const std::uint8_t* from, std::size_t count, __m256i) {
+    return _mm256_cvtepi32_ps(widened(first_bytes(from, count)));
+}
+
 // Calls add(features, values, mask) for eight values of the row at a time.
-template <class Add>
-MARKONE_INLINE void each_eight(sparse_row<float> x, Add add) {
+template <class Stored, class Add>
+MARKONE_INLINE void each_eight(sparse_row<float, Stored> x, Add add) {
     std::size_t i = 0;
     for (; i + 8 <= x.size(); i += 8)
-        add(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.index + i)), _mm256_loadu_ps(x.values + i),
+        add(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.index + i)), eight_floats(x.values + i),
             _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
     if (i < x.size()) {
-        const __m256i mask = first_lanes(x.size() - i);
+        const std::size_t left = x.size() - i;
+        const __m256i mask = first_lanes(left);
         add(_mm256_maskload_epi32(reinterpret_cast<const int*>(x.index + i), mask),
-            _mm256_maskload_ps(x.values + i, mask), _mm256_castsi256_ps(mask));
+            first_floats(x.values + i, left, mask), _mm256_castsi256_ps(mask));
     }
 }
 
@@ -99,7 +126,8 @@ MARKONE_INLINE double folded(__m256d low, __m256d high) {
     return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
+template <class Stored>
+MARKONE_INLINE float dot(sparse_row<float, Stored> x, const float* w) {
     const __m256 zero = _mm256_setzero_ps();
     __m256 lanes = zero;
     each_eight(x, [&](__m256i at, __m256 values, __m256 mask) {
@@ -110,21 +138,41 @@ MARKONE_INLINE float dot(sparse_row<float> x, const float* w) {
     return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
 }
 
-MARKONE_INLINE double dot(sparse_row<double> x, const double* w) {
+// Four stored values as doubles, or the first of them, with zeros after them.
+MARKONE_INLINE __m256d four_doubles(const double* from) {
+    return _mm256_loadu_pd(from);
+}
+MARKONE_INLINE __m256d first_doubles(const double* from, std::size_t, __m256i mask) {
+    return _mm256_maskload_pd(from, mask);
+}
+MARKONE_INLINE __m256d widened_four(std::uint32_t bytes) {
+    return _mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(static_cast<int>(bytes))));
+}
+MARKONE_INLINE __m256d four_doubles(const std::uint8_t* from) {
+    std::uint32_t bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return widened_four(bytes);
+}
+MARKONE_INLINE __m256d first_doubles(const std::uint8_t* from, std::size_t count, __m256i) {
+    return widened_four(static_cast<std::uint32_t>(first_bytes(from, count)));
+}
+
+template <class Stored>
+MARKONE_INLINE double dot(sparse_row<double, Stored> x, const double* w) {
     const __m256d zero = _mm256_setzero_pd();
     __m256d low = zero, high = zero;
     const auto add = [&](__m256d& lanes, __m128i at, __m256d values, __m256d mask) {
         lanes = _mm256_add_pd(lanes, _mm256_mul_pd(_mm256_mask_i32gather_pd(zero, w, at, mask, 8), values));
     };
     const auto add_four = [&](__m256d& lanes, std::size_t i) {
-        add(lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.index + i)), _mm256_loadu_pd(x.values + i),
+        add(lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.index + i)), four_doubles(x.values + i),
             _mm256_castsi256_pd(_mm256_set1_epi64x(-1)));
     };
     const auto add_first = [&](__m256d& lanes, std::size_t i, std::size_t count) {
         const __m128i narrow = _mm256_castsi256_si128(first_lanes(count));
         const __m256i wide = _mm256_cvtepi32_epi64(narrow);
         add(lanes, _mm_maskload_epi32(reinterpret_cast<const int*>(x.index + i), narrow),
-            _mm256_maskload_pd(x.values + i, wide), _mm256_castsi256_pd(wide));
+            first_doubles(x.values + i, count, wide), _mm256_castsi256_pd(wide));
     };
     std::size_t i = 0;
     for (; i + 8 <= x.size(); i += 8) {
@@ -167,8 +215,8 @@ MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
     return folded(low, high);
 }
 #else
-template <class T>
-MARKONE_INLINE T dot(sparse_row<T> x, const T* w) {
+template <class T, class Stored>
+MARKONE_INLINE T dot(sparse_row<T, Stored> x, const T* w) {
     return sum<8, T>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); });
 }
 
@@ -237,13 +285,20 @@ struct column_sums {
     }
 };
 
-template <std::size_t packs, bool tail, class T, class W, class Sum>
-MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
+constexpr std::size_t features_ahead = 12;  // the weights of a feature are prefetched this many values ahead
+
+template <std::size_t packs, bool tail, class T, class Stored, class W, class Sum>
+MARKONE_INLINE void dots_of(sparse_row<T, Stored> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
     column_sums<Sum, packs, wide> most;
     column_sums<Sum, tail, 4> rest;
     const auto add = [&](std::size_t side, std::size_t i) {
         const W* from = w + x.feature(i) * stride;
+        if (i + features_ahead < x.size()) {
+            const char* const soon = reinterpret_cast<const char*>(w + x.feature(i + features_ahead) * stride);
+            prefetch(soon);
+            if constexpr ((packs * wide + 4 * tail) * sizeof(W) > 64) prefetch(soon + 64);
+        }
         most.add(side, from, x.value(i));
         rest.add(side, from + packs * wide, x.value(i));
     };
@@ -259,8 +314,8 @@ MARKONE_INLINE void dots_of(sparse_row<T> x, const W* w, std::size_t stride, Sum
 
 // Writes `stride` sums to `out`; it is a multiple of 4, and the sums of the padding are undefined. Not inlined, because
 // in a large function the sums would not stay in registers.
-template <class T, class W, class Sum>
-MARKONE_NOINLINE void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum* out) {
+template <class T, class Stored, class W, class Sum>
+MARKONE_NOINLINE void dots(sparse_row<T, Stored> x, const W* w, std::size_t stride, Sum* out) {
     constexpr std::size_t wide = register_bytes / sizeof(Sum);
     if (x.size() == 0) {  // without any feature the pointer to the weights may be null
         std::fill_n(out, stride, Sum{0});
@@ -283,7 +338,10 @@ MARKONE_NOINLINE void dots(sparse_row<T> x, const W* w, std::size_t stride, Sum*
 template <class T>
 class packer {
   public:
-    MARKONE_INLINE sparse_row<T> operator()(sparse_row<T> x) { return x; }
+    template <class Stored>
+    MARKONE_INLINE sparse_row<T, Stored> operator()(sparse_row<T, Stored> x) {
+        return x;
+    }
     MARKONE_INLINE sparse_row<T> operator()(dense_row<T> x) {
         if (index.size() < x.size() + 8) {
             values.resize(x.size() + 8);

@@ -3,9 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -15,6 +18,35 @@
 #include "python/numpy.h"
 
 namespace markone {
+
+// The values of a block once more, as bytes, if all of them are whole numbers from 0 to 255. Learning reads them
+// instead, because passes over many rows are as fast as memory is read. Results do not change, because the numbers are
+// the same. Threads may share a block, and the first one that asks makes the bytes.
+template <class T>
+class counted_values {
+  public:
+    // How many bytes may be read beyond the last value.
+    static constexpr std::size_t padding = 8;
+
+    // Makes the bytes, unless somebody has tried before, and returns whether there are any.
+    bool make(const sparse_rows<T>& rows) {
+        std::call_once(tried, [&] {
+            bytes.resize(rows.values.size() + padding);
+            if (!write_counts(rows.values, bytes.data())) table<std::uint8_t>().swap(bytes);
+            made.store(!bytes.empty(), std::memory_order_release);
+        });
+        return made.load(std::memory_order_acquire);
+    }
+    std::optional<counted_rows<T>> rows(const sparse_rows<T>& rows) const {
+        if (!made.load(std::memory_order_acquire)) return {};
+        return counted_rows<T>{rows.indptr, rows.indices, {bytes.data(), rows.values.size()}, rows.columns};
+    }
+
+  private:
+    std::once_flag tried;
+    std::atomic<bool> made = false;
+    table<std::uint8_t> bytes;
+};
 
 // Blocks keep their arrays alive, and read only checked arrays. Row starts and feature numbers are places in memory,
 // and must not change after their check. Arrays of SciPy, with signed numbers of 32 or 64 bits, belong to the user, who
@@ -28,6 +60,13 @@ struct sparse_block {
     table<std::int64_t> starts;
     table<std::uint32_t> numbers;
     sparse_rows<T> rows;
+    mutable counted_values<T> counted;
+
+    // Whether some row names a feature twice: looked up once, because the numbers do not change.
+    bool names_twice() const {
+        std::call_once(looked, [&] { twice = markone::names_twice(rows); });
+        return twice;
+    }
 
     template <class Start, class Index>
     sparse_block(array<Start, 1> indptr, array<Index, 1> indices, array<T, 1> values, std::size_t width)
@@ -48,6 +87,9 @@ struct sparse_block {
     }
 
   private:
+    mutable std::once_flag looked;
+    mutable bool twice = false;
+
     // A negative number becomes a huge one, which is rejected.
     void copy_numbers(const array<std::int32_t, 1>& indices, std::size_t) {
         const auto* const first = reinterpret_cast<const std::uint32_t*>(indices.data());

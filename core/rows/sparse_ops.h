@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -19,14 +20,25 @@ namespace markone {
 
 constexpr std::size_t values_ahead = 16;  // the data of a feature are prefetched this many values ahead
 
-// Feature i becomes numbers[i], or is left out if that is npos; without numbers it is unchanged.
-inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers, const valuation& values,
-                   growing_rows& rows) {
-    rows.reserve(0, from.size());
-    rows.indices.resize(from.stored());
-    rows.values.resize(from.stored());
+// Rows of finished features. Their memory may be larger than needed, because what is not written costs nothing.
+struct refined_rows {
+    std::vector<std::int64_t> indptr{0};
+    std::unique_ptr<std::uint32_t[]> indices;
+    std::unique_ptr<float[]> values;
+    std::size_t stored = 0;
+};
+
+// Feature i becomes numbers[i], or is left out if that is npos; without numbers it is unchanged. Rows without values
+// have the value 1 everywhere.
+inline refined_rows refine(const sparse_rows<float>& from, std::span<const std::uint32_t> numbers,
+                           const valuation& values) {
+    refined_rows rows;
+    rows.indptr.reserve(from.indptr.size());
+    rows.indices = std::make_unique_for_overwrite<std::uint32_t[]>(from.stored() + 1);
+    rows.values = std::make_unique_for_overwrite<float[]>(from.stored() + 1);
     const auto first = static_cast<std::size_t>(from.indptr.front()), end = first + from.stored();
     const std::size_t weighted = values.weights.empty() ? npos : values.weights.size();
+    const bool counted = !from.values.empty();
     std::size_t count = 0;
     for (std::size_t row = 0; row < from.size(); ++row) {
         for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
@@ -39,13 +51,13 @@ inline void refine(const sparse_rows<float>& from, std::span<const std::uint32_t
             if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
             // Always written, and overwritten next if it is left out, because a branch could not be predicted.
             rows.indices[count] = number;
-            rows.values[count] = values(number == npos ? 0 : number, from.values[i]);
+            rows.values[count] = values(number == npos ? 0 : number, counted ? from.values[i] : 1);
             count += number != npos;
         }
         rows.indptr.push_back(static_cast<std::int64_t>(count));
     }
-    rows.indices.resize(count);
-    rows.values.resize(count);
+    rows.stored = count;
+    return rows;
 }
 
 // Rows side by side: the features of each part come after all features of the parts before it.
@@ -95,17 +107,18 @@ inline void thin(const dense_rows<float>& from, growing_rows& rows) {
     }
 }
 
-// Divides each row by its length; a row of zeros is unchanged.
+// Divides a row by its length; a row of zeros is unchanged.
+inline void to_unit_length(std::span<float> x) {
+    double norm2 = 0;
+    for (const float value : x) norm2 += double{value} * value;
+    if (norm2 == 0) return;
+    const double scale = 1 / std::sqrt(norm2);
+    for (float& value : x) value = static_cast<float>(value * scale);
+}
 inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float> values) {
-    for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
-        const std::span<float> x = values.subspan(static_cast<std::size_t>(indptr[row]),
-                                                  static_cast<std::size_t>(indptr[row + 1] - indptr[row]));
-        double norm2 = 0;
-        for (const float value : x) norm2 += double{value} * value;
-        if (norm2 == 0) continue;
-        const double scale = 1 / std::sqrt(norm2);
-        for (float& value : x) value = static_cast<float>(value * scale);
-    }
+    for (std::size_t row = 0; row + 1 < indptr.size(); ++row)
+        to_unit_length(values.subspan(static_cast<std::size_t>(indptr[row]),
+                                      static_cast<std::size_t>(indptr[row + 1] - indptr[row])));
 }
 
 // Pairs of a feature and a class; the pairs of one feature are contiguous.
@@ -123,12 +136,16 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     if (chosen.places.size() < rows.width()) throw std::invalid_argument("a feature has no place");
     if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
         throw std::invalid_argument("the arrays of the chosen features do not match");
+    // Few features have a place. A bit for each feature stays in the caches.
+    std::vector<bool> has_place(rows.width());
+    for (std::size_t feature = 0; feature < rows.width(); ++feature)
+        has_place[feature] = chosen.places[feature] != npos;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (labels[row] < 0) continue;
         const auto label = static_cast<std::uint32_t>(labels[row]);
         const sparse_row<T> x = rows[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            if (i + values_ahead < x.size()) prefetch(chosen.places.data() + x.feature(i + values_ahead));
+            if (!has_place[x.feature(i)]) continue;
             std::size_t pair = chosen.places[x.feature(i)];
             if (pair == npos || x.value(i) == 0) continue;
             for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
@@ -139,27 +156,85 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     }
 }
 
-// The sum of each feature's values in the rows of each class.
+// The sum of each feature's values in the rows of each class. If rows are counted instead of values, those of the first
+// class are what remains of all rows, so that they need not be counted: with two classes, that saves half of the work.
 class class_counts {
   public:
-    std::vector<std::vector<std::uint32_t>> by_class;
-
-    // Rows without a class are ignored. `presence` counts rows instead of values.
+    // Rows without a class belong to none. `presence` counts rows instead of values, which the rows then need not have;
+    // it must be the same in each call.
     void add(const sparse_rows<float>& rows, std::span<const std::int32_t> labels, bool presence) {
         if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
+        if (classes() > 0 && presence != by_rows) throw std::invalid_argument("values and rows cannot both be counted");
+        by_rows = presence;
         for (std::size_t row = 0; row < rows.size(); ++row) {
-            if (labels[row] < 0) continue;
-            const auto label = static_cast<std::size_t>(labels[row]);
-            if (label >= by_class.size()) by_class.resize(label + 1);
-            std::vector<std::uint32_t>& counts = by_class[label];
+            if (labels[row] < 0 && !presence) continue;
+            const auto label = static_cast<std::size_t>(std::max(labels[row], 0));
+            if (labels[row] >= 0 && label >= by_class.size()) by_class.resize(label + 1);
+            if (labels[row] == 0 && presence) continue;
+            std::vector<std::uint32_t>& counts = labels[row] < 0 ? of_no_class : by_class[label];
             if (counts.size() < rows.width()) counts.resize(rows.width());
-            const sparse_row<float> x = rows[row];
+            const auto begin = static_cast<std::size_t>(rows.indptr[row]);
+            const std::span<const std::uint32_t> x =
+                rows.indices.subspan(begin, static_cast<std::size_t>(rows.indptr[row + 1]) - begin);
             for (std::size_t i = 0; i < x.size(); ++i) {
-                if (i + values_ahead < x.size()) prefetch_to_write(counts.data() + x.feature(i + values_ahead));
-                counts[x.feature(i)] += presence ? 1 : static_cast<std::uint32_t>(x.value(i));
+                if (i + values_ahead < x.size()) prefetch_to_write(counts.data() + x[i + values_ahead]);
+                counts[x[i]] += presence ? 1 : static_cast<std::uint32_t>(rows.values[begin + i]);
             }
         }
     }
+
+    std::size_t classes() const { return by_class.size(); }
+
+    // The counts of some features, class by class. If rows were counted, `rows_with` are the rows with each of them.
+    void write(std::span<const std::uint32_t> features, std::span<const std::uint32_t> rows_with,
+               std::span<std::uint32_t> to) const {
+        if (by_rows && rows_with.size() != features.size())
+            throw std::invalid_argument("it is not known in how many rows each feature is");
+        const auto write_one = [&](const std::vector<std::uint32_t>& counts, std::span<std::uint32_t> row) {
+            for (std::size_t i = 0; i < features.size(); ++i)
+                row[i] = features[i] < counts.size() ? counts[features[i]] : 0;
+        };
+        const auto row_of = [&](std::size_t k) { return to.subspan(k * features.size(), features.size()); };
+        for (std::size_t k = 0; k < classes(); ++k) write_one(by_class[k], row_of(k));
+        if (!by_rows || classes() == 0) return;
+        const std::span<std::uint32_t> first = row_of(0);
+        write_one(of_no_class, first);
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            std::uint32_t others = first[i];
+            for (std::size_t k = 1; k < classes(); ++k) others += row_of(k)[i];
+            if (others > rows_with[i]) throw std::invalid_argument("a feature is in fewer rows than were counted");
+            first[i] = rows_with[i] - others;
+        }
+    }
+
+  private:
+    std::vector<std::vector<std::uint32_t>> by_class;
+    std::vector<std::uint32_t> of_no_class;
+    bool by_rows = false;
 };
+
+// Counts the occurrences of columns, and appends those that are new to `order`, as they come.
+inline void count_columns(std::span<const std::uint32_t> columns, std::span<std::int64_t> counts,
+                          std::vector<std::uint32_t>& order) {
+    for (const std::uint32_t& from : columns) {
+        const std::uint32_t column = read_once(from);
+        if (column >= counts.size()) throw std::out_of_range("there is no such column");
+        if (counts[column]++ == 0) order.push_back(column);
+    }
+}
+
+// Column i becomes numbers[i]. Returns whether all of these are numbers of features, and not `unknown`.
+inline bool renumber(std::span<const std::uint32_t> columns, std::span<const std::uint32_t> numbers,
+                     std::uint32_t unknown, std::uint32_t* out) {
+    bool known = true;
+    for (const std::uint32_t& from : columns) {
+        const std::uint32_t column = read_once(from);
+        if (column >= numbers.size()) throw std::out_of_range("there is no such column");
+        const std::uint32_t number = numbers[column];
+        known &= number != unknown;
+        *out++ = number;
+    }
+    return known;
+}
 
 }  // namespace markone

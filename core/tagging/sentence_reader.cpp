@@ -102,11 +102,22 @@ void lexicon::add(std::uint64_t word, std::string_view name) {
 
 sentence_reader::sentence_reader(const templates& how, const lexicon& words, std::span<const std::size_t> patterns)
     : how(how), words(words), used(how.columns), memory(how.columns), margin(how.reach()) {
+    for (std::size_t p = 0; p < how.patterns.size(); ++p) first_keys.push_back(first_key(p));
     std::vector<bool> wanted(how.atoms.size());
     for (const std::size_t p : patterns)
         for (const piece& one : how.patterns[p].pieces) wanted[one.atom] = true;
+    place_of.assign(how.atoms.size(), npos);
     for (std::size_t atom = 0; atom < wanted.size(); ++atom)
-        if (wanted[atom]) needed.push_back(atom);
+        if (wanted[atom]) {
+            place_of[atom] = static_cast<std::uint32_t>(needed.size());
+            needed.push_back(atom);
+        }
+    ends.push_back(0);
+    for (const pattern& one : how.patterns) {
+        for (const piece& part : one.pieces)
+            places.push_back(part.offset * static_cast<std::ptrdiff_t>(needed.size()) + place_of[part.atom]);
+        ends.push_back(places.size());
+    }
     for (const atom_source& one : how.atoms) used[one.column] = true;
 }
 
@@ -115,7 +126,7 @@ std::uint32_t sentence_reader::remember(std::size_t column, std::string_view wor
     const std::uint32_t number = seen.words.find_or_add(word);
     if (number == seen.atoms.size()) {
         seen.atoms.push_back(reader.read(word));
-        seen.known.push_back(words.atom(seen.atoms.back().lower));
+        seen.known.push_back(words.set_of(seen.atoms.back().lower));
     }
     return number;
 }
@@ -130,7 +141,7 @@ std::uint64_t sentence_reader::atom(const atom_source& source, std::uint32_t val
         case atom_kind::signs: return word.signs;
         case atom_kind::prefix: return word.prefix[source.size - 1];
         case atom_kind::suffix: return word.suffix[source.size - 1];
-        case atom_kind::known: return seen.known[value];
+        case atom_kind::known: return words.atom_of_set(seen.known[value]);
     }
     return 0;
 }
@@ -148,16 +159,16 @@ void sentence_reader::read(const sentence_batch& batch, std::size_t sentence) {
     for (std::size_t column = 0; column < how.columns; ++column)
         for (std::size_t i = 0; used[column] && i < size; ++i)
             values[column * size + i] = remember(column, batch.columns[column][begin + i]);
-    stride = size + 2 * margin;
-    here.resize(how.atoms.size() * stride);
-    for (const std::size_t number : needed) {
-        std::uint64_t* const row = here.data() + number * stride;
+    const std::size_t each = needed.size();
+    here.resize((size + 2 * margin) * each);
+    for (std::size_t place = 0; place < each; ++place) {
         for (std::size_t i = 0; i < margin; ++i) {
-            row[margin - 1 - i] = outside(-static_cast<std::int64_t>(i) - 1);
-            row[margin + size + i] = outside(static_cast<std::int64_t>(i) + 1);
+            here[(margin - 1 - i) * each + place] = outside(-static_cast<std::int64_t>(i) - 1);
+            here[(margin + size + i) * each + place] = outside(static_cast<std::int64_t>(i) + 1);
         }
-        const std::uint32_t* const value = values.data() + how.atoms[number].column * size;
-        for (std::size_t i = 0; i < size; ++i) row[margin + i] = atom(how.atoms[number], value[i]);
+        const atom_source& source = how.atoms[needed[place]];
+        const std::uint32_t* const value = values.data() + source.column * size;
+        for (std::size_t i = 0; i < size; ++i) here[(margin + i) * each + place] = atom(source, value[i]);
     }
 }
 
@@ -165,28 +176,24 @@ void sentence_reader::read(const sentence_batch& batch, std::size_t sentence) {
 
 namespace {
 
-std::string text_of_signs(std::uint64_t signs) {
+std::string text_of_signs(unsigned bits) {
     constexpr std::array<const char*, 4> names{"digit", "hyphen", "capital", "capitals"};
-    for (unsigned bits = 0; bits < 1u << names.size(); ++bits) {
-        if (word_reader::signs_of(bits) != signs) continue;
-        std::string text;
-        for (std::size_t bit = 0; bit < names.size(); ++bit)
-            if (bits >> bit & 1) {
-                if (!text.empty()) text += '+';
-                text += names[bit];
-            }
-        return text.empty() ? "none" : text;
-    }
-    return {};
+    std::string text;
+    for (std::size_t bit = 0; bit < names.size(); ++bit)
+        if (bits >> bit & 1) {
+            if (!text.empty()) text += '+';
+            text += names[bit];
+        }
+    return text.empty() ? "none" : text;
 }
 
 std::string text_of_atom(word_reader& reader, const atom_source& source, std::string_view word) {
     if (source.kind == atom_kind::form) return std::string(word);
-    const word_atoms atoms = reader.read(word);
+    const unsigned signs = reader.scan(word);
     switch (source.kind) {
         case atom_kind::lower: return std::string(reader.lower_text());
         case atom_kind::shape: return std::string(reader.shape_text());
-        case atom_kind::signs: return text_of_signs(atoms.signs);
+        case atom_kind::signs: return text_of_signs(signs);
         case atom_kind::prefix: return std::string(reader.prefix_text(source.size));
         case atom_kind::suffix: return std::string(reader.suffix_text(source.size));
         default: return std::string(word);

@@ -113,7 +113,13 @@ class lexicon {
     }
     lexicon(std::span<const std::uint64_t> words, std::span<const std::uint32_t> set_of_word, name_list set_names);
 
-    std::uint64_t atom(std::uint64_t word) const { return sets[set_of(word)]; }
+    // The set of tags of a word, and its atom.
+    std::uint32_t set_of(std::uint64_t word) const {
+        const std::uint32_t number = numbers.find(word);
+        return number == npos ? 0 : set_of_words[number];
+    }
+    std::uint64_t atom_of_set(std::uint32_t set) const { return sets[set]; }
+    std::size_t count_of_sets() const { return sets.size(); }
     std::string_view text(std::uint64_t word) const { return names[set_of(word)]; }
 
     // The name of the set of tags of a word with these counts, and the atom of a set.
@@ -126,11 +132,6 @@ class lexicon {
     const name_list& names_of_sets() const { return names; }
 
   private:
-    std::size_t set_of(std::uint64_t word) const {
-        const std::uint32_t number = numbers.find(word);
-        return number == npos ? 0 : set_of_words[number];
-    }
-
     row_numbers numbers;
     std::vector<std::uint32_t> set_of_words;
     row_numbers set_numbers;
@@ -147,17 +148,41 @@ class sentence_reader {
     void read(const sentence_batch& batch, std::size_t sentence);
     std::size_t length() const { return size; }
     // Replaces an atom of a token.
-    void put(std::size_t atom, std::size_t token, std::uint64_t value) { here[atom * stride + margin + token] = value; }
+    void put(std::size_t atom, std::size_t token, std::uint64_t value) {
+        if (place_of[atom] != npos) here[(margin + token) * needed.size() + place_of[atom]] = value;
+    }
 
     // The key of a pattern at a token, without the previous tags that it uses; 0 if one of its atoms is empty.
     std::uint64_t key(std::size_t pattern, std::size_t token) const {
-        const std::uint64_t* const at = here.data() + margin + token;
-        return key_of(pattern,
-                      [&](const piece& one) { return at[static_cast<std::int64_t>(one.atom * stride) + one.offset]; });
+        const std::uint64_t* const at = here.data() + (margin + token) * needed.size();
+        std::uint64_t key = first_keys[pattern];
+        bool is_whole = true;
+        for (const std::ptrdiff_t place : std::span(places).subspan(ends[pattern], ends[pattern + 1] - ends[pattern])) {
+            is_whole &= at[place] != 0;
+            key = join(key, at[place]);
+        }
+        return is_whole ? key : 0;
     }
 
     // Numbers the values of a column in the order of their first occurrence, until there are too many to remember.
     std::uint32_t value(std::size_t column, std::size_t token) const { return values[column * size + token]; }
+    // The value of an atom that has few values, as a number below few_values(): of known tags and of signs. A token
+    // outside of the sentence has one of the first numbers.
+    static bool has_few_values(const atom_source& source) {
+        return source.kind == atom_kind::known || source.kind == atom_kind::signs;
+    }
+    std::size_t few_values(const atom_source& source) const {
+        return 2 * margin + 1 + (source.kind == atom_kind::known ? words.count_of_sets() : word_atoms::sign_values);
+    }
+    std::size_t number_in_few(const atom_source& source, std::int64_t token) const {
+        const auto last = static_cast<std::int64_t>(size) - 1;
+        if (token < 0 || token > last)
+            return static_cast<std::size_t>(static_cast<std::int64_t>(margin) + (token < 0 ? token : token - last));
+        const std::uint32_t number = value(source.column, static_cast<std::size_t>(token));
+        const column_memory& seen = memory[source.column];
+        return 2 * margin + 1 +
+               (source.kind == atom_kind::known ? seen.known[number] : std::size_t{seen.atoms[number].sign_bits});
+    }
     std::size_t remembered(std::size_t column) const { return memory[column].atoms.size(); }
     std::size_t forgotten() const { return times_forgotten; }
     // The key of a pattern all of whose pieces are of one token with this value.
@@ -179,13 +204,13 @@ class sentence_reader {
     struct column_memory {
         word_table words;
         std::vector<word_atoms> atoms;
-        std::vector<std::uint64_t> known;
+        std::vector<std::uint32_t> known;  // the sets of tags of the words
     };
     static constexpr std::size_t most_remembered = std::size_t{1} << 16;
 
     template <class Atom>
     std::uint64_t key_of(std::size_t pattern, Atom atom) const {
-        std::uint64_t key = first_key(pattern);
+        std::uint64_t key = first_keys[pattern];
         for (const piece& one : how.patterns[pattern].pieces) {
             const std::uint64_t value = atom(one);
             if (value == 0) return 0;
@@ -198,13 +223,17 @@ class sentence_reader {
 
     const templates& how;
     const lexicon& words;
-    std::vector<std::size_t> needed;  // atoms
-    std::vector<bool> used;           // columns
+    std::vector<std::uint64_t> first_keys;  // of all patterns
+    std::vector<std::size_t> needed;        // atoms
+    std::vector<std::uint32_t> place_of;    // each atom among those that are needed
+    std::vector<std::ptrdiff_t> places;     // of the pieces of all patterns, relative to those of a token
+    std::vector<std::size_t> ends;          // of the places of each pattern, after a 0
+    std::vector<bool> used;                 // columns
     word_reader reader;
     std::vector<column_memory> memory;
     std::vector<std::uint32_t> values;
-    std::vector<std::uint64_t> here;  // for each atom: those of the tokens, and some outside at both ends
-    std::size_t margin, stride = 0, size = 0, times_forgotten = 0;
+    std::vector<std::uint64_t> here;  // the needed atoms of each token, and of some outside at both ends
+    std::size_t margin, size = 0, times_forgotten = 0;
 };
 
 // The values of a pattern's atoms at a token, as text with `between` between them. Previous tags come last. The known

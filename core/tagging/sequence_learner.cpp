@@ -417,12 +417,20 @@ class learner final : public tagger_learner {
     void add_local(std::size_t begin, std::size_t end, float* scores) {
         const std::size_t each = parts.local.size();
         const auto features = seen.numbers.subspan((at.begin + begin) * each, (end - begin) * each);
-        extents.resize(features.size());
+        extents.resize(features.size() + 1);
+        ends_of_tokens.resize(end - begin);
         for (const std::uint32_t row : features)
             if (row != npos) rows.expect(row);
-        for (std::size_t i = 0; i < features.size(); ++i)
-            extents[i] = features[i] == npos ? scattered_rows::extent() : rows.extent_of(features[i]);
-        for (std::size_t i = 0; i < features.size(); ++i) rows.add(extents[i], scores + i / each * width);
+        std::size_t there = 0;  // the rows that have weights
+        for (std::size_t token = 0, i = 0; token < end - begin; ++token) {
+            for (std::size_t number = 0; number < each; ++number, ++i) {
+                extents[there] = features[i] == npos ? scattered_rows::extent() : rows.extent_of(features[i]);
+                there += extents[there].size != 0;
+            }
+            ends_of_tokens[token] = there;
+        }
+        for (std::size_t token = 0, i = 0; token < end - begin; ++token)
+            for (; i < ends_of_tokens[token]; ++i) rows.add(extents[i], scores + token * width);
     }
     // 0 if the pattern has no feature here.
     std::uint64_t key_looking_back(std::size_t i, std::size_t number, const history& said) const {
@@ -447,9 +455,10 @@ class learner final : public tagger_learner {
                 for (std::size_t tag = 0; tag < count; ++tag)
                     if (what.may(before, tag)) moves[before * width + tag] = row[tag];
             }
+            turn_moves(moves, count, into);
             moves_are_old = false;
         }
-        return {count, width, moves, ends};
+        return {count, width, moves, into, ends};
     }
 
     // ---- steps
@@ -564,11 +573,12 @@ class learner final : public tagger_learner {
     double steps = 0;
 
     place at;
-    std::vector<float> local, augmented, move_weights, moves, ends;
+    std::vector<float> local, augmented, move_weights, moves, into, ends;
     bool moves_are_old = true;
     std::vector<std::uint32_t> path, worst;
     std::vector<std::uint64_t> noted;
     std::vector<scattered_rows::extent> extents;
+    std::vector<std::size_t> ends_of_tokens;
     std::vector<change> difference;
     viterbi search;
     beam search_by_beam;

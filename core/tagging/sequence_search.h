@@ -35,39 +35,60 @@ constexpr std::size_t padded(std::size_t tags) {
 struct lattice {
     std::size_t tags, width;
     std::span<const float> moves;  // a row for the tag before, the last one for the beginning: -inf where forbidden
+    std::span<const float> into;   // the same with a row for the tag after, without the beginning
     std::span<const float> ends;   // 0, or -inf
 };
 
-// The best score of each of some tags, and the previous tag that leads to it; the first one among equals.
+// The moves with a row for the tag after.
+void turn_moves(std::span<const float> moves, std::size_t tags, std::vector<float>& into) {
+    const std::size_t width = padded(tags);
+    into.assign(tags * width, never);
+    for (std::size_t before = 0; before < tags; ++before)
+        for (std::size_t tag = 0; tag < tags; ++tag) into[tag * width + before] = moves[before * width + tag];
+}
+
+// The best score of each of some tags.
 template <std::size_t count>
-void step_block(const float* before, std::size_t tags, const float* moves, std::size_t width, float* best,
-                std::int32_t* back) {
+void step_block(const float* before, std::size_t tags, const float* moves, std::size_t width, float* best) {
     std::array<float, count> top;
-    std::array<std::int32_t, count> from{};
     top.fill(never);
     for (std::size_t p = 0; p < tags; ++p) {
         const float score = before[p];
         const float* const row = moves + p * width;
-        const auto number = static_cast<std::int32_t>(p);
         for (std::size_t j = 0; j < count; ++j) {
             const float candidate = score + row[j];
-            from[j] = candidate > top[j] ? number : from[j];
             top[j] = candidate > top[j] ? candidate : top[j];
         }
     }
     std::copy(top.begin(), top.end(), best);
-    std::copy(from.begin(), from.end(), back);
 }
 
-void step(const float* before, const lattice& over, float* best, std::int32_t* back) {
+void step(const float* before, const lattice& over, float* best) {
     std::size_t at = 0;
     const float* const moves = over.moves.data();
     for (; at + 4 * lanes <= over.width; at += 4 * lanes)
-        step_block<4 * lanes>(before, over.tags, moves + at, over.width, best + at, back + at);
+        step_block<4 * lanes>(before, over.tags, moves + at, over.width, best + at);
     const std::size_t left = (over.width - at) / lanes;
-    if (left == 3) step_block<3 * lanes>(before, over.tags, moves + at, over.width, best + at, back + at);
-    if (left == 2) step_block<2 * lanes>(before, over.tags, moves + at, over.width, best + at, back + at);
-    if (left == 1) step_block<lanes>(before, over.tags, moves + at, over.width, best + at, back + at);
+    if (left == 3) step_block<3 * lanes>(before, over.tags, moves + at, over.width, best + at);
+    if (left == 2) step_block<2 * lanes>(before, over.tags, moves + at, over.width, best + at);
+    if (left == 1) step_block<lanes>(before, over.tags, moves + at, over.width, best + at);
+}
+
+// The previous tag that leads to the best score of a tag; the first one among equals. Only the tags of the best
+// sequence need it, so it is not computed with the scores.
+std::size_t step_back(const float* before, const lattice& over, std::size_t tag) {
+    const float* const moves = over.into.data() + tag * over.width;
+    std::array<float, lanes> best;
+    best.fill(never);
+    for (std::size_t p = 0; p < over.width; p += lanes)
+        for (std::size_t j = 0; j < lanes; ++j) {
+            const float candidate = before[p + j] + moves[p + j];
+            best[j] = candidate > best[j] ? candidate : best[j];
+        }
+    const float top = *std::ranges::max_element(best);
+    std::size_t p = 0;
+    while (p + 1 < over.tags && before[p] + moves[p] != top) ++p;
+    return p;
 }
 
 // Viterbi's algorithm (1967): the best sequence that ends in a tag extends a best sequence that ends in another tag.
@@ -85,7 +106,7 @@ class viterbi {
         if (last[best] + over.ends[best] == never) throw std::invalid_argument("no sequence of tags is allowed");
         for (std::size_t i = length; i-- > 0;) {
             path[i] = static_cast<std::uint32_t>(best);
-            best = static_cast<std::size_t>(back[i * width + best]);
+            if (i > 0) best = step_back(alpha.data() + (i - 1) * width, over, best);
         }
     }
 
@@ -163,18 +184,16 @@ class viterbi {
     void forward(const lattice& over, std::span<const float> local, std::size_t length) {
         const std::size_t width = over.width;
         alpha.resize(std::max(alpha.size(), length * width));
-        back.resize(std::max(back.size(), length * width));
         const float* const first = over.moves.data() + over.tags * width;
         for (std::size_t j = 0; j < width; ++j) alpha[j] = first[j] + local[j];
         for (std::size_t i = 1; i < length; ++i) {
             float* const here = alpha.data() + i * width;
-            step(here - width, over, here, back.data() + i * width);
+            step(here - width, over, here);
             for (std::size_t j = 0; j < width; ++j) here[j] += local[i * width + j];
         }
     }
 
     std::vector<float> alpha;
-    std::vector<std::int32_t> back;
 };
 
 // The previous tags, the last one first. Before the start of the sentence, it is the number of tags.

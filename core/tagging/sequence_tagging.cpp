@@ -12,10 +12,12 @@ namespace MARKONE_LEVEL {
 
 namespace {
 
-// The rows of a model, found by their keys. Each has few non-zero columns.
+// The rows of a model, found by their keys. Most rows have few weights, which are stored with their columns in blocks
+// of four. The last block is filled up with zeros. Rows with more weights are stored as a weight for each column. So
+// the processor can mostly predict how long it takes to add a row. Adding zeros changes no sum.
 class frozen_rows {
   public:
-    explicit frozen_rows(const sparse_weights& from, std::size_t columns) {
+    explicit frozen_rows(const sparse_weights& from, std::size_t columns) : width(padded(columns)) {
         const std::size_t size = from.keys.size();
         bool good = from.indptr.size() == size + 1 && from.indptr[0] == 0 &&
                     static_cast<std::size_t>(from.indptr[size]) == from.columns.size() &&
@@ -27,47 +29,87 @@ class frozen_rows {
             good = from.columns[at] < columns && std::isfinite(from.weights[at]);
         if (!good) throw std::invalid_argument("the sizes of the weights do not match");
         slots.reserve(size + 1);
-        entries.resize(from.columns.size());
-        for (std::size_t at = 0; at < entries.size(); ++at) entries[at] = {from.weights[at], from.columns[at]};
+        blocks.reserve(size + from.columns.size() / in_block);
         for (std::size_t row = 0; row < size; ++row) {
             slot& here = slots[slots.search(from.keys[row])];
             if (!here.is_free()) throw std::invalid_argument("a feature occurs twice");
-            here = {from.keys[row], static_cast<std::uint32_t>(from.indptr[row]),
-                    static_cast<std::uint32_t>(from.indptr[row + 1])};
+            const auto begin = static_cast<std::size_t>(from.indptr[row]);
+            const std::size_t count = static_cast<std::size_t>(from.indptr[row + 1]) - begin;
+            here = {from.keys[row], store(std::span(from.columns).subspan(begin, count),
+                                          std::span(from.weights).subspan(begin, count))};
         }
     }
 
     void expect(std::uint64_t key) const { slots.expect(key); }
-    void add(std::uint64_t key, float* scores) const {
-        const slot& here = slots.find(key);
-        for (std::uint32_t at = here.begin; at < here.end; ++at) scores[entries[at].column] += entries[at].weight;
-    }
+    void add(std::uint64_t key, float* scores) const { add(slots.find(key).where, scores); }
     // The same in two steps, so that the memory can be prefetched.
     struct run {
-        std::uint32_t begin, end;
+        std::uint32_t begin = 0;
+        std::uint32_t size = 0;  // the number of blocks
+        bool is_empty() const { return size == 0; }
+        // A row that was never looked up.
+        static run unknown() { return {npos, 0}; }
+        bool is_unknown() const { return begin == npos; }
     };
     run find(std::uint64_t key) const {
-        const slot& here = slots.find(key);
-        prefetch(entries.data() + here.begin);
-        return {here.begin, here.end};
+        const run where = slots.find(key).where;
+        expect(where);
+        return where;
+    }
+    void expect(run where) const {
+        prefetch(where.size == as_columns ? static_cast<const void*>(wide.data() + where.begin * width)
+                                          : blocks.data() + where.begin);
     }
     void add(run which, float* scores) const {
-        for (std::uint32_t at = which.begin; at < which.end; ++at) scores[entries[at].column] += entries[at].weight;
+        if (which.size == as_columns) {
+            const float* const from = wide.data() + which.begin * width;
+            for (std::size_t column = 0; column < width; ++column) scores[column] += from[column];
+            return;
+        }
+        const block* const end = blocks.data() + which.begin + which.size;
+        for (const block* one = blocks.data() + which.begin; one != end; ++one)
+            for (std::size_t i = 0; i < in_block; ++i) scores[one->columns[i]] += one->weights[i];
     }
 
   private:
+    static constexpr std::size_t in_block = 4;
+    static constexpr std::uint32_t as_columns = npos;  // the size of a row with a weight for each column
     struct slot {
         std::uint64_t key = 0;
-        std::uint32_t begin = 0, end = 0;
-        bool is_free() const { return begin == end; }
+        run where;
+        bool is_free() const { return where.is_empty(); }
     };
-    struct entry {
-        float weight;
-        std::uint32_t column;
+    struct alignas(32) block {
+        std::array<float, in_block> weights{};
+        std::array<std::uint32_t, in_block> columns{};
     };
 
+    // A row has a weight for each column if it then needs at most four times the memory.
+    run store(std::span<const std::uint32_t> columns, std::span<const float> weights) {
+        if (weights.size() > in_block && weights.size() * 8 >= width) {
+            const run where{next_number(wide.size() / width, "too many weights"), as_columns};
+            wide.resize(wide.size() + width);
+            for (std::size_t i = 0; i < weights.size(); ++i) wide[where.begin * width + columns[i]] += weights[i];
+            return where;
+        }
+        const std::uint32_t begin = next_number(blocks.size(), "too many weights");
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            if (i % in_block == 0) {
+                blocks.emplace_back();
+                // Zeros go to different columns, because additions to the same column wait for each other.
+                for (std::size_t j = 0; j < in_block; ++j)
+                    blocks.back().columns[j] = static_cast<std::uint32_t>((7 * blocks.size() + j) % width);
+            }
+            blocks.back().weights[i % in_block] = weights[i];
+            blocks.back().columns[i % in_block] = columns[i];
+        }
+        return {begin, static_cast<std::uint32_t>(blocks.size() - begin)};
+    }
+
+    std::size_t width;
     hash_table<slot, multiplied_spread> slots;
-    table<entry> entries;
+    table<block> blocks;
+    table<float> wide;
 };
 
 // Patterns that use only one column of one token. Their weights for a word are added up once.
@@ -77,14 +119,27 @@ struct word_group {
     std::vector<std::size_t> patterns;
 };
 
+// A pattern of several tokens. If its atoms have few values, its rows are found by the numbers of these values.
+struct mixed_pattern {
+    std::size_t number = 0;
+    std::vector<std::ptrdiff_t> places{};  // of the numbers of its atoms, relative to those of a token
+    std::vector<std::size_t> factors{};    // of these numbers in the number of the row
+    std::size_t rows = 0;                  // 0 if there would be too many
+
+    static constexpr std::size_t most_rows = std::size_t{1} << 16;
+};
+
 // Data that is remembered between sentences.
 struct desk {
     sentence_reader reader;
-    std::vector<table<float>> sums;  // for each group: a padded row for each value
+    std::vector<table<float>> sums;                         // for each group: a padded row for each value
+    std::vector<std::vector<frozen_rows::run>> known_rows;  // for each mixed pattern with few values: the rows it had
+    std::vector<std::size_t> numbers;                       // of the values of atoms with few values
     std::size_t forgotten = 0;
     std::vector<float> local;
     std::vector<std::uint64_t> keys;
-    std::vector<frozen_rows::run> runs;
+    std::vector<frozen_rows::run> runs;  // of the rows that exist
+    std::vector<std::size_t> ends;       // of each token's runs
     std::vector<std::uint32_t> path;
     viterbi search;
     beam search_by_beam;
@@ -108,7 +163,8 @@ class frozen_tagging final : public tagging {
           ends(count) {
         for (std::size_t tag = 0; tag < count; ++tag) ends[tag] = what.may(tag, count) ? 0 : never;
         for (const std::size_t p : parts.local) group(p);
-        atoms_for = mixed;
+        find_few_values();
+        for (const mixed_pattern& one : mixed) atoms_for.push_back(one.number);
         atoms_for.insert(atoms_for.end(), parts.looking_back.begin(), parts.looking_back.end());
         sum_outside();
         if (what.decode == decoder::viterbi) make_moves();
@@ -196,7 +252,7 @@ class frozen_tagging final : public tagging {
             return one.offset == pieces[0].offset && column(one) == column(pieces[0]);
         });
         if (!alike) {
-            mixed.push_back(pattern);
+            mixed.push_back({pattern});
             return;
         }
         for (word_group& one : groups)
@@ -205,6 +261,27 @@ class frozen_tagging final : public tagging {
                 return;
             }
         groups.push_back({column(pieces[0]), pieces[0].offset, {pattern}});
+    }
+
+    void find_few_values() {
+        const sentence_reader reader(how, words, {});
+        for (mixed_pattern& one : mixed) {
+            one.rows = 1;
+            for (const piece& part : how.patterns[one.number].pieces) {
+                const atom_source& source = how.atoms[part.atom];
+                one.factors.push_back(one.rows);
+                one.rows *= sentence_reader::has_few_values(source) ? reader.few_values(source) : 0;
+                if (one.rows > mixed_pattern::most_rows) one.rows = 0;
+            }
+            for (const piece& part : how.patterns[one.number].pieces)
+                if (one.rows != 0 && std::ranges::find(few_values, part.atom) == few_values.end())
+                    few_values.push_back(part.atom);
+        }
+        for (mixed_pattern& one : mixed)
+            for (const piece& part : how.patterns[one.number].pieces)
+                if (one.rows != 0)
+                    one.places.push_back(part.offset * static_cast<std::ptrdiff_t>(few_values.size()) +
+                                         (std::ranges::find(few_values, part.atom) - few_values.begin()));
     }
 
     // The scores of groups for positions outside of the sentence, for each distance that they use.
@@ -233,8 +310,9 @@ class frozen_tagging final : public tagging {
             for (std::size_t tag = 0; tag < count; ++tag)
                 if (what.may(before, tag)) moves[before * width + tag] = row[tag];
         }
+        turn_moves(moves, count, into);
     }
-    lattice over() const { return {count, width, moves, ends}; }
+    lattice over() const { return {count, width, moves, into, ends}; }
     bool may(const history& said, std::size_t tag, bool last) const {
         return what.may(said.tags[0], tag) && (!last || what.may(tag, count));
     }
@@ -252,7 +330,10 @@ class frozen_tagging final : public tagging {
                 free.pop_back();
             }
         }
-        if (!mine) mine = std::make_unique<desk>(how, words, atoms_for, groups.size());
+        if (!mine) {
+            mine = std::make_unique<desk>(how, words, atoms_for, groups.size());
+            for (const mixed_pattern& one : mixed) mine->known_rows.emplace_back(one.rows, frozen_rows::run::unknown());
+        }
         work(*mine);
         const std::lock_guard guard(busy);
         free.push_back(std::move(mine));
@@ -281,19 +362,51 @@ class frozen_tagging final : public tagging {
         on.reader.read(batch, sentence);
         const std::size_t length = on.reader.length();
         on.keys.resize(length * mixed.size());
-        on.runs.resize(length * mixed.size());
+        on.runs.resize(length * mixed.size() + 1);
         for (std::size_t i = 0, at = 0; i < length; ++i)
-            for (const std::size_t p : mixed) {
-                on.keys[at] = on.reader.key(p, i);
-                rows.expect(on.keys[at++]);
+            for (const mixed_pattern& one : mixed) {
+                if (one.rows == 0) {
+                    on.keys[at] = on.reader.key(one.number, i);
+                    rows.expect(on.keys[at]);
+                }
+                ++at;
             }
+        number_values(on);
         on.local.assign(length * width, 0);
         sum_words(on);
-        for (std::size_t at = 0; at < on.keys.size(); ++at)
-            on.runs[at] = on.keys[at] == 0 ? frozen_rows::run{0, 0} : rows.find(on.keys[at]);
+        on.ends.resize(length);
+        std::size_t end = 0;
+        for (std::size_t i = 0, at = 0; i < length; ++i) {
+            for (std::size_t m = 0; m < mixed.size(); ++m, ++at) {
+                if (mixed[m].rows != 0)
+                    on.runs[end] = row_of_values(on, m, i);
+                else
+                    on.runs[end] = on.keys[at] == 0 ? frozen_rows::run() : rows.find(on.keys[at]);
+                end += !on.runs[end].is_empty();
+            }
+            on.ends[i] = end;
+        }
         for (std::size_t i = 0, at = 0; i < length; ++i)
-            for (std::size_t number = 0; number < mixed.size(); ++number)
-                rows.add(on.runs[at++], on.local.data() + i * width);
+            for (; at < on.ends[i]; ++at) rows.add(on.runs[at], on.local.data() + i * width);
+    }
+
+    void number_values(desk& on) const {
+        const auto length = static_cast<std::int64_t>(on.reader.length());
+        on.numbers.clear();
+        for (std::int64_t token = -reach; token < length + reach; ++token)
+            for (const std::size_t atom : few_values)
+                on.numbers.push_back(on.reader.number_in_few(how.atoms[atom], token));
+    }
+    frozen_rows::run row_of_values(desk& on, std::size_t which, std::size_t token) const {
+        const mixed_pattern& one = mixed[which];
+        const std::size_t* const at = on.numbers.data() + (static_cast<std::size_t>(reach) + token) * few_values.size();
+        std::size_t number = 0;
+        for (std::size_t i = 0; i < one.places.size(); ++i) number += at[one.places[i]] * one.factors[i];
+        frozen_rows::run& found = on.known_rows[which][number];
+        if (found.is_unknown()) [[unlikely]]
+            found = rows.find(on.reader.key(one.number, token));
+        rows.expect(found);
+        return found;
     }
 
     // Adds the scores of the words around each token.
@@ -313,11 +426,20 @@ class frozen_tagging final : public tagging {
                     if (const std::uint64_t key = on.reader.key_of_value(p, static_cast<std::uint32_t>(value));
                         key != 0)
                         rows.add(key, sums.data() + value * width);
+            for (std::size_t i = 0; i < on.reader.length(); ++i) {
+                const float* const row = sums.data() + on.reader.value(one.column, i) * width;
+                prefetch(row);
+                prefetch(row + width - 1);
+            }
+        }
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            const word_group& one = groups[g];
+            const float* const sums = on.sums[g].data();
             for (std::int64_t i = 0; i < length; ++i) {
                 const std::int64_t at = i + one.offset;
                 const float* from;
                 if (at >= 0 && at < length) {
-                    from = sums.data() + on.reader.value(one.column, static_cast<std::size_t>(at)) * width;
+                    from = sums + on.reader.value(one.column, static_cast<std::size_t>(at)) * width;
                 } else {
                     const std::int64_t distance = at < 0 ? at : at - length + 1;
                     from = outside[g].data() + static_cast<std::size_t>(distance + reach) * width;
@@ -335,10 +457,11 @@ class frozen_tagging final : public tagging {
     const std::size_t count, width, memory;
     const std::int64_t reach;
     const frozen_rows rows;
-    std::vector<float> ends, moves;
+    std::vector<float> ends, moves, into;
     std::vector<word_group> groups;
-    std::vector<std::size_t> mixed;      // local patterns of no group
-    std::vector<std::size_t> atoms_for;  // and all others whose keys are made token by token
+    std::vector<mixed_pattern> mixed;     // local patterns of no group
+    std::vector<std::size_t> few_values;  // atoms of mixed patterns that have few values
+    std::vector<std::size_t> atoms_for;   // the patterns whose keys are made token by token
     std::vector<std::vector<float>> outside;
 
     mutable std::mutex busy;

@@ -25,12 +25,18 @@ struct word_atoms {
     std::uint64_t signs = 0;  // which of digit, hyphen and capital it has, and where capitals stand
     std::array<std::uint64_t, longest_affix> prefix{};  // of the first 1, 2 ... characters, in lower case
     std::array<std::uint64_t, longest_affix> suffix{};
+    unsigned sign_bits = 0;  // the signs again, as a number below `sign_values`
+
+    static constexpr std::size_t sign_values = 16;
 };
 
 // Computes the properties of words. Bytes that are not valid UTF-8 count as characters.
 class word_reader {
   public:
-    word_atoms read(std::string_view word) {
+    word_atoms read(std::string_view word) { return atoms_of(word, scan(word)); }
+
+    // Finds the pieces of a word, without their hashes. Returns the bits of its signs.
+    unsigned scan(std::string_view word) {
         lower.clear();
         shape.clear();
         starts.clear();
@@ -63,7 +69,8 @@ class word_reader {
                 shape.push_back(kind);
         }
         starts.push_back(lower.size());
-        return atoms_of(word, digit, hyphen, first_capital, capitals != 0 && capitals == letters);
+        const bool all_capital = capitals != 0 && capitals == letters;
+        return digit + 2u * hyphen + 4u * first_capital + 8u * all_capital;
     }
 
     // Pieces of the word that was read last; of a shorter one, all of it.
@@ -92,14 +99,15 @@ class word_reader {
         return characters::is_capital(point) ? 'X' : 'x';
     }
 
-    word_atoms atoms_of(std::string_view word, bool digit, bool hyphen, bool first_capital, bool all_capital) const {
+    word_atoms atoms_of(std::string_view word, unsigned sign_bits) const {
         const std::string_view folded = lower;
         const std::size_t length = starts.size() - 1;
         word_atoms found;
         found.form = hash_of(word);
         found.lower = hash_of(folded);
         found.shape = hash_of(shape);
-        found.signs = signs_of(digit + 2u * hyphen + 4u * first_capital + 8u * all_capital);
+        found.sign_bits = sign_bits;
+        found.signs = signs_of(sign_bits);
         for (std::size_t size = 1; size <= std::min(length, word_atoms::longest_affix); ++size) {
             found.prefix[size - 1] = hash_of(folded.substr(0, starts[size]));
             found.suffix[size - 1] = hash_of(folded.substr(starts[length - size]));

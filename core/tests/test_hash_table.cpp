@@ -1,14 +1,19 @@
 // Tests of the hash table, and of the tables that number keys with it.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <stdexcept>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/hash_table.h"
 #include "base/order.h"
 #include "tests/check.h"
-#include "text/vocabulary.h"
+#include "text/ngram_vocabulary.h"
 
 namespace {
 
@@ -226,16 +231,69 @@ TEST(pairs_are_found_by_both_parts) {
     pairs.each_known(first, last, scratch, note);
     CHECK(found == std::vector<std::uint32_t>(5, npos));
     pairs.reserve(first.size());
-    std::uint32_t next = 0;
-    pairs.each({first.data(), 4}, {last.data(), 4}, [&](std::size_t, gram_table::slot& at) {
-        if (at.is_free()) at.number = next++;
-    });
+    for (std::uint32_t i = 0, next = 0; i < 4; ++i) next += pairs.find_or_add(first[i], last[i], next) == next;
     found.clear();
     pairs.each_known(first, last, scratch, note);
     CHECK(found == std::vector<std::uint32_t>{0, 1, 0, 2, npos});
     CHECK(pairs.find(2, 2) == npos);
     CHECK(pairs.find_or_add(2, 2, 9) == 9);
     CHECK(pairs.find_or_add(2, 2, 10) == 9);
+}
+
+TEST(collected_n_grams_are_numbered_in_the_order_of_their_first_occurrence) {
+    collected_grams grams;
+    random_bits random(7);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> expected;
+    std::vector<std::uint32_t> first, last, numbers;
+    for (std::size_t row = 0; row < 300; ++row) {
+        first.clear();
+        last.clear();
+        numbers.clear();
+        const std::size_t size = random.below(200);
+        for (std::size_t i = 0; i < size; ++i) {
+            first.push_back(static_cast<std::uint32_t>(random.below(50)));
+            last.push_back(static_cast<std::uint32_t>(random.below(1 + row)));
+        }
+        grams.each(first, last, [&](std::size_t i, std::uint32_t number, collected_grams::record& one) {
+            CHECK(one.first == first[i] && one.last == last[i]);
+            ++one.rows;
+            numbers.push_back(number);
+        });
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto next = static_cast<std::uint32_t>(expected.size());
+            CHECK(numbers[i] == expected.try_emplace({first[i], last[i]}, next).first->second);
+        }
+    }
+    CHECK(grams.size() == expected.size());
+    for (const auto& [pair, number] : expected) CHECK(grams.find_or_add(pair.first, pair.second) == number);
+    CHECK(grams.find_or_add(npos, 0) == expected.size());
+}
+
+// The rows of texts as one number after the other.
+std::vector<float> rows_of(const std::vector<std::string>& texts, const ngram_settings& how, std::size_t limit) {
+    ngram_vocabulary vocabulary(how, limit);
+    std::vector<float> all;
+    for (std::size_t begin = 0; begin < texts.size(); begin += 3) {
+        ngram_collector batch(how);
+        for (std::size_t i = begin; i < std::min(begin + 3, texts.size()); ++i) batch.add_row(texts[i]);
+        const growing_rows rows = vocabulary.absorb(batch);
+        all.insert(all.end(), rows.indptr.begin(), rows.indptr.end());
+        all.insert(all.end(), rows.indices.begin(), rows.indices.end());
+        all.insert(all.end(), rows.values.begin(), rows.values.end());
+    }
+    const auto counts = vocabulary.counts();
+    all.insert(all.end(), counts.begin(), counts.end());
+    return all;
+}
+
+TEST(rows_stay_the_same_when_the_numbers_of_their_values_start_again) {
+    const std::vector<std::string> texts{"a b a b a", "b a", "", "a b c a b c", "c c c", "a", "b b a", "a b a b a"};
+    for (const std::size_t shortest : {1u, 2u}) {
+        ngram_settings how;
+        how.shortest = shortest;
+        how.longest = 3;
+        CHECK(rows_of(texts, how, npos) == rows_of(texts, how, 30));
+    }
 }
 
 }  // namespace

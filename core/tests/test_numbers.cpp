@@ -55,6 +55,21 @@ TEST(short_numbers_are_the_same_numbers) {
     }
 }
 
+TEST(whole_numbers_are_the_same_at_every_length) {
+    for (std::uint32_t number : {0u, 7u, 42u, 512u, 4711u, 65536u, 999999u, 1234567u, 12345678u, 987654321u})
+        for (const std::string after :
+             {"", ":1", " ", ":12345678", "x", "\xff\xff\xff\xff\xff\xff\xff\xff", "/0", ";9"}) {
+            const std::string digits = std::to_string(number), text = digits + after;
+            std::uint32_t value = 1;
+            const char* const stop = read_whole(text.data(), text.data() + text.size(), value);
+            CHECK(stop == text.data() + digits.size());
+            CHECK(value == number);
+        }
+    std::uint32_t value = 1;
+    const std::string none = ":1234567890";
+    CHECK(read_whole(none.data(), none.data() + none.size(), value) == none.data());
+}
+
 TEST(short_numbers_end_where_they_end) {
     const auto length = [](std::string_view text) {
         double value = 0;

@@ -42,6 +42,10 @@ TEST(rows_are_views) {
     CHECK(rows[0].size() == 2 && rows[0].feature(0) == 3 && rows[0].value(0) == 2);
     CHECK(rows[1].size() == 0 && rows[2].feature(0) == 1);
     rows[1].prefetch();
+    const std::vector<std::uint8_t> bytes{2, 1, 255};
+    const counted_rows<double> counts{made.indptr, made.indices, bytes, 10};
+    CHECK(counts[0].value(0) == 2 && counts[1].size() == 0 && counts[2].value(0) == 255);
+    counts[0].prefetch();
     const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
     const dense_rows<double> dense{numbers.data(), 2, 3};
     CHECK(dense[1].size() == 3 && dense[1].feature(2) == 2 && dense[1].value(2) == 6);
@@ -50,10 +54,12 @@ TEST(rows_are_views) {
 TEST(features_without_a_new_number_are_left_out) {
     const growing_rows made = counted({{0, 1, 2}, {1}});
     const std::vector<std::uint32_t> numbers{5, npos, 7};
-    growing_rows rows;
-    refine({made.indptr, made.indices, made.values, 3}, numbers, {}, rows);
-    CHECK(rows.indptr == std::vector<std::int64_t>{0, 2, 2});
-    CHECK(rows.indices == std::vector<std::uint32_t>{5, 7});
+    for (const std::vector<float>& values : {made.values, std::vector<float>()}) {
+        const refined_rows rows = refine({made.indptr, made.indices, values, 3}, numbers, {});
+        CHECK(rows.indptr == std::vector<std::int64_t>{0, 2, 2});
+        CHECK(rows.stored == 2 && rows.indices[0] == 5 && rows.indices[1] == 7);
+        CHECK(rows.values[0] == 1 && rows.values[1] == 1);
+    }
 }
 
 TEST(pages_stay_where_they_are) {

@@ -109,6 +109,7 @@ class hashed_vocabulary {
     hashed_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
 
     const ngram_settings how;
+    const ngram_hashing hashing;
 
     std::size_t features() const { return hashing.places(); }
     std::vector<std::uint32_t> counts() const {
@@ -123,8 +124,9 @@ class hashed_vocabulary {
     std::uint64_t met() const { return ngrams_met; }
     std::uint64_t strangers() const { return strangers_met; }
 
-    // Adds the collected texts, and returns their rows.
-    growing_rows absorb(const ngram_collector& batch) {
+    // Adds the collected texts, and returns their rows. If only the presence of n-grams is wanted, the values are of no
+    // use.
+    growing_rows absorb(const ngram_collector& batch, bool) {
         make_table();
         rows_with.resize(places.size());
         std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
@@ -185,6 +187,7 @@ class hashed_vocabulary {
     std::vector<std::uint32_t> owned() const { return place_of_name; }
     std::vector<std::uint8_t> sharing() const {
         std::vector<std::uint8_t> all;
+        all.reserve(place_of_name.size());
         for (const std::uint32_t place : place_of_name) all.push_back(places[place].shared);
         return all;
     }
@@ -209,6 +212,12 @@ class hashed_vocabulary {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t place = hashing.place(hash);
         return !places.empty() && places[place].knows(hash) ? place : npos;
+    }
+
+    // Calls use(place, number, owner) for each place that has a name.
+    template <class Use>
+    void each_owner(Use use) const {
+        for (const std::uint32_t place : place_of_name) use(place, place, places[place]);
     }
 
     // The number of tokens in the name of each place; 1 if it has no name.
@@ -277,7 +286,6 @@ class hashed_vocabulary {
         place_of_name.push_back(number);
     }
 
-    ngram_hashing hashing;
     table<place_owner> places;
     std::vector<std::uint32_t> rows_with;
     row_counter counter;
@@ -292,6 +300,7 @@ class compact_vocabulary {
     compact_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
 
     const ngram_settings how;
+    const ngram_hashing hashing;
 
     std::size_t features() const { return owned.size(); }
     std::string name(std::uint32_t number) const {
@@ -301,6 +310,7 @@ class compact_vocabulary {
     const name_list& names() const { return named; }
     std::vector<std::uint8_t> sharing() const {
         std::vector<std::uint8_t> all;
+        all.reserve(owned.size());
         for (const place_owner& one : owned) all.push_back(one.shared);
         return all;
     }
@@ -331,6 +341,12 @@ class compact_vocabulary {
         return number != npos && owned[number].knows(hash) ? number : npos;
     }
 
+    // Calls use(place, number, owner) for each feature.
+    template <class Use>
+    void each_owner(Use use) const {
+        for (std::uint32_t number = 0; number < owned.size(); ++number) use(numbers[number], number, owned[number]);
+    }
+
     // Adds a row with the known places of the n-grams in a text.
     std::size_t read(std::string_view text, const valuation& values, ngram_reader& by, growing_rows& rows) const {
         const std::size_t begin = rows.indices.size();
@@ -349,7 +365,6 @@ class compact_vocabulary {
     }
 
   private:
-    ngram_hashing hashing;
     key_table<std::uint32_t> numbers;  // by place
     std::vector<place_owner> owned;    // by number
     name_list named;                   // by number

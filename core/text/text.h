@@ -1,25 +1,28 @@
-// UTF-8 text -> tokens: words of letters, digits and marks of any script and, optionally, single signs. Bytes that are
-// not UTF-8 separate tokens like a space.
+// UTF-8 text -> tokens: words of letters, digits and marks of any script and, optionally, single signs. Letters of
+// scripts without spaces between words can be tokens of their own, and emoji with everything that changes them one
+// token. Bytes that are not UTF-8 separate tokens like a space.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <vector>
 
+#include "base/portable.h"
+#include "text/byte_groups.h"
 #include "text/unicode_tables.h"
 
 namespace markone {
 
-// The kind of each character, and its folded case.
+// The kind of each character, what it does beside others, and its folded case.
 class characters {
   public:
-    enum kind : std::uint8_t { gap, word, sign };
+    // A letter is one of a script without spaces, as a token of its own. No character alone has this kind.
+    enum kind : std::uint8_t { gap, word, sign, letter };
+    enum role : std::uint8_t { none_of_these, unspaced, mark, stacker, modifier, flag, to_come };
     static constexpr std::uint32_t none = 0xffffffff;
 
     static const characters& all() {
@@ -28,6 +31,7 @@ class characters {
     }
 
     kind of(std::uint32_t point) const { return point < kinds.size() ? kinds[point] : gap; }
+    role role_of(std::uint32_t point) const { return point < roles.size() ? roles[point] : none_of_these; }
 
     static bool is_capital(std::uint32_t point) {
         const auto* const after =
@@ -46,7 +50,31 @@ class characters {
     }
 
     // Reads the character at `from` and advances; for invalid bytes it returns `none` and advances by one byte.
-    static std::uint32_t decode(const char*& from, const char* end) {
+    MARKONE_INLINE static std::uint32_t decode(const char*& from, const char* end) {
+        const auto byte = [&](std::ptrdiff_t i) {
+            return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
+        };
+        const std::uint32_t first = byte(0);
+        if (first < 0x80) {
+            ++from;
+            return first;
+        }
+        if (first >= 0xc2 && first < 0xe0 && end - from >= 2 && (byte(1) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0x1f) << 6 | (byte(1) & 0x3f);
+            from += 2;
+            return point;
+        }
+        if (first > 0xe0 && first < 0xed && end - from >= 3 && (byte(1) & 0xc0) == 0x80 && (byte(2) & 0xc0) == 0x80) {
+            const std::uint32_t point = (first & 0xf) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+            from += 3;
+            return point;
+        }
+        return decode_any(from, end);
+    }
+
+  private:
+    // Any character; those of ASCII, and most others of two or three bytes, have been read already.
+    MARKONE_NOINLINE static std::uint32_t decode_any(const char*& from, const char* end) {
         const auto byte = [&](std::ptrdiff_t i) {
             return static_cast<std::uint32_t>(static_cast<unsigned char>(from[i]));
         };
@@ -70,13 +98,19 @@ class characters {
         return good ? point : none;
     }
 
-  private:
-    characters() : kinds(0x110000, gap) {
-        for (const auto& [first, last] : unicode::words)
-            for (std::uint32_t point = first; point <= last; ++point) kinds[point] = word;
-        for (const auto& [first, last] : unicode::signs)
-            for (std::uint32_t point = first; point <= last; ++point) kinds[point] = sign;
+    characters() : kinds(0x110000, gap), roles(0x110000, none_of_these) {
+        const auto set = [](auto& table, const auto& ranges, auto to) {
+            for (const auto& [first, last] : ranges) std::fill(table.begin() + first, table.begin() + last + 1, to);
+        };
+        set(kinds, unicode::words, word);
+        set(kinds, unicode::signs, sign);
         kinds[0xfffd] = gap;  // the usual replacement for invalid bytes
+        set(roles, unicode::unspaced, unspaced);
+        set(roles, unicode::marks, mark);
+        set(roles, unicode::stackers, stacker);
+        set(roles, unicode::modifiers, modifier);
+        set(roles, unicode::flags, flag);
+        set(roles, unicode::emoji_to_come, to_come);
         std::uint16_t at = 0;
         for (const auto& folding : unicode::foldings) {
             if (folding.from >= folding_of.size()) folding_of.resize(folding.from + 1);
@@ -105,76 +139,42 @@ class characters {
     }
 
     std::vector<kind> kinds;
+    std::vector<role> roles;
     std::vector<std::uint16_t> folding_of;  // place in unicode::foldings, from 1
 };
 
 struct token_settings {
-    bool fold = true;    // ignore case
-    bool signs = false;  // each sign is a token
+    bool fold = true;       // ignore case
+    bool signs = false;     // each sign is a token
+    bool unspaced = false;  // each letter of a script without spaces is a token, with its marks
+    bool emoji = false;     // an emoji is one sign, with its modifiers and the emoji that are joined to it
 };
-
-// ASCII, eight characters at a time.
-namespace ascii {
-
-constexpr std::uint64_t each(unsigned byte) {
-    return 0x0101010101010101u * byte;
-}
-
-// The highest bit of each byte: whether the character is one from `first` to `last`.
-inline std::uint64_t between(std::uint64_t eight, unsigned char first, unsigned char last) {
-    return (eight + each(0x80u - first)) & ~(eight + each(0x7fu - last)) & each(0x80);
-}
-
-// The highest bits of the bytes, as the lowest eight.
-inline std::uint64_t gathered(std::uint64_t highest_bits) {
-    return (highest_bits >> 7) * 0x0102040810204080u >> 56;
-}
-
-inline bool is_all(std::string_view text) {
-    std::uint64_t all = 0, eight;
-    std::size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8) {
-        std::memcpy(&eight, text.data() + at, 8);
-        all |= eight;
-    }
-    for (; at < text.size(); ++at) all |= static_cast<unsigned char>(text[at]);
-    return (all & each(0x80)) == 0;
-}
-
-}  // namespace ascii
 
 // A place in a text: its first byte, and the byte after its last.
 struct place {
     std::size_t begin, end;
 };
 
-// Calls use(token, kind) for each token of the text in turn; the token's bytes are valid only during the call.
+// Calls use(token, kind) for each token of the text in turn. The token's bytes are valid only during the call; 16 bytes
+// can be read, even if it is shorter.
 class tokenizer {
   public:
     explicit tokenizer(const token_settings& how) : how(how) {}
 
     template <class Use>
     void operator()(std::string_view text, Use use) {
-        if (ascii::is_all(text))
-            cut_ascii(text, use);
-        else
-            cut(text, use);
+        ascii::each_stretch(text, [&](std::string_view stretch, bool is_ascii) {
+            if (is_ascii)
+                cut_ascii(stretch, use);
+            else
+                cut(stretch, [&](std::string_view token, characters::kind kind, place) { use(token, kind); });
+        });
     }
 
     // The places of these tokens, in their order.
-    std::vector<place> places(std::string_view text) const {
+    std::vector<place> places(std::string_view text) {
         std::vector<place> found;
-        const characters& all = characters::all();
-        const char* const end = text.data() + text.size();
-        bool inside = false;  // of a word
-        for (const char* at = text.data(); at < end;) {
-            const auto begin = static_cast<std::size_t>(at - text.data());
-            const characters::kind kind = all.of(characters::decode(at, end));
-            const bool is_token = kind == characters::word || (kind == characters::sign && how.signs);
-            if (is_token && !(inside && kind == characters::word)) found.push_back({begin, begin});
-            if (is_token) found.back().end = static_cast<std::size_t>(at - text.data());
-            inside = kind == characters::word;
-        }
+        cut(text, [&](std::string_view, characters::kind, place at) { found.push_back(at); });
         return found;
     }
 
@@ -185,12 +185,12 @@ class tokenizer {
     void cut_ascii(std::string_view text, Use use) {
         const std::size_t groups =
             text.size() / 64 + 1;  // so that a character that belongs to no token follows the last one
-        buffer.resize(std::max(buffer.size(), 64 * groups));
+        if (buffer.size() < 64 * groups + 16) buffer.resize(64 * groups + 16);
         std::uint64_t before = 0;  // whether the last group ends within a word
         const char* open = nullptr;
         for (std::size_t group = 0; group < groups; ++group) {
             char* const here = buffer.data() + 64 * group;
-            const auto [words, signs] = look(text.substr(64 * group), here);
+            const auto [words, signs] = ascii::look_at_start(text.substr(64 * group), here, how.fold, how.signs);
             // A word begins or ends where its bits change.
             std::uint64_t places = (words ^ (words << 1 | before)) | signs;
             before = words >> 63;
@@ -208,54 +208,123 @@ class tokenizer {
         }
     }
 
-    struct group_bits {
-        std::uint64_t words, signs;
-    };
-    // Folds up to 64 characters.
-    group_bits look(std::string_view rest, char* to) const {
-        std::array<char, 64> last{};
-        const char* from = rest.data();
-        if (rest.size() < 64) {
-            std::copy(rest.begin(), rest.end(), last.begin());
-            from = last.data();
-        }
-        group_bits bits{0, 0};
-        for (int i = 0; i < 64; i += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, from + i, 8);
-            const std::uint64_t upper = ascii::between(eight, 'A', 'Z'),
-                                letters = ascii::between(eight, 'a', 'z') | upper;
-            const std::uint64_t words = letters | ascii::between(eight, '0', '9');
-            bits.words |= ascii::gathered(words) << i;
-            if (how.signs) bits.signs |= ascii::gathered(ascii::between(eight, '!', '~') & ~words) << i;
-            if (how.fold) eight |= upper >> 2;
-            std::memcpy(to + i, &eight, 8);
-        }
-        return bits;
-    }
-
-    // Any text.
+    // Any text. Calls use(token, kind, place).
     template <class Use>
-    void cut(std::string_view text, Use use) {
+    MARKONE_NOINLINE void cut(std::string_view text, Use use) {
         // No character grows to more than three times its bytes.
         if (buffer.size() < 3 * text.size() + 16) buffer.resize(3 * text.size() + 16);
         char* out = buffer.data();
+        const char *begin = text.data(), *last = text.data();  // of the token
         const auto finish = [&](characters::kind kind) {
             if (out == buffer.data()) return;
-            use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), kind);
+            const place at{static_cast<std::size_t>(begin - text.data()), static_cast<std::size_t>(last - text.data())};
+            use(std::string_view(buffer.data(), static_cast<std::size_t>(out - buffer.data())), kind, at);
             out = buffer.data();
         };
         const characters& all = characters::all();
         const char* const end = text.data() + text.size();
         for (const char* at = text.data(); at < end;) {
+            const char* const from = at;
+            // Most characters are ASCII and followed by ASCII, so that nothing belongs to them.
+            if (const auto byte = static_cast<unsigned char>(*at);
+                byte < 0x80 && at + 1 < end && static_cast<unsigned char>(at[1]) < 0x80) {
+                ++at;
+                const characters::kind kind = all.of(byte);
+                if (kind == characters::word) {
+                    if (out == buffer.data()) begin = from;
+                    *out++ = static_cast<char>(how.fold && byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+                    last = at;
+                    continue;
+                }
+                finish(characters::word);
+                if (kind == characters::gap || !how.signs) continue;
+                begin = from;
+                last = at;
+                *out++ = static_cast<char>(byte);
+                finish(characters::sign);
+                continue;
+            }
             const std::uint32_t point = characters::decode(at, end);
-            const characters::kind kind = all.of(point);
-            if (kind != characters::word) finish(characters::word);
-            if (kind == characters::gap || (kind == characters::sign && !how.signs)) continue;
+            const characters::kind kind = kind_of(point, at, end);
+            if (kind != characters::word) {
+                finish(characters::word);
+                if (kind == characters::gap) continue;
+            }
+            if (out == buffer.data()) begin = from;
             out = all.write(point, how.fold, out);
-            if (kind == characters::sign) finish(characters::sign);
+            if (kind == characters::letter) out = take_marks(at, end, out);
+            if (kind == characters::sign && how.emoji) out = take_emoji(point, at, end, out);
+            last = at;
+            if (kind == characters::sign && !how.signs) out = buffer.data();
+            if (kind != characters::word) finish(kind);
         }
         finish(characters::word);
+    }
+
+    // The kind of the token that the character, after which is `at`, begins or continues.
+    characters::kind kind_of(std::uint32_t point, const char* at, const char* end) const {
+        const characters::kind kind = characters::all().of(point);
+        if (point < 0x80) return how.emoji && is_keycap(point, at, end) ? characters::sign : kind;
+        const characters::role role = characters::all().role_of(point);
+        if (role == characters::unspaced && how.unspaced) return characters::letter;
+        if (how.emoji && role == characters::to_come) return characters::sign;
+        if (how.emoji && (point == text_selector || point == emoji_selector)) return characters::gap;
+        return kind;
+    }
+
+    static constexpr std::uint32_t text_selector = 0xfe0e, emoji_selector = 0xfe0f, keycap = 0x20e3, joiner = 0x200d;
+
+    static std::uint32_t next(const char*& at, const char* end) {
+        return at < end ? characters::decode(at, end) : characters::none;
+    }
+
+    // Whether the character is a digit on a key.
+    static bool is_keycap(std::uint32_t point, const char* at, const char* end) {
+        if (point < '0' || point > '9') return false;
+        const std::uint32_t first = next(at, end);
+        return first == keycap || (first == emoji_selector && next(at, end) == keycap);
+    }
+
+    // The marks of a letter, and the letters that are stacked below it.
+    char* take_marks(const char*& at, const char* end, char* out) const {
+        const characters& all = characters::all();
+        for (bool stacked = false;;) {
+            const char* behind = at;
+            const std::uint32_t point = next(behind, end);
+            const characters::role role = all.role_of(point);
+            const bool is_mark = role == characters::mark || role == characters::stacker ||
+                                 (role == characters::modifier && all.of(point) == characters::word);
+            if (!is_mark && !(stacked && role == characters::unspaced)) return out;
+            stacked = role == characters::stacker;
+            out = all.write(point, how.fold, out);
+            at = behind;
+        }
+    }
+
+    // The rest of an emoji: the second letter of a flag, modifiers, and emoji that are joined to it. Selectors do not
+    // change its meaning, and are left out.
+    char* take_emoji(std::uint32_t point, const char*& at, const char* end, char* out) const {
+        const characters& all = characters::all();
+        bool flag = all.role_of(point) == characters::flag;
+        for (;;) {
+            const char* behind = at;
+            const std::uint32_t second = next(behind, end);
+            const characters::role role = all.role_of(second);
+            if (second == joiner) {
+                const char* beyond = behind;
+                const std::uint32_t joined = next(beyond, end);
+                if (all.of(joined) != characters::sign && all.role_of(joined) != characters::to_come) return out;
+                out = all.write(joiner, how.fold, out);
+                out = all.write(joined, how.fold, out);
+                at = beyond;
+                flag = false;
+                continue;
+            }
+            if (role != characters::modifier && !(flag && role == characters::flag)) return out;
+            flag = false;
+            if (second != text_selector && second != emoji_selector) out = all.write(second, how.fold, out);
+            at = behind;
+        }
     }
 
     token_settings how;

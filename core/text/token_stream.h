@@ -1,5 +1,5 @@
 // Text -> the tokens for features: words; words that are marked if they are negated; only words that are negated
-// or have no capital letter; or n-grams of characters.
+// or have no capital letter; or n-grams of characters, of the whole text or within words.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/portable.h"
 #include "text/text.h"
 
 namespace markone {
@@ -22,6 +23,7 @@ struct stream_settings {
     bool negation = false;                          // a word that is negated is another word
     token_choice choice = token_choice::all;        // which of the words
     std::size_t shortest_run = 0, longest_run = 0;  // of characters; 0 for whole words
+    bool within_words = false;                      // these runs do not cross the border of a word
 };
 
 // Reads a text word by word and tells whether a word is negated: it follows not, never, isn't or a similar word without
@@ -51,9 +53,11 @@ class negation_scope {
             "cannot", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without"};
         constexpr std::size_t longest = 7;
         if (token.size() > longest) return false;
-        std::array<char, 8> lower;
-        std::transform(token.begin(), token.end(), lower.begin(),
-                       [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); });
+        std::array<char, longest> lower{};
+        for (std::size_t i = 0; i < std::min(longest, token.size()); ++i) {
+            const char c = token[i];
+            lower[i] = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        }
         const std::string_view plain(lower.data(), token.size());
         if (plain == "t") return after_apostrophe;
         return std::find(negations.begin(), negations.end(), plain) != negations.end();
@@ -69,12 +73,15 @@ class negation_scope {
     bool open = false, after_n = false, after_apostrophe = false;
 };
 
-// Calls use(token) for each token in turn; the token's bytes are valid only during the call.
+// Calls use(token) for each token in turn. The token's bytes are valid only during the call; 16 bytes can be read, even
+// if it is shorter.
 class token_stream {
   public:
     explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
         if (how.longest_run > 0 && (how.shortest_run < 1 || how.shortest_run > how.longest_run))
             throw std::invalid_argument("no such lengths of n-grams of characters");
+        if (how.within_words && (how.longest_run == 0 || how.negation || how.choice != token_choice::all))
+            throw std::invalid_argument("only n-grams of characters of all words are within words");
     }
 
     template <class Use>
@@ -83,13 +90,7 @@ class token_stream {
             each_word(text, [&](std::string_view token, std::size_t) { use(token); });
             return;
         }
-        // The words again, with single spaces before, between and after them.
-        line.assign(1, ' ');
-        each_word(text, [&](std::string_view word, std::size_t) {
-            line += word;
-            line += ' ';
-        });
-        each_run([&](std::string_view run, std::size_t) { use(run); });
+        each_run_of(text, use);
     }
 
     // Calls use(token, first, last) for the same tokens, each with its words, from `first` to before `last`, and
@@ -100,7 +101,15 @@ class token_stream {
         std::vector<place> words;
         line.assign(1, ' ');
         std::vector<std::size_t> word_at(1, 0);  // by byte of the line: its word or, for a space, the next word
-        each_word(text, [&](std::string_view token, std::size_t number) {
+        const auto finish = [&] {
+            each_run([&](std::string_view run, std::size_t begin) {
+                const std::size_t last = begin + run.size() - 1;
+                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
+            });
+            line.assign(1, ' ');
+            word_at.assign(1, words.size());
+        };
+        const auto add = [&](std::string_view token, std::size_t number) {
             const std::size_t word = words.size();
             words.push_back(everything[number]);
             if (how.longest_run == 0) {
@@ -111,22 +120,61 @@ class token_stream {
             line += ' ';
             word_at.resize(line.size() - 1, word);
             word_at.push_back(word + 1);
-        });
-        if (how.longest_run > 0)
-            each_run([&](std::string_view run, std::size_t begin) {
-                const std::size_t last = begin + run.size() - 1;
-                use(run, word_at[begin], word_at[last] + (line[last] != ' '));
-            });
+            if (how.within_words) finish();
+        };
+        if (how.within_words)
+            each_whole_word(text, add);
+        else
+            each_word(text, add);
+        if (how.longest_run > 0 && !how.within_words) finish();
         return words;
     }
 
   private:
-    // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them.
+    static constexpr std::size_t readable = 16;
+
+    // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them. Characters of
+    // unspaced scripts that are not words stand beside each other in a line.
     static token_settings as_read(const stream_settings& how) {
         token_settings read = how.tokens;
         if (how.negation || how.choice == token_choice::negated) read.signs = true;
         if (how.choice == token_choice::lower) read.fold = false;
+        if (how.longest_run > 0 && !how.within_words) read.unspaced = false;
         return read;
+    }
+
+    // Calls use(run) for each n-gram of characters.
+    template <class Use>
+    MARKONE_NOINLINE void each_run_of(std::string_view text, Use use) {
+        // The words again, with single spaces before, between and after them.
+        line.assign(1, ' ');
+        const auto add = [&](std::string_view word, std::size_t) {
+            line += word;
+            line += ' ';
+        };
+        const auto finish = [&] {
+            line.reserve(line.size() + readable);
+            each_run([&](std::string_view run, std::size_t) { use(run); });
+            line.assign(1, ' ');
+        };
+        if (how.within_words) {
+            each_whole_word(text, [&](std::string_view word, std::size_t number) {
+                add(word, number);
+                finish();
+            });
+        } else {
+            each_word(text, add);
+            finish();
+        }
+    }
+
+    // Calls use(word, number) for the words that have parts: not for signs, nor for single letters.
+    template <class Use>
+    MARKONE_NOINLINE void each_whole_word(std::string_view text, Use use) {
+        std::size_t next = 0;
+        tokens(text, [&](std::string_view token, characters::kind kind) {
+            if (const std::size_t number = next++; kind == characters::word) use(token, number);
+        });
     }
 
     // Calls use(token, number), where the number counts all words and signs of the tokenizer from 0.
@@ -184,6 +232,7 @@ class token_stream {
     }
 
     std::string_view marked(std::string_view token) {
+        word.reserve(token.size() + 4 + readable);
         word.assign("NOT_");
         word += token;
         return word;

@@ -163,31 +163,11 @@ class word_table {
     hash_table<slot, seeded_spread> slots;
 };
 
-// N-grams of two or more words by their parts, with numbers from the caller. Each also has a note, which only
-// the caller uses.
+// N-grams of two or more words by their parts, with numbers from the caller.
 class gram_table {
   public:
-    struct slot {
-        std::uint64_t key = 0;
-        std::uint32_t number = npos;
-        std::uint32_t note = 0;
-        bool is_free() const { return number == npos; }
-    };
-
-    // Calls use(i, slot) for the n-gram (first[i], last[i]) of each i in turn, with the slot where it is or would be;
-    // the places in memory are prefetched. `use` may give an empty slot a number, if there is room, and may change
-    // first[i].
-    template <class Use>
-    void each(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last, Use use) {
-        walk(first, last, places, [&](std::size_t i, std::size_t start) {
-            const std::uint64_t key = key_of(first[i], last[i]);
-            slot& at = slots[slots.search(start, slots.same_key(key))];
-            use(i, at);
-            if (!at.is_free()) at.key = key;
-        });
-    }
-
-    // Calls use(i, number) in the same way with the number of each n-gram, or npos.
+    // Calls use(i, number) for the n-gram (first[i], last[i]) of each i in turn, with its number, or npos; the places
+    // in memory are prefetched. `use` may change first[i].
     template <class Use>
     void each_known(std::span<const std::uint32_t> first, std::span<const std::uint32_t> last,
                     std::vector<std::size_t>& scratch, Use use) const {
@@ -210,7 +190,7 @@ class gram_table {
     std::uint32_t find_or_add(std::uint32_t first, std::uint32_t last, std::uint32_t number) {
         const std::uint64_t key = key_of(first, last);
         slot& at = slots[slots.search(key)];
-        if (at.is_free()) at = {key, number, 0};
+        if (at.is_free()) at = {key, number};
         return at.number;
     }
 
@@ -218,6 +198,12 @@ class gram_table {
     void reserve(std::size_t count) { slots.reserve(count); }
 
   private:
+    struct slot {
+        std::uint64_t key = 0;
+        std::uint32_t number = npos;
+        bool is_free() const { return number == npos; }
+    };
+
     static std::uint64_t key_of(std::uint32_t first, std::uint32_t last) { return std::uint64_t{first} << 32 | last; }
 
     static constexpr std::size_t ahead = 16;
@@ -237,7 +223,6 @@ class gram_table {
     }
 
     hash_table<slot, seeded_spread> slots;
-    std::vector<std::size_t> places;  // of the n-grams of the current row
 };
 
 }  // namespace markone

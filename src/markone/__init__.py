@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
+    from markone.experiments.inspecting import Inspection, inspect
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validating import validate
     from markone.experiments.validation import Validation
@@ -43,6 +44,7 @@ __all__ = [
     "DataError",
     "FeatureMap",
     "Features",
+    "Inspection",
     "Invariants",
     "LearningCurve",
     "LimitError",
@@ -67,6 +69,7 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "inspect",
     "learning_curve",
     "lecture",
     "load",
@@ -90,6 +93,8 @@ HOMES = {
     "compare": "markone.experiments.comparing",
     "LearningCurve": "markone.experiments.curve",
     "learning_curve": "markone.experiments.curve",
+    "Inspection": "markone.experiments.inspecting",
+    "inspect": "markone.experiments.inspecting",
     "Tuning": "markone.experiments.tuning",
     "tune": "markone.experiments.tuning",
     "Validation": "markone.experiments.validation",

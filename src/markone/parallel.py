@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from markone.errors import SettingsError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -35,6 +37,8 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int
     if len(first) < 2:
         yield from map(work, chain(first, rest))
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     pool = ThreadPoolExecutor(threads, thread_name_prefix="markone")
     under_way: deque[Future[Result]] = deque()
     try:

@@ -45,6 +45,31 @@ def test_version_imports_nothing_heavy():
     assert not loaded & {"numpy", "scipy", "sklearn", "cyclopts", "rich"}
 
 
+def test_import_markone_imports_no_large_library():
+    program = "import sys, markone; print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {module.split(".")[0] for module in answer.stdout.split()}
+    assert not loaded & {"numpy", "scipy", "sklearn", "pyarrow", "pandas", "cyclopts", "rich"}
+
+
+def test_quiet_training_imports_only_what_it_needs(tmp_path):
+    (tmp_path / "a.tsv").write_text("pos\tgood\nneg\tbad\n")
+    command = ["train", str(tmp_path / "a.tsv"), "--format", "tab", "--quiet", "-o", str(tmp_path / "a.model")]
+    program = f"import sys; from markone.cli import main; main({command}); print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {module.split(".")[0] for module in answer.stdout.split()}
+    assert "numpy" in loaded
+    assert not loaded & {"pyarrow", "scipy", "sklearn", "pandas", "rich", "docstring_parser", "matplotlib"}
+
+
+def test_short_commands_do_not_look_for_garbage():
+    program = (
+        "import gc, sys; from markone.__main__ import program; sys.argv = ['markone', '--version']; "
+        "sys.exit(program() or gc.get_threshold()[0] != 100_000 or not gc.get_freeze_count())"
+    )
+    assert subprocess.run([sys.executable, "-c", program], stdout=subprocess.DEVNULL).returncode == 0
+
+
 def test_python_m_markone_is_the_command():
     process = start("--version")
     assert process.communicate() == (f"markone {markone.__version__}\n", "")

@@ -136,7 +136,9 @@ def test_a_model_learns_on_from_data_that_are_read_as_its_own_were(run, folder):
     text = run(
         "train", "more.data", "--from", "old.model", "--columns", "age,job,member,income,more", "-o", "new.model"
     )
-    assert text.startswith("Read 30 rows from more.data: 1 numeric, 1 categorical, 1 boolean (age, job, member).\n")
+    assert text.startswith(
+        "Read 30 rows from more.data:\n  1 numeric: age.\n  1 categorical: job.\n  1 boolean: member.\n"
+    )
     assert "\n  Not used: more (not in the model).\n" in text
     assert markone.load("new.model").target == "income"
     run("train", "old.data", "--from", "new.model", "--columns", "age,job,member,income", "-o", "again.model")

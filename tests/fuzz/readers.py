@@ -128,8 +128,10 @@ def read_tokens(data: bytes, _: Path, chance: random.Random) -> object:
     found: list[Any] = []
     for vocabulary in (_core.NgramVocabulary(how), _core.HashedVocabulary(how, chance.choice([1, 4, 10]))):
         found.append(vocabulary.absorb(vocabulary.collect(offsets, octets)))
-        found += [vocabulary.names(), vocabulary.counts(), vocabulary.lengths(), vocabulary.read(offsets, octets)]
-        found.append(vocabulary.occurrences(data))
+        found += [vocabulary.names(), vocabulary.counts(), vocabulary.lengths()]
+        if isinstance(vocabulary, _core.NgramVocabulary):
+            vocabulary.keep(vocabulary.frequent(1, chance.choice([3, 1000])))
+        found += [vocabulary.read(offsets, octets), vocabulary.occurrences(data)]
     return found
 
 

@@ -71,6 +71,10 @@ IMAGES = np.random.default_rng(1).integers(0, 255, (2, 6, 5)).astype(np.uint8)
 WORDS = {"words": [1, 1], "weight": "none", "value": "count"}
 DATA: dict[str, tuple[Any, Any]] = {"texts": (TEXTS, "another free report"), "cars": (CARS, CARS[2])}
 DATA |= {"images": (BARS, IMAGES[0]), "given": (GIVEN, {"a": 1.0, "z": 2.0})}
+SQUARES = [{"x": float(i % 17), "y": float(i // 17 % 13), "kind": "ab"[i % 2]} for i in range(400)]
+DATA |= {"squares": (SQUARES, SQUARES[5])}
+TARGETS = {"images": None, "squares": [str((row["x"] > 8) == (row["y"] > 6)) for row in SQUARES]}
+"""The targets of data that have other rows than the texts."""
 
 
 @dataclass
@@ -85,7 +89,7 @@ class Classifier(Subject):
 
     @cached_property
     def source(self) -> Any:
-        target = None if self.data == "images" else TWO if self.classes == 2 else THREE
+        target = TARGETS.get(self.data, TWO if self.classes == 2 else THREE)
         return markone.read(DATA[self.data][0], target=target)
 
     def train(self, **more: Any) -> Any:
@@ -170,6 +174,11 @@ def classifiers() -> Iterator[Classifier]:
         "greys": ("images", {"image": {"patches": 3, "threshold": 0.3}}),
         "rows": ("given", {"rows": {"scale": "standard"}}),
     }
+    curved = {"numeric": {"curves": True}, "pairs": True}
+    for solver in ("newton", "ascent"):
+        yield Classifier(
+            f"{solver}-of-curves", "squares", features=curved, settings={"rule": "logistic", "solver": solver}
+        )
     for name, (data, features) in maps.items():
         for rule in ("mira", "svm", "naive-bayes", "mlp"):
             if rule == "naive-bayes":

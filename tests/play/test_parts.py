@@ -163,7 +163,7 @@ def test_a_model_file_of_texts(node: Any, tmp_path: Path) -> None:
 
 
 def test_words_are_those_of_the_package(node: Any) -> None:
-    texts = ["Don't WIN 3,5 é-mail now!", "Straße ÄÖ  (x_y) 中文", "a.b.c"]
+    texts = ["Don't WIN 3,5 é-mail now!", "Straße ÄÖ  (x_y) 中文", "a.b.c", "AI很好、カナ ที่นี่ 👍🏽 👩‍🔬 ❤️ 🇩🇪"]
     answers = node([{"ask": "words", "text": text} for text in texts])
     spec = {"text": {"words": [1, 1], "weight": "none", "min_count": 1}}
     for text, words in zip(texts, answers, strict=True):

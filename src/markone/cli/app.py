@@ -19,6 +19,7 @@ HELP = """Train fast linear models on labelled examples. The same data and seed 
 Start with `markone demo`, or with your own file: `markone train reviews.csv --target label`.
 """
 COMMANDS = (
+    "inspect",
     "train",
     "predict",
     "evaluate",
@@ -62,7 +63,7 @@ def run(arguments: list[str]) -> None:
     app = make_app(only=name)
     wants_help = name is None or not {"--help", "-h"}.isdisjoint(arguments)
     if wants_help:
-        from markone.cli.terminal import Terminal
+        from markone.cli.console import Terminal
 
         app.console = Terminal()
     try:

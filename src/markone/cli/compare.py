@@ -78,12 +78,12 @@ def compare(
         Also write an HTML page with the tables and, if matplotlib is installed, plots.
     """
     from markone.cli.commands import train_command
+    from markone.cli.console import Terminal
     from markone.cli.output import check_not_read, write_page
     from markone.cli.pictures import check_picture, of_comparison, save_picture
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_rows
     from markone.cli.report import show
-    from markone.cli.terminal import Terminal
     from markone.experiments.comparing import compare as run_comparison
 
     check_not_read(html, *data, features)

@@ -8,9 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from markone.cli.console import Terminal
 from markone.cli.messages import readable, typed
 from markone.cli.options import WholeNumber
-from markone.cli.terminal import WIDE, Terminal
+from markone.cli.terminal import WIDE
 
 if TYPE_CHECKING:
     import numpy as np

@@ -55,12 +55,13 @@ def evaluate(
         Also show this number of errors with their explanations: those first whose prediction has the largest score
         compared to the label's. Their labels may be wrong.
     """
+    from markone.cli.console import Terminal
     from markone.cli.models import check_kind
     from markone.cli.pictures import check_picture, of_evaluation, save_picture
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import WIDE, Terminal, knows_width, say
+    from markone.cli.terminal import WIDE, knows_width, say
     from markone.model.model import load
 
     check_picture(plot, model, data)

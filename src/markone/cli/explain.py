@@ -90,10 +90,11 @@ def explain(
     json
         Print one JSON object instead. It contains all features of an example.
     """
+    from markone.cli.console import Terminal
     from markone.cli.output import check_not_read, write_page
     from markone.cli.pictures import check_picture, of_explanation, save_picture
     from markone.cli.report import print_json
-    from markone.cli.terminal import WIDE, Terminal, knows_width
+    from markone.cli.terminal import WIDE, knows_width
     from markone.model.model import load
     from markone.storage.container import kind_of
 

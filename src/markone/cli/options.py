@@ -150,7 +150,7 @@ WRITTEN = {
 }
 IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))
 """Phrases in docstrings that are different in the help of the command line."""
-NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once"}
+NOT_OPTIONS = {"what", "target", "importance", "threads", "keep", "once", "nan"}
 """Parameters of `read` that are not options of this group."""
 BY_RULE_OR_DATA = {"rule", "holdout"}
 """Settings whose default values `train` chooses."""
@@ -296,10 +296,16 @@ def attribute_docs(of: type) -> dict[str, str]:
 
 
 def parameter_docs(of: Any) -> dict[str, str]:
-    """Return the descriptions of a function's parameters."""
-    from docstring_parser import parse_from_object
+    """Return the descriptions of a function's parameters, from a docstring in NumPy's style.
 
-    return {one.arg_name: (one.description or "").replace("\n", " ") for one in parse_from_object(of).params}
+    A general parser of docstrings would take longer to import than this command needs for everything else of its help.
+    """
+    section = (inspect.getdoc(of) or "").partition("\nParameters\n----------\n")[2]
+    section = re.split(r"\n\n\w+\n-+\n", section)[0]
+    return {
+        name: " ".join(line.strip() for line in text.splitlines())
+        for name, text in re.findall(r"^(\w+)\n((?:[ ]+.*\n?|\n)+)", section, re.MULTILINE)
+    }
 
 
 if TYPE_CHECKING:

@@ -74,9 +74,10 @@ def of_training(model: Model) -> Iterator[Figure]:
 
 
 def of_model(model: Model, top: int) -> Iterator[Figure]:
-    """Yield the weights of a model, as images if its features are pixels; or its odds."""
+    """Yield the weights of a model, as images if its features are pixels, and its curves; or its odds."""
     from markone import plots
     from markone.model.odds import OddsExplanation
+    from markone.model.shapes import shapes_of
     from markone.plots.feature_weights import MOST_PANELS, has_images
 
     if model.settings.traits.linear:
@@ -85,6 +86,9 @@ def of_model(model: Model, top: int) -> Iterator[Figure]:
             return
         several = len(model.classes) > MOST_PANELS
         yield plots.weights(model, top, most_frequent(model, MOST_PANELS) if several else None)
+        charts = list(shapes_of(model.features, model.classes, model.weight_arrays()[0]).charts())
+        for start in range(0, len(charts), MOST_PANELS):
+            yield plots.chart(charts[start : start + MOST_PANELS])
     elif model.settings.rule == "naive-bayes":
         found = model.explain(top=top)
         assert isinstance(found, OddsExplanation)

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import stat
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from textwrap import wrap
@@ -18,12 +17,14 @@ from markone.data.files import STANDARD_INPUT
 from markone.data.kinds import written
 from markone.data.source import BadLines, Source
 from markone.data.tables import TableSource
+from markone.errors import text_of
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
 from markone.reporting.grids import SCREEN, cells, counted, label_in_words, shortened
 
 if TYPE_CHECKING:
+    from markone.experiments.inspecting import Remark
     from markone.experiments.tuning import Tuning
     from markone.model.evaluation import Evaluation
 
@@ -31,6 +32,10 @@ BAD_SHOWN = 3
 CLASSES_SHOWN = 6
 FEATURES_SHOWN = 6
 NAMES_SHOWN = 5
+COLUMNS_SHOWN = 30
+REMARKS_SHOWN = 3
+ALREADY_SAID = ("id", "unlabelled")
+"""What remarks are about that the report says in other words."""
 MUCH = 50_000_000
 MEASURED = 20_000
 """The largest number of training rows on which a model is evaluated if no rows are held out."""
@@ -129,11 +134,13 @@ class Report:
             "bad_lines": self.source.bad.count,
             "columns": {column.name: column.kind for column in model.features.columns},
             "not_used": self.not_used(),
+            "remarks": [str(one) for one in self.found_remarks()],
             "target": self.source.target,
             "classes": model.classes,
             "positive": model.positive,
             "features": model.features.width,
             "numbers": model.features.numbers_in_words(),
+            "shapes": model.features.shapes_in_words(),
             "rule": model.settings.rule,
             "passes": [asdict(one) for one in history],
             "stopped": history.stopped,
@@ -194,17 +201,18 @@ class Report:
 
     def read(self) -> Iterator[str]:
         history = self.model.history
-        used = self.model.features.columns
-        kinds = Counter(column.kind for column in used)
-        columns = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-        columns += f" ({listed([column.name for column in used])})"
-        if [*kinds] == ["rows"]:
-            columns = "rows of features"
         rows = counted(history.rows + history.held_out + history.unlabelled, "row", "rows")
         others = f" and {counted(len(self.data) - 1, 'other', 'others')}" if len(self.data) > 1 else ""
         name = "standard input" if self.data[0] == STANDARD_INPUT else shortened(self.data[0], 50)
         layout = f", {self.source.table.how}" if isinstance(self.source, TableSource) and self.source.table.how else ""
-        yield f"Read {rows} from {name}{others}{layout}: {columns}."
+        start = f"Read {rows} from {name}{others}{layout}:"
+        kinds = self.columns_by_kind()
+        if cells(line := f"{start} {', '.join(f'{kind} ({names})' for kind, names in kinds)}.") <= SCREEN:
+            yield line if [*self.used_kinds()] != ["rows"] else f"{start} rows of features."
+        else:
+            yield start
+            for kind, names in kinds:
+                yield from wrap(f"{kind}: {names}.", SCREEN, initial_indent="  ", subsequent_indent="    ")
         not_used = self.not_used()
         if not_used:
             reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]
@@ -212,6 +220,42 @@ class Report:
         if history.unlabelled:
             yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label and cannot be used."
         yield from (f"  {line}" for line in about_bad_lines(self.source.bad))
+        yield from self.remarks()
+
+    def used_kinds(self) -> dict[str, list[str]]:
+        """Return the names of the used columns by their kinds."""
+        found: dict[str, list[str]] = {}
+        for column in self.model.features.columns:
+            found.setdefault(column.kind, []).append(column.name)
+        return found
+
+    def columns_by_kind(self) -> list[tuple[str, str]]:
+        """Return each kind with the number of its columns, and the names of these columns."""
+        found = []
+        for kind, names in self.used_kinds().items():
+            more = f" and {counted(len(names) - COLUMNS_SHOWN, 'other')}" if len(names) > COLUMNS_SHOWN else ""
+            shown = ", ".join(shortened(name, NAME_WIDTH) for name in names[:COLUMNS_SHOWN])
+            found.append((f"{len(names):,} {kind}", shown + more))
+        return found
+
+    def remarks(self) -> Iterator[str]:
+        """Return what looks wrong with the data, by the rows that were read first."""
+        from markone.cli.app import options_of
+        from markone.cli.messages import as_option
+
+        found = [one for one in self.found_remarks() if one.about not in ALREADY_SAID]
+        for one in found[:REMARKS_SHOWN]:
+            said = text_of(one.words, lambda setting: as_option(options_of("train"), setting))
+            yield from wrap(f"Note: {said}.", SCREEN, initial_indent="  ", subsequent_indent="    ")
+        if len(found) > REMARKS_SHOWN:
+            target = () if self.source.target is None else ("--target", self.source.target)
+            more = counted(len(found) - REMARKS_SHOWN, "more note")
+            yield f"  {more}: {typed('markone', 'inspect', *self.data, *target)}"
+
+    def found_remarks(self) -> list[Remark]:
+        from markone.experiments.inspecting import inspect_sample
+
+        return inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
 
     def not_used(self) -> dict[str, str]:
         """Return the columns that have no features, with the reasons."""
@@ -229,6 +273,8 @@ class Report:
         what = f"{counted(len(model.classes), 'class', 'classes')} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
+        for sentence in model.features.shapes_in_words():
+            yield from wrap(sentence, SCREEN, initial_indent="  ", subsequent_indent="  ")
         yield from self.positive()
         if history.passes:
             yield f"  {counted(len(history), 'pass', 'passes')}{self.mistakes()}."

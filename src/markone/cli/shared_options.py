@@ -52,6 +52,13 @@ Scaled = Annotated[
         "--features says how to scale them."
     ),
 ]
+Plain = Annotated[
+    Flag,
+    Parameter(
+        help="For a table without --rule: use the rule `mira` and straight lines, as in the lectures. By default it is "
+        "`logistic`, and columns have curves and pairs if that is better on held-out training rows."
+    ),
+]
 Test = Annotated[
     FileName | None,
     Parameter(help="A labelled test file in the same format. It is used only once, to evaluate the final model."),

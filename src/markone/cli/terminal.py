@@ -6,28 +6,8 @@ import json
 import os
 import sys
 
-from rich.console import Console, ConsoleDimensions
-
-NARROWEST = 20
 WIDE = 200
 """The width of output that does not go to a terminal."""
-
-
-class Terminal(Console):
-    """Rich's console, except that `main` handles a closed pipe."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-    @property
-    def size(self) -> ConsoleDimensions:
-        """The real size, but at least as wide as Rich needs to draw a panel."""
-        width, height = super().size
-        return ConsoleDimensions(max(width, NARROWEST), height)
-
-    @size.setter
-    def size(self, new: tuple[int, int]) -> None:
-        Console.size.__set__(self, new)  # type: ignore[attr-defined]
 
 
 def say(text: object) -> None:

@@ -14,6 +14,7 @@ from markone.cli.shared_options import (
     Importance,
     Json,
     Minutes,
+    Plain,
     Plot,
     Positive,
     Quiet,
@@ -51,6 +52,7 @@ def train(
     final: Flag = False,
     bounds: Flag = False,
     scaled: Annotated[bool | None, Parameter(show_default=False)] = None,
+    plain: Plain = False,
     importance: Importance = None,
     threads: Threads = None,
     memory: str | None = None,
@@ -112,7 +114,7 @@ def train(
     order = {"positive": positive, "classes": None if classes is None else words_in(classes)}
     if not data and start is not None:
         need_data = {"tune": tune, "from": from_model, "checkpoint": checkpoint, "minutes": minutes, "resume": resume}
-        refuse_without_data({**need_data, "bounds": bounds, "importance": importance})
+        refuse_without_data({**need_data, "bounds": bounds, "importance": importance, "plain": plain})
         check_path(path := out or default_name([start]), [start, *filter(None, [features, test])])
         check_picture(plot, start, features, test, written=[path])
         model = model_from_weights(start, {**chosen, **order}, features, target, given(reading))
@@ -135,8 +137,8 @@ def train(
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
-        more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, **kept, **resources, **order, **chosen}
-        return learn(source, features=spec, from_model=base, **more)
+        more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, "plain": plain, **kept, **resources, **order}
+        return learn(source, features=spec, from_model=base, **more, **chosen)
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))
     evaluation = None if test is None else evaluated(model, test, given(reading), target, threads)

@@ -15,6 +15,7 @@ from markone.cli.shared_options import (
     Json,
     Memory,
     NoProgress,
+    Plain,
     Plot,
     Repeats,
     Share,
@@ -38,6 +39,7 @@ def validate(
     curve: Flag = False,
     sizes: str | None = None,
     features: Spec = None,
+    plain: Plain = False,
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
@@ -84,6 +86,8 @@ def validate(
         raise SettingsError(
             "curve", f"holds out a share of the rows, so --method {method} is not possible; leave out one"
         )
+    if curve and plain:
+        raise SettingsError("curve", "always uses straight lines, so leave out --plain")
     if curve and folds is not None:
         raise SettingsError("curve", "holds out a share of the rows, so --folds is not possible; leave out one")
     if sizes is not None and not curve:
@@ -103,6 +107,7 @@ def validate(
         save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
         show(by_rows, source, json=json)
         return
-    validation = test(source, method=method or "kfold", folds=USUAL_FOLDS if folds is None else folds, **how)
+    folds = USUAL_FOLDS if folds is None else folds
+    validation = test(source, method=method or "kfold", folds=folds, plain=plain, **how)
     save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

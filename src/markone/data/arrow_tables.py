@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from markone.data.files import File, open_plain, open_seekable, readable
+from markone.data.nested import all_leaves
 from markone.data.options import Options
 from markone.data.tables import BATCH_ROWS, SAMPLE_ROWS, Table, TableRows, listed
 from markone.errors import DataError, NoDataError
@@ -33,7 +34,7 @@ class FrameTable(Table):
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         start = 0
-        for batch in self.frame.select(list(wanted)).to_batches(max_chunksize=BATCH_ROWS):
+        for batch in self.frame.select(own_columns(wanted, self.frame.schema)).to_batches(max_chunksize=BATCH_ROWS):
             yield rows_of(batch, self.name, start)
             start += len(batch)
 
@@ -45,6 +46,7 @@ class ArrowFileTable(Table):
         self.files = files
         self.name = name
         self.sampled: File | None = None
+        self.schema: Any = None
         self.threads = count_threads(options.threads)
         self.open: Callable[[File, list[str] | None], Iterator[Any]] = (
             self.open_parquet if format == "parquet" else self.open_arrow
@@ -60,15 +62,19 @@ class ArrowFileTable(Table):
                     raise DataError(f"{file.name} has two columns of the same name: {listed(names)}")
                 if len(batch) > 0:
                     self.sampled = file
+                    self.schema = batch.schema
                     return arrays_of(pa.Table.from_batches([batch[:SAMPLE_ROWS]]))
         raise NoDataError(f"{self.name} has no rows")
+
+    def names_to_keep(self, sampled: Mapping[str, Any]) -> list[str]:
+        return list(self.schema.names)
 
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         for file in self.files:
             file.place = 0
         for file in self.files:
             start = 0
-            for batch in self.batches_of(file, list(dict.fromkeys([*wanted, *keep]))):
+            for batch in self.batches_of(file, own_columns([*wanted, *keep], self.schema)):
                 for at in range(0, len(batch), BATCH_ROWS):
                     rows = rows_of(batch[at : at + BATCH_ROWS], file.name, start + at)
                     yield replace(rows, kept={name: rows.columns[name] for name in keep}) if keep else rows
@@ -125,11 +131,19 @@ def share_of(file: File, done: int, whole: int) -> int:
 
 
 def arrays_of(table: Any) -> dict[str, Any]:
-    return {name: table[name].combine_chunks() for name in table.column_names}
+    return all_leaves({name: table[name].combine_chunks() for name in table.column_names})
+
+
+def own_columns(names: Iterable[str], schema: Any) -> list[str]:
+    """The columns of a table that contain columns with these names, which may be fields of structs."""
+    there = {*schema.names}
+    found = ([name] if name in there else [one for one in schema.names if name.startswith(f"{one}.")] for name in names)
+    return list(dict.fromkeys(one for some in found for one in some))
 
 
 def rows_of(batch: Any, name: str, start: int) -> TableRows:
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    own = dict(zip(batch.schema.names, batch.columns, strict=True))
+    columns = {**all_leaves(own), **own}
     return TableRows(columns, len(batch), lambda row: f"{name}, row {start + row}")
 
 

@@ -76,6 +76,13 @@ class Block(Brief):
         matrix.sum_duplicates()
         return Block(as_rows(matrix), matrix, self.labels, self.importance)
 
+    def pack_counts(self) -> bool:
+        """Store whole numbers from 0 to 255 as bytes, too, and return whether all values are such numbers.
+
+        It pays if the online rules visit the rows more than once: they read fewer bytes, with the same results.
+        """
+        return isinstance(self.rows, _core.SparseRows32 | _core.SparseRows64) and self.rows.pack_counts()
+
     def take(self, which: NDArray[np.int64]) -> Block:
         """Return a block of some of the rows."""
         importance = None if self.importance is None else self.importance[which]

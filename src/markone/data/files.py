@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import errno
 import glob
+import io
 import os
 import select
 import stat
 import sys
-import tempfile
 import threading
 import weakref
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from markone.data.foreign import foreign_at
 from markone.data.formats import FORMATS, format_of_name
-from markone.errors import DataError, MarkoneError, Setting, did_you_mean
+from markone.errors import DataError, LimitError, MarkoneError, Setting, did_you_mean
+
+if TYPE_CHECKING:
+    import zipfile
 
 STANDARD_INPUT = "-"
 
@@ -27,7 +31,9 @@ PAUSE = 0.02
 """The number of seconds to wait for more bytes of a pipe before the bytes so far are passed on."""
 
 IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
-COMPRESSION_OF_ENDING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+COMPRESSION_OF_ENDING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
+LARGEST_BY_RATIO, LARGEST_RATIO = 2**30, 200
+"""A file in a ZIP archive that is larger than this, and larger than its packed size by this factor, is refused."""
 
 # The first bytes of compressed files. No text begins with them: two are not UTF-8, the third has six odd bytes.
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -166,6 +172,8 @@ class KeptFile:
     size: int | None = None
 
     def __init__(self, stream: BinaryIO, name: str, once: bool = False) -> None:
+        import tempfile
+
         self.stream = stream
         self.name = name
         self.once = once
@@ -350,6 +358,8 @@ def open_plain(file: File) -> Any:
     raw = file.open()
     start = raw.read(10)
     raw.seek(0)
+    if is_zip(file.name):
+        return open_member(file.name, raw)
     found = compression_of(start)
     named = COMPRESSION_OF_ENDING.get(os.path.splitext(file.name)[1])
     if named is not None and found != named and start:
@@ -365,16 +375,98 @@ def open_plain(file: File) -> Any:
     return pa.CompressedInputStream(file.open_in_arrow(), found)
 
 
+def is_zip(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() == ".zip"
+
+
+def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files in an archive, without folders and without those that macOS adds."""
+    return [
+        one
+        for one in archive.infolist()
+        if not one.is_dir() and not one.filename.startswith("__MACOSX/") and not hidden(one.filename)
+    ]
+
+
+def hidden(path: str) -> bool:
+    return os.path.basename(path).startswith(".")
+
+
+def open_member(name: str, raw: Any) -> Any:
+    """The bytes of the only file in an archive as a stream."""
+    import zipfile
+
+    try:
+        archive = zipfile.ZipFile(raw)
+        members = members_of(archive)
+        if len(members) != 1:
+            names = ", ".join(one.filename for one in members[:5]) + (", ..." if len(members) > 5 else "")
+            raise DataError(
+                f"{name} contains {len(members)} files{f': {names}' if members else ''}; an archive must contain one "
+                "file, so unpack it and name the files to read"
+            )
+        [member] = members
+        if member.flag_bits & 1:
+            raise DataError(f"{name} is encrypted; unpack it first")
+        if member.file_size > max(LARGEST_BY_RATIO, LARGEST_RATIO * member.compress_size):
+            raise LimitError(
+                f"{member.filename} in {name} is {member.file_size:,} bytes large but packed into "
+                f"{member.compress_size:,}, which is suspicious; unpack it yourself if you trust it",
+                file=name,
+            )
+        damage = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError)
+        return Member(raw, archive.open(member), damage)
+    except BaseException as error:
+        raw.close()
+        if isinstance(error, MarkoneError) or not isinstance(error, Exception):
+            raise
+        # The module raises errors of many types for damaged archives.
+        raise DataError(
+            f"{name} is named like a ZIP archive but cannot be read as one: {shorten(str(error))}"
+        ) from None
+
+
+class Member(io.RawIOBase):
+    """A file in an archive. Damage that is found while it is read is an `OSError`."""
+
+    def __init__(self, raw: Any, stream: IO[bytes], damage: tuple[type[Exception], ...]) -> None:
+        self.raw, self.stream, self.damage = raw, stream, damage
+
+    def read(self, size: int | None = -1) -> bytes:
+        try:
+            return self.stream.read(-1 if size is None else size)
+        except self.damage as error:
+            raise OSError(str(error)) from None
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self.stream.close()
+            self.raw.close()
+        super().close()
+
+
+def is_unpacked(stream: Any) -> bool:
+    """Whether a stream of `open_plain` comes from a compressed file."""
+    import pyarrow as pa
+
+    return isinstance(stream, pa.CompressedInputStream | Member)
+
+
 def open_seekable(file: File) -> Any:
     """The bytes of a file for formats that need to seek; a compressed file is unpacked into a temporary file."""
     import pyarrow as pa
 
     stream = open_plain(file)
-    if not isinstance(stream, pa.CompressedInputStream):
+    if not is_unpacked(stream):
         if not isinstance(file, NamedFile):
             return pa.PythonFile(stream, mode="r")
         stream.close()
         return file.open_in_arrow()
+    import tempfile
+
     whole = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
     try:
         while piece := stream.read(2**20):
@@ -468,8 +560,18 @@ def files_in(folder: str) -> tuple[list[str], list[str]]:
 
 
 def format_of(path: str) -> str | None:
-    """The format that a file's name shows, or None."""
-    return format_of_name(name_without_compression(path))
+    """The format that a file's name shows or, for a ZIP archive, the name of the only file in it; else None."""
+    found = format_of_name(name_without_compression(path))
+    if found is not None or not is_zip(path):
+        return found
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = members_of(archive)
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return None
+    return format_of_name(os.path.basename(members[0].filename).lower()) if len(members) == 1 else None
 
 
 def name_without_compression(path: str) -> str:
@@ -489,12 +591,19 @@ def common_format(paths: Sequence[str]) -> str:
                 f"{path} contains labels, by its name; read the file of images, whose name ends in "
                 f"{FORMATS['idx'].endings[0]}: its labels are found beside it, or in the file that target names"
             )
-        error = foreign_at(path)
+        error = None if is_zip(path) else foreign_at(path)
         if error is not None:
             raise error
-        known = " ".join(ending for format in FORMATS.values() for ending in format.endings)
+        if is_zip(path):
+            open_plain(NamedFile(path)).close()  # an error if it is not an archive of one file
+        endings = [ending for format in FORMATS.values() for ending in format.endings]
+        guess = did_you_mean(os.path.splitext(name_without_compression(path))[1], endings)
         advice = ("set it, for instance ", Setting("format", "csv"))
-        raise DataError(f"the name of {path} does not show its format ({known})", file=path, advice=advice)
+        raise DataError(
+            f"the name of {path} does not show its format ({' '.join(endings)}).{guess}".removesuffix("."),
+            file=path,
+            advice=advice,
+        )
     if others:
         path = next(path for path, format in formats.items() if format == others[0])
         raise DataError(

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import os
-import shlex
-import zipfile
 
 from markone.errors import DataError, Setting, Words
 
 LOOKED_AT = 512
 
 EXPORT = "export it as CSV, and read that"
-PIXELS = "give the pixels as an array, one row per picture, as in markone.read(X, target=labels), or as idx files"
-WORKBOOK = "save its sheet as CSV, or read it with pandas.read_excel and give the frame to markone"
-DATABASE = 'write a table of it as CSV: sqlite3 -header -csv FILE "select * from TABLE" > data.csv'
+PICTURES: Words = ("put the pictures into a folder for each class, or say ", Setting("format", "pictures"))
+WORKBOOK: Words = ("say ", Setting("format", "excel"))
+DATABASE: Words = ("say ", Setting("format", "sqlite"))
 ARRAY = "load it with numpy.load(..., allow_pickle=False) and give the array to markone"
-UNPACK = "unpack it, and read the files that are in it"
+UNPACK = "unpack it, and read the files that are in it, or pack the one file to read as .zip or .gz"
 PICKLED = "write what is in it as CSV or Parquet; a pickle can run any code when it is loaded, so we never load one"
 
 KINDS: dict[str, tuple[str, Words]] = {
-    "png": ("a PNG picture", PIXELS),
-    "jpg": ("a JPEG picture", PIXELS),
-    "jpeg": ("a JPEG picture", PIXELS),
-    "gif": ("a GIF picture", PIXELS),
-    "bmp": ("a BMP picture", PIXELS),
-    "tif": ("a TIFF picture", PIXELS),
-    "tiff": ("a TIFF picture", PIXELS),
-    "webp": ("a WebP picture", PIXELS),
+    "png": ("a PNG picture", PICTURES),
+    "jpg": ("a JPEG picture", PICTURES),
+    "jpeg": ("a JPEG picture", PICTURES),
+    "gif": ("a GIF picture", PICTURES),
+    "bmp": ("a BMP picture", PICTURES),
+    "tif": ("a TIFF picture", PICTURES),
+    "tiff": ("a TIFF picture", PICTURES),
+    "webp": ("a WebP picture", PICTURES),
     "xlsx": ("an Excel workbook", WORKBOOK),
     "xlsm": ("an Excel workbook", WORKBOOK),
     "xls": ("an old Excel workbook", WORKBOOK),
     "ods": ("an OpenDocument spreadsheet", WORKBOOK),
-    "db": ("a database, by its name", DATABASE),
     "sqlite": ("an SQLite database", DATABASE),
     "sqlite3": ("an SQLite database", DATABASE),
     "pdf": ("a PDF document", "take its text out, for instance with pdftotext, and read that"),
@@ -39,7 +36,7 @@ KINDS: dict[str, tuple[str, Words]] = {
     "doc": ("an old Word document", "save it as plain text, and read that"),
     "pptx": ("a PowerPoint presentation", "save it as plain text, and read that"),
     "office": ("an old Office document, such as an .xls workbook", WORKBOOK),
-    "zip": ("a ZIP archive", UNPACK),
+    "zip": ("a ZIP archive", "give it a name that ends in .zip if it contains one file, or unpack it"),
     "7z": ("a 7z archive", UNPACK),
     "rar": ("a RAR archive", UNPACK),
     "tar": ("a tar archive", UNPACK),
@@ -114,6 +111,8 @@ def kind_by_start(name: str, start: bytes) -> str | None:
 
 def kind_of_archive(name: str) -> str:
     """The kind of a ZIP archive: the files of Office and NumPy are such archives, too."""
+    import zipfile
+
     try:
         with zipfile.ZipFile(name) as archive:
             inside = archive.namelist()
@@ -123,6 +122,16 @@ def kind_of_archive(name: str) -> str:
         return "npz"
     found = (kind for one in inside for start, kind in INSIDE.items() if one.startswith(start))
     return next(found, "ods" if "content.xml" in inside else "zip")
+
+
+def is_picture_at(path: str) -> bool:
+    """Whether a file is a picture, by its first bytes."""
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            kind = kind_by_start(path, file.read(LOOKED_AT) or b"")
+    except OSError:
+        return False
+    return kind is not None and KINDS[kind][1] is PICTURES
 
 
 def foreign_at(path: str) -> DataError | None:
@@ -139,6 +148,6 @@ def foreign_at(path: str) -> DataError | None:
 
 def foreign(name: str, kind: str) -> DataError:
     what, advice = KINDS[kind]
-    if isinstance(advice, str):
-        advice = advice.replace("FILE", shlex.quote(name))
-    return DataError(f"{name} is {what}, which Markone does not read", file=name, advice=advice)
+    is_read = not isinstance(advice, str)
+    problem = "but is not read as one" if is_read else "which Markone does not read"
+    return DataError(f"{name} is {what}, {problem}", file=name, advice=advice)

@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-DELIMITED = frozenset({"header", "columns", "separator", "quote", "missing"})
+HEADED = frozenset({"header", "columns", "missing"})
+DELIMITED = HEADED | {"separator", "quote"}
 TEXT = frozenset({"encoding", "longest_line"})
 TABLE = frozenset({"kinds", "importance", "keep"})
-NOT_FOR_ALL = DELIMITED | TEXT | TABLE
+NOT_FOR_ALL = DELIMITED | TEXT | TABLE | {"sheet", "query", "nan"}
 """The options of `markone.read` that only some formats use."""
-IN_MEMORY = frozenset({"kinds", "importance"})
+IN_MEMORY = frozenset({"kinds", "importance", "nan"})
 """Those of them that data in memory use."""
 
 
@@ -44,6 +45,29 @@ FORMATS = {
         Format("jsonl", "a JSON object per line", "json_lines.JsonTable", (".jsonl", ".ndjson", ".json"), TEXT | TABLE),
         Format("parquet", "a Parquet file", "arrow_tables.ArrowFileTable", (".parquet",), TABLE),
         Format("arrow", "an Arrow file", "arrow_tables.ArrowFileTable", (".arrow", ".feather", ".ipc"), TABLE),
+        Format(
+            "excel",
+            "a sheet of a workbook",
+            "workbooks.WorkbookTable",
+            (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+            HEADED | TABLE | {"sheet"},
+        ),
+        Format(
+            "sqlite",
+            "a table or query of SQLite",
+            "databases.DatabaseTable",
+            (".sqlite", ".sqlite3", ".db"),
+            TABLE | {"query"},
+            streams=False,
+        ),
+        Format(
+            "duckdb",
+            "a table or query of DuckDB",
+            "databases.DatabaseTable",
+            (".duckdb",),
+            TABLE | {"query"},
+            streams=False,
+        ),
         Format(
             "libsvm",
             "rows of LIBSVM",
@@ -80,6 +104,25 @@ FORMATS = {
             "images.open_images",
             ("idx3-ubyte", "idx3.ubyte"),
             target="file",
+            streams=False,
+        ),
+        Format(
+            "ascii-images",
+            "images of characters like CS188's digits and faces",
+            "ascii_images.open_ascii_images",
+            (
+                *("trainingimages", "validationimages", "testimages"),
+                *("facedatatrain", "facedatavalidation", "facedatatest"),
+            ),
+            target="file",
+            streams=False,
+        ),
+        Format(
+            "pictures",
+            "pictures, with a folder for each class if they have labels",
+            "pictures.open_pictures",
+            (".png", ".jpg", ".jpeg", ".pgm", ".pbm", ".ppm", ".bmp", ".gif", ".tif", ".tiff", ".webp"),
+            target="within",
             streams=False,
         ),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, open_plain, readable
+from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, is_unpacked, open_plain, readable
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
@@ -25,13 +25,18 @@ def open_images(files: Sequence[File], _: str, options: Options, __: str) -> Ima
     """The source of one file of images, with the labels beside it or in the file that `target` names."""
     if len(files) > 1:
         raise DataError(f"idx files are read one at a time, but there are {len(files)}")
-    labels = options.target
-    if labels is None:
-        labels = labels_beside(files[0].name)
-    elif not isinstance(labels, str | os.PathLike) or not os.path.isfile(labels):
-        problem = f"must be the path of the file with the images' labels, not {labels!r}"
-        raise SettingsError("target", problem, value=labels)
-    return ImageSource(files[0], None if labels is None else NamedFile(os.fspath(labels)))
+    return ImageSource(files[0], file_of_labels(options, labels_beside(files[0].name)))
+
+
+def file_of_labels(options: Options, beside: str | None) -> File | None:
+    """The file that `target` names, or the one `beside` the images, if there is one."""
+    path = beside if options.target is None else options.target
+    if path is None:
+        return None
+    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+        problem = f"must be the path of the file with the images' labels, not {path!r}"
+        raise SettingsError("target", problem, value=path)
+    return NamedFile(os.fspath(path))
 
 
 class ImageSource(Source):
@@ -95,7 +100,7 @@ class IdxFile:
                 raise DataError(
                     f"{file.name} has images of {shape[1]} × {shape[2]} pixels, by its header; that is too many"
                 )
-            if isinstance(file, NamedFile) and not is_compressed(stream):
+            if isinstance(file, NamedFile) and not is_unpacked(stream):
                 says, has = size + int(np.prod(shape, dtype=object)), os.path.getsize(file.path)
                 if has != says:
                     raise DataError(f"{file.name} should have {says:,} bytes, by its header, but has {has:,}")
@@ -114,12 +119,6 @@ class IdxFile:
         if len(data) < size:
             raise DataError(f"{self.file.name} ends too soon: its header says that it has {self.shape[0]:,} rows")
         return data
-
-
-def is_compressed(stream: Any) -> bool:
-    import pyarrow as pa
-
-    return isinstance(stream, pa.CompressedInputStream)
 
 
 def labels_beside(path: str) -> str | None:

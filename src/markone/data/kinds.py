@@ -1,63 +1,59 @@
-"""Kinds of columns: guessed from the first rows. Values are converted to the kind of their column."""
+"""Kinds of columns: which values of Arrow can be read as which kind, and their conversion."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from markone.data.source import Kind
+from markone.data.amounts import amount
+from markone.data.dates import STYLES, parser
+from markone.data.sets import SET_KINDS, items_in
 
-TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+MICROSECONDS = {"day": 86_400e6, "s": 1e6, "ms": 1e3, "us": 1, "ns": 1e-3}
+FARTHEST = 2.0**63 / 1000
+"""The largest number of microseconds between a date and 1970: a timestamp of nanoseconds reaches as far."""
+PAIRS = (
+    ("true", "false"),
+    ("yes", "no"),
+    ("t", "f"),
+    ("y", "n"),
+    ("on", "off"),
+    ("ja", "nein"),
+    ("oui", "non"),
+    ("sí", "no"),
+)
+"""The words for true and false. Letters may be other codes, so a column of truth values has one of these pairs."""
+TRUTH = {word: number == 0 for pair in PAIRS for number, word in enumerate(pair)}
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.ASCII | re.IGNORECASE)
-
-# A text has some words, or many letters, and is rarely repeated.
-WORDS_OF_TEXT = 2
-BYTES_OF_TEXT = 40
-DISTINCT_OF_TEXT = 0.5
-# If there are few rows, fewer words are enough, or the name of the column.
-FEW = 50
-WORDS_OF_FEW = 1.5
-NAMES_OF_TEXT = {"text", "review", "message", "comment", "title", "body"}
+NUMBERS = re.compile(rf"(?:{NUMBER.pattern}\n)*+", NUMBER.flags)
+"""Several numbers, each on its line."""
 
 
-def guess(array: Any, written: bool, name: str = "") -> Kind | None:
-    """The kind of a column by its first values; None if there are none, or if no features can be made from them.
+def are_truths(words: Sequence[str]) -> bool:
+    """Whether words of a column are truth values: `true`, `false`, `yes` and `no`, or another pair.
 
-    `written` means that numbers are written as strings, as in a CSV file.
+    >>> are_truths(["Yes", "false"]), are_truths(["t", "F"]), are_truths(["t", "n"]), are_truths(["t"])
+    (True, True, False, False)
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
+    if words and words[0].strip().lower() not in TRUTH:  # most columns are not, and some have long texts
+        return False
+    met = {word.strip().lower() for word in words}
+    return met <= {*PAIRS[0], *PAIRS[1]} or any(met == {*pair} for pair in PAIRS)
 
-    kind = array.type
-    if array.null_count == len(array):
-        return None
-    if pa.types.is_boolean(kind):
-        return "boolean"
-    if is_number(kind):
-        return "numeric"
-    if pa.types.is_dictionary(kind):
-        return "categorical" if is_words(kind.value_type) or is_number(kind.value_type) else None
-    if not is_words(kind):
-        return None
-    strings = as_strings(array).drop_null()
-    distinct = strings.unique().to_pylist()
-    if all(value.strip().lower() in TRUTH for value in distinct):
-        return "boolean"
-    if written and all(NUMBER.fullmatch(value) for value in distinct):
-        return "numeric"
-    if len(distinct) < DISTINCT_OF_TEXT * len(strings):
-        return "categorical"
-    words = pc.mean(pc.count_substring_regex(strings, r"\S+")).as_py()
-    size = pc.mean(pc.binary_length(strings)).as_py()
-    if len(strings) < FEW and (words >= WORDS_OF_FEW or name.strip().lower() in NAMES_OF_TEXT):
-        return "text"
-    return "text" if words >= WORDS_OF_TEXT or size >= BYTES_OF_TEXT else "categorical"
+
+def are_numbers(texts: list[str]) -> bool:
+    """Whether all texts are numbers. They are matched all at once, one on each line."""
+    if not all(NUMBER.fullmatch(text) for text in texts[:10]):
+        return False
+    lines = "".join([f"{text}\n" for text in texts])
+    if lines.count("\n") != len(texts):  # some text has several lines
+        return False
+    return NUMBERS.fullmatch(lines) is not None
 
 
 def is_number(kind: Any) -> bool:
@@ -78,9 +74,26 @@ def can_be(kind: Any, wanted: str) -> bool:
 
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    if is_date(kind):
+        return wanted in STYLES or wanted == "categorical"
+    if is_list_of_words(kind):
+        return wanted in SET_KINDS
     is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    simple = is_number(kind) or is_words(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)
-    return simple or (is_bytes and wanted == "text")
+    if is_bytes or pa.types.is_boolean(kind):
+        return wanted == "text" if is_bytes else wanted not in (*STYLES, *SET_KINDS)
+    return bool(is_number(kind) or is_words(kind) or pa.types.is_null(kind))
+
+
+def is_date(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def is_list_of_words(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_words(kind.value_type))
 
 
 def as_strings(array: Any) -> Any:
@@ -107,25 +120,58 @@ def decoded(array: Any) -> Any:
 # ---- values
 
 
+def type_of(kind: str) -> Any:
+    """The Arrow type of the values of a kind in a batch, unless it is text, which may have several."""
+    import pyarrow as pa
+
+    if kind in STYLES:
+        return pa.timestamp("us")
+    if kind in SET_KINDS:
+        return pa.list_(pa.string())
+    return {"numeric": pa.float64(), "decimal-comma": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
+
+
 def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
-    """The values as float64, bool, string or, for texts, string or binary; and which of them are not of this kind."""
+    """The values with the type of their kind, and which of them are not of this kind."""
     import pyarrow as pa
 
     array = decoded(array)
     has = array.type
     if pa.types.is_null(has):
-        made = {"numeric": pa.float64(), "boolean": pa.bool_()}.get(kind, pa.string())
-        return pa.nulls(len(array), made), None
-    if kind == "numeric":
+        return pa.nulls(len(array), type_of(kind)), None
+    if kind in ("numeric", "decimal-comma"):
         if pa.types.is_boolean(has):
             array = array.cast(pa.uint8())
-        return by_value(array, number, pa.float64()) if is_words(has) else finite(array.cast(pa.float64(), safe=False))
+        if is_words(has):
+            return by_value(array, number if kind == "numeric" else number_with_comma, pa.float64())
+        return finite(array.cast(pa.float64(), safe=False))
     array = without_nan(array)
     if kind == "boolean":
         return (array, None) if pa.types.is_boolean(has) else by_value(array, truth, pa.bool_())
+    if kind in STYLES:
+        return dates_of(array) if is_date(has) else by_value(array, parser(kind), type_of(kind))
+    if kind in SET_KINDS:
+        if is_list_of_words(has):
+            return array.cast(type_of(kind)), None
+        return by_value(array, lambda value: items_in(str(word(value)), kind), type_of(kind))
     if is_words(has) or pa.types.is_binary(has) or pa.types.is_large_binary(has):
         return array, None
     return by_value(array, word, pa.string())
+
+
+def dates_of(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Dates of any Arrow type, without their time zone, and which of them are too early or too late for one of ours."""
+    import pyarrow as pa
+
+    kind = array.type
+    unit = "day" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
+    numbers = array.cast(pa.int32() if unit == "day" else pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    size = MICROSECONDS[unit]
+    far = np.abs(numbers.astype(np.float64) * size) >= FARTHEST
+    moments = np.where(far, 0, numbers.astype(np.int64) * max(1, int(size)) // (1000 if unit == "ns" else 1))
+    missing = array.is_null().to_numpy(zero_copy_only=False)
+    made = pa.array(moments, mask=missing | far).cast(pa.timestamp("us"))
+    return made, far & ~missing if (far & ~missing).any() else None
 
 
 def finite(array: Any) -> tuple[Any, NDArray[np.bool_] | None]:
@@ -164,9 +210,13 @@ def by_value(array: Any, change: Callable[[Any], Any], made: Any) -> tuple[Any, 
 def number(value: str) -> float | None:
     value = value.strip()
     if not NUMBER.fullmatch(value):
-        return None
+        return amount(value)
     result = float(value)
     return result if np.isfinite(result) else None
+
+
+def number_with_comma(value: str) -> float | None:
+    return amount(value, comma=True)
 
 
 def truth(value: Any) -> bool | None:

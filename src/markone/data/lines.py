@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Sparse
-from markone.data.chunks import Chunk, chunks
+from markone.data.chunks import Chunk, Span, chunks, line_pieces
 from markone.data.files import File
 from markone.data.formats import FORMATS
 from markone.data.labels import Labels, canonical
@@ -37,7 +37,9 @@ class Worker:
 
     def __init__(self, reader: Any) -> None:
         self.reader = reader
-        self.has_features = hasattr(reader, "features")
+        self.has_indices = isinstance(reader, _core.LibsvmReader)
+        """Whether the source numbers the features: their names are numbers, and there is nothing to translate."""
+        self.has_features = hasattr(reader, "features") and not self.has_indices
         self.told = [0, 0]
         self.features = np.zeros(0, np.uint32)
         self.labels = np.zeros(0, np.int32)
@@ -85,17 +87,33 @@ class LineSource(Source):
         # One thread uses the source's reader. Several threads have one reader each, whose numbers are translated.
         own = threading.local()
 
-        def work(chunk: Chunk) -> tuple[Chunk, Any, Any]:
-            if threads == 1:
-                return chunk, self.read(chunk, self.kept), None
-            if not hasattr(own, "worker"):
-                own.worker = Worker(self.new_reader())
-            read = self.read(chunk, own.worker.reader)
-            return chunk, read, (own.worker, own.worker.new_names())
+        def work(piece: Chunk | Span) -> tuple[Chunk | Span, Any, Any, Any]:
+            worker = None
+            if threads > 1:
+                if not hasattr(own, "worker"):
+                    own.worker = Worker(self.new_reader())
+                worker = own.worker
+            data = piece.read()
+            try:
+                reader = self.kept if worker is None else worker.reader
+                read_rows = reader.read_indices if worker is not None and worker.has_indices else reader.read
+                read = read_rows(data, skip_bad=self.options.skip_bad)
+            except _core.BadLine as bad:
+                return piece, bad, None, None
+            merging = None if worker is None else (worker, worker.new_names())
+            return piece, read, self.column_of(data, read), merging
 
-        for chunk, read, merging in in_order(work, chunks(self.files, self.options), threads):
+        source, lines = None, 0  # the file that is being read, and how many lines of it were read before
+        for piece, read, column, merging in in_order(work, line_pieces(self.files, self.options), threads):
+            if isinstance(piece, Chunk):
+                lines = piece.lines_before
+            elif piece.source is not source:
+                source, lines = piece.source, 0
+            if isinstance(read, _core.BadLine):
+                raise self.refused(read, piece.file, lines)
             for line, problem in read.first_bad:
-                self.bad.add_all(0, [f"{chunk.place(line)}: {problem}"])
+                self.bad.add_all(0, [f"{piece.file}, line {lines + line}: {problem}"])
+            lines += read.lines
             self.bad.count += read.bad
             worker = None
             if merging is not None:
@@ -104,20 +122,23 @@ class LineSource(Source):
             labels = read.labels if worker is None else np.append(worker.labels, np.int32(UNLABELLED))[read.labels]
             size += len(labels)
             if len(labels) > 0:
-                columns = self.columns_of(chunk, read, worker)
+                columns = self.columns_of(column, read, worker)
                 numbers = self.numbers_of(labels)
                 yield Batch(columns, len(labels), numbers, self.importance_of(read), self.kept_of(columns, numbers))
         if size == 0:
             raise DataError(f"{self.name} has no lines that can be read as {self.format}")
 
-    def read(self, chunk: Chunk, reader: Any) -> Any:
-        try:
-            return reader.read(chunk.data, skip_bad=self.options.skip_bad)
-        except _core.BadLine as bad:
-            or_lines = (Setting("format", "lines"), " reads lines without labels; ") if self.format == "tab" else ()
-            raise DataError(bad.problem, **chunk.at(bad.line), advice=(*or_lines, *LINE_ADVICE)) from None
+    def refused(self, bad: Any, file: str, lines_before: int) -> DataError:
+        """The error for a line that cannot be read."""
+        or_lines = (Setting("format", "lines"), " reads lines without labels; ") if self.format == "tab" else ()
+        return DataError(bad.problem, file=file, line=lines_before + bad.line, advice=(*or_lines, *LINE_ADVICE))
 
-    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
+    def column_of(self, data: bytes, read: Any) -> Any:
+        """What can be made of some lines without knowing those before them. Several threads do this at once."""
+        return None
+
+    def columns_of(self, column: Any, read: Any, worker: Worker | None) -> dict[str, Any]:
+        """The columns, from a result of `column_of`."""
         raise NotImplementedError
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:
@@ -147,10 +168,15 @@ class TextLines(LineSource):
         super().__init__(files, name, options, format)
         self.keep = chosen(options.keep, ["label", "text"], name)
 
-    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
-        return {"text": Strings.of_core(*_core.gather(chunk.data, read.starts, read.ends))}
+    def column_of(self, data: bytes, read: Any) -> Any:
+        return Strings.of_core(*_core.gather(data, read.starts, read.ends))
+
+    def columns_of(self, column: Any, read: Any, worker: Worker | None) -> dict[str, Any]:
+        return {"text": column}
 
     def kept_of(self, columns: dict[str, Any], numbers: NDArray[np.int32]) -> dict[str, Any]:
+        if not self.keep:
+            return {}
         labels = [*self.labels, None]
         found = {"text": columns["text"], "label": [labels[number] for number in numbers.tolist()]}
         return {name: found[name] for name in self.keep}
@@ -162,8 +188,12 @@ class RowLines(LineSource):
     numbers_are_texts = True
     columns = (Column("features", "rows"),)
 
-    def columns_of(self, chunk: Chunk, read: Any, worker: Worker | None) -> dict[str, Any]:
-        indices = read.indices if worker is None else worker.features[read.indices]
+    def columns_of(self, column: Any, read: Any, worker: Worker | None) -> dict[str, Any]:
+        indices = read.indices
+        if worker is not None and worker.has_indices:
+            self.kept.number(indices)
+        elif worker is not None:
+            indices, _ = _core.renumber(indices, worker.features)
         return {"features": GivenRows(Sparse(read.indptr, indices, read.values, self.kept.features), self.names)}
 
     def importance_of(self, read: Any) -> NDArray[np.float64] | None:

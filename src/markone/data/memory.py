@@ -24,6 +24,11 @@ ROW = (list, tuple, np.ndarray)
 def read_memory(what: Any, options: Options) -> Source:
     """The source for data in memory, whose labels are a column or a separate list."""
     what = as_table_or_matrix(what)
+    if options.nan == "missing":
+        if not isinstance(what, np.ndarray):
+            raise SettingsError("nan", "is about dense arrays; leave it out for other data", value=options.nan)
+        what = columns_of_matrix(what)
+        options = replace(options, kinds={**dict.fromkeys(what.column_names, "numeric"), **options.kinds})
     if isinstance(what, Texts):
         what, options = what.table, replace(options, kinds={"text": "text", **options.kinds})
     is_table = hasattr(what, "column_names")
@@ -57,10 +62,35 @@ class Texts:
         self.table = pa.table({"text": texts})
 
 
+def columns_of_matrix(matrix: NDArray[Any]) -> Any:
+    """A table whose columns are those of a matrix, named x0, x1 and so on. NaN is a missing value."""
+    import pyarrow as pa
+
+    return pa.table({f"x{i}": pa.array(column, from_pandas=True) for i, column in enumerate(matrix.T)})
+
+
+def collected(what: Any) -> Any:
+    """A lazy frame of polars or a data set of Hugging Face as a table in memory; anything else unchanged."""
+    library = type(what).__module__.partition(".")[0]
+    if library == "polars" and type(what).__name__ == "LazyFrame":
+        return what.collect()
+    if library == "datasets" and hasattr(what, "with_format"):
+        if isinstance(what, Mapping):
+            raise DataError(
+                f"a {type(what).__name__} contains several data sets; choose one: {', '.join(map(repr, what))}, as in "
+                f"data[{next(iter(what), 'train')!r}]"
+            )
+        if not hasattr(what, "__len__"):
+            raise DataError(f"a {type(what).__name__} is read only once; load the data set without streaming")
+        return what.with_format("arrow")[:]
+    return what
+
+
 def as_table_or_matrix(what: Any) -> Any:
     """An Arrow table, texts, or a matrix of NumPy or SciPy."""
     import pyarrow as pa
 
+    what = collected(what)
     if is_sparse(what):
         return what
     if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":

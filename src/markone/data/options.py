@@ -5,21 +5,38 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from markone.brief import Brief
-from markone.checks import Check, check_fields, check_named, checked, names, one_of, optional, switch, whole, words
+from markone.checks import (
+    Check,
+    check_fields,
+    check_named,
+    checked,
+    names,
+    one_of,
+    optional,
+    switch,
+    text,
+    whole,
+    words,
+)
 from markone.data.formats import FORMATS, useless_options
+from markone.data.source import KINDS
 from markone.errors import Setting, SettingsError
 from markone.parallel import count_threads
 
-KINDS = ("numeric", "boolean", "categorical", "text", "ignore")
+SAID = (*(kind for kind in KINDS if kind not in ("image", "rows")), "ignore")
+"""The kinds that a user can give to a column of a table."""
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 LONGEST_LINE = 64 * 2**20
 WHITE_SPACE = "whitespace"
 ALL = "all"
 
-MAKE = ("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "named")
+MAKE = (
+    *("kinds", "header", "columns", "separator", "quote", "encoding", "missing", "longest_line", "sheet", "query"),
+    "named",
+)
 """The options that describe the format of a file. A model keeps them; the others concern one reading of one file."""
 
 
@@ -62,7 +79,7 @@ def kinds_of_columns(value: Any) -> Any:
     if not isinstance(value, Mapping):
         raise ValueError(f"must map the names of columns to kinds, as in {{'zip': 'text'}}, not {value!r}")
     for column, kind in value.items():
-        check_named(Setting("kinds", key=column), one_of(*KINDS), kind)
+        check_named(Setting("kinds", key=column), one_of(*SAID), kind)
     return value
 
 
@@ -84,6 +101,9 @@ class Options(Brief):
     encoding: str = checked("utf-8", encoding)
     missing: Sequence[str] = checked(MISSING, words)
     longest_line: int = checked(LONGEST_LINE, whole(1, 2**30))
+    sheet: str | None = checked(None, optional(text("the name of a sheet")))
+    query: str | None = checked(None, optional(text("a SELECT, or the name of a table")))
+    nan: Literal["error", "missing"] = checked("error", one_of("error", "missing"))
     skip_bad: bool = checked(False, switch)
     threads: int | None = checked(None, number_of_threads)
     keep: Sequence[str] | str = checked((), names_or_all)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markone.data.kinds import decoded
+from markone.data.kinds import decoded, is_list_of_words
 
 EXAMPLES = 3
 EXAMPLES_FROM = 60
@@ -30,7 +30,8 @@ class Look:
 
         missing = array.null_count
         array = decoded(array)
-        can_show = not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
+        has_lists = is_list_of_words(array.type)
+        can_show = has_lists or not (pa.types.is_nested(array.type) or pa.types.is_null(array.type))
         try:
             values = array.drop_null()[:EXAMPLES_FROM].to_pylist() if can_show else []
         except (
@@ -39,6 +40,7 @@ class Look:
             LookupError,
         ):  # Python does not have all dates and time zones
             values = []
+        values = ["; ".join(map(str, value)) for value in values] if has_lists else values
         distinct = list(dict.fromkeys(values))[:EXAMPLES]
         return cls(name, kind, missing, ", ".join(map(shortened, distinct)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from markone.data.files import (
     STANDARD_INPUT,
@@ -18,7 +18,7 @@ from markone.data.files import (
     special,
     standard_input,
 )
-from markone.data.foreign import foreign_at
+from markone.data.foreign import foreign_at, is_picture_at
 from markone.data.formats import FORMATS, Format
 from markone.data.options import LONGEST_LINE, MISSING, Options
 from markone.data.source import Source
@@ -44,6 +44,9 @@ def read(
     encoding: str = "utf-8",
     missing: Sequence[str] = MISSING,
     longest_line: int = LONGEST_LINE,
+    sheet: str | None = None,
+    query: str | None = None,
+    nan: Literal["error", "missing"] = "error",
     skip_bad: bool = False,
     threads: int | None = None,
     keep: Sequence[str] | str = (),
@@ -55,24 +58,26 @@ def read(
     ----------
     what
         A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; a
-        data frame of pandas, polars, pyarrow, DuckDB or a library with the Arrow interface; a list of texts; a list of
-        dictionaries; a dictionary of columns; an array of NumPy or SciPy.
+        data frame of pandas, polars (also a lazy one), pyarrow, DuckDB or a library with the Arrow interface; a data
+        set of Hugging Face; a list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or
+        SciPy.
     target
-        The column to predict. For data in memory it may also be the labels themselves, for idx images the path of the
-        labels.
+        The column to predict. For data in memory it may also be the labels themselves, for idx and ASCII images the
+        path of the labels.
     importance
         The column with the weight of each example. For data in memory it may also be the weights themselves.
     format
         The format of the files, if their names do not show it, such as "csv" or "libsvm". The page "Reading data" lists
         all formats.
     kinds
-        The kinds of columns, by their names, if the guess is wrong: "numeric", "boolean", "categorical", "text" or
-        "ignore".
+        The kinds of columns, by their names, if the guess is wrong: "numeric", "decimal-comma", "boolean",
+        "categorical", "text", "set", "comma-set", "date", "datetime", "day-first-date", "day-first-datetime",
+        "month-first-date", "month-first-datetime", "excel-date", "excel-datetime" or "ignore".
     header
-        Whether the first row of a CSV file names the columns. None for yes, unless `columns` names them; it must be set
-        if at least half of the fields in the first row are numbers.
+        Whether the first row of a CSV file or of a sheet names the columns. None for yes, unless `columns` names them;
+        it must be set if at least half of the fields in the first row are numbers.
     columns
-        The names of a CSV file's columns. Without them and without a header they are c0, c1 and so on.
+        The names of the columns of a CSV file or a sheet. Without them and without a header they are c0, c1 and so on.
     separator
         The character between the fields of a CSV file, or "whitespace" for any number of spaces and tabs. None for a
         tab in TSV files and a comma in CSV files. If the first row has no comma, a semicolon, a tab or a vertical bar
@@ -82,9 +87,16 @@ def read(
     encoding
         The encoding of text files, by a name that Python knows.
     missing
-        The words that mean a missing value in a CSV file.
+        The words that mean a missing value in a CSV file or a sheet.
     longest_line
         The maximum number of bytes in a line, or in a text of a folder of texts.
+    sheet
+        The name of the sheet of a workbook. None for the first sheet that is not empty.
+    query
+        A SELECT for a database of SQLite or DuckDB, or the name of a table. None if there is only one table.
+    nan
+        Whether NaN in an array is an error, or a missing value. If it is a missing value, each column of the array
+        becomes a numeric column of a table.
     skip_bad
         Skip lines that cannot be read, and count them in the source's `bad`, instead of stopping at the first one.
     threads
@@ -117,6 +129,9 @@ def read(
         encoding=encoding,
         missing=missing,
         longest_line=longest_line,
+        sheet=sheet,
+        query=query,
+        nan=nan,
         skip_bad=skip_bad,
         threads=threads,
         keep=keep,
@@ -167,6 +182,8 @@ def read_folder(folder: str, options: Options) -> Source:
     from markone.data.folders import FolderSource
 
     files, folders = files_in(folder)
+    if options.format in (None, "pictures") and folders and not any(map(format_of, files)) and has_pictures(folders):
+        return read_pictures(folder, options)
     known = files if options.format not in (None, "folders") else [file for file in files if format_of(file)]
     if options.format == "folders" or (options.format is None and folders and not known):
         options.check_use("folders of texts", "folders")
@@ -178,7 +195,7 @@ def read_folder(folder: str, options: Options) -> Source:
         error = next(filter(None, map(foreign_at, files[:FILES_LOOKED_AT])), None)
         if error is not None:
             raise error
-        raise DataError(f"{folder} has no files whose names show a known format, and no folders of texts")
+        raise DataError(f"{folder} has no files whose names show a known format, and no folders of texts or pictures")
     if folders and options.format is None:
         raise DataError(
             f"{folder} has both files and folders",
@@ -189,6 +206,22 @@ def read_folder(folder: str, options: Options) -> Source:
         if os.path.exists(path) and not os.path.isfile(path):
             raise special(path, os.stat(path).st_mode)
     return read_files(known, folder, options)
+
+
+def has_pictures(folders: Sequence[str]) -> bool:
+    """Whether the first file in the folders of the classes is a picture, by its name or its first bytes."""
+    first = next((files[0] for folder in folders if (files := files_in(folder)[0])), None)
+    return first is not None and (format_of(first) == "pictures" or is_picture_at(first))
+
+
+def read_pictures(folder: str, options: Options) -> Source:
+    from markone.data.pictures import open_classes
+
+    options.check_use("folders of pictures", "pictures")
+    refuse_target(options, "folders of pictures", FORMATS["pictures"])
+    source = open_classes(folder, options)
+    source.reading = options.reading("pictures")
+    return source
 
 
 def read_files(paths: Sequence[str], name: str, options: Options) -> Source:

@@ -6,20 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief, one_line
+from markone.data.amounts import NumberKind
+from markone.data.dates import DateKind
 from markone.data.overview import Look, overview
+from markone.data.sets import SetKind
 from markone.errors import DataError, Setting, did_you_mean
 
 if TYPE_CHECKING:
     from markone.data.files import File
 
-Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"]
+Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"] | NumberKind | DateKind | SetKind
 """The kind of a column. A column of kind `rows` contains features already: a matrix whose columns have names."""
+KINDS: tuple[str, ...] = tuple(kind for group in get_args(Kind) for kind in get_args(group) or (group,))
 
 Label = Hashable
 UNLABELLED = -1
@@ -40,9 +44,9 @@ class Batch(Brief):
     """Some examples, column by column.
 
     A column of kind numeric, boolean, categorical or text is an Arrow array in which null is a missing value: of
-    float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary. The texts
-    of lines, which may be no UTF-8, are `Strings`. A column of images is an array of bytes (examples × height × width).
-    A column of rows is a `GivenRows`.
+    float64 (never NaN nor infinity), bool, string or large_string, and for texts also binary or large_binary. A column
+    of dates is one of timestamp[us], and one of sets of list<string>. The texts of lines, which may be no UTF-8, are
+    `Strings`. A column of images is an array of bytes (examples × height × width). A column of rows is a `GivenRows`.
     """
 
     columns: dict[str, Any]

@@ -45,7 +45,7 @@ class RowStore:
         self._sum = xxhash.xxh3_64()
         self.unlabelled = 0
         self.values = 0
-        self._pieces: list[Matrix | Filed] = []
+        self._pieces: list[list[Matrix] | Filed] = []
         self._rows: list[int] = []
         self._waiting: list[Matrix] = []
         self._labels: list[NDArray[np.int32]] = []
@@ -111,7 +111,7 @@ class RowStore:
         self.starts = np.concatenate([[0], np.cumsum(self._rows)])
         self._digest([self.labels, self.held_out, *([] if self.importance is None else [self.importance])])
         if self._file is None:
-            whole = stack([piece for piece in self._pieces if not isinstance(piece, Filed)])
+            whole = stack([part for piece in self._pieces if not isinstance(piece, Filed) for part in piece])
             self._pieces = []
             self._whole = Block(as_rows(whole), whole, self.labels, self.importance)
 
@@ -124,13 +124,13 @@ class RowStore:
     def _end_piece(self) -> None:
         if not self._waiting:
             return
-        piece = stack(self._waiting)
-        self._waiting = []
-        self._digest(arrays_of(piece))
-        self._rows.append(len(piece))
-        self.values += stored(piece)
+        piece, self._waiting = self._waiting, []
+        arrays = arrays_of(piece)
+        self._digest(arrays)
+        self._rows.append(sum(map(len, piece)))
+        self.values += sum(map(stored, piece))
         # While the pieces are joined, they need twice their memory.
-        if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays_of(piece))):
+        if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays)):
             self._file = self._spill.file()
             self._pieces = [one if isinstance(one, Filed) else put(one, self._file) for one in self._pieces]
         self._pieces.append(piece if self._file is None else put(piece, self._file))
@@ -224,16 +224,26 @@ def stored(matrix: Matrix) -> int:
     return len(matrix.indices) if isinstance(matrix, Sparse) else matrix.size
 
 
-def put(piece: Matrix, file: SpillFile) -> Filed:
+def put(piece: list[Matrix], file: SpillFile) -> Filed:
     """Write a piece at the end of the file."""
-    return Filed(
-        file.write(*arrays_of(piece)), len(piece), stored(piece), piece.shape[1], not isinstance(piece, Sparse)
-    )
+    rows, values, width = sum(map(len, piece)), sum(map(stored, piece)), piece[0].shape[1]
+    return Filed(file.write(*arrays_of(piece)), rows, values, width, not isinstance(piece[0], Sparse))
 
 
-def arrays_of(matrix: Matrix) -> list[NDArray[Any]]:
-    """The arrays that are written into the file, without the first start of a row, which is 0."""
-    return [matrix.indptr[1:], matrix.indices, matrix.data] if isinstance(matrix, Sparse) else [matrix]
+def arrays_of(piece: list[Matrix]) -> list[NDArray[Any]]:
+    """The arrays that are written into the file: where each row ends, then all indices, then all values."""
+    sparse = [matrix for matrix in piece if isinstance(matrix, Sparse)]
+    if not sparse:
+        return [matrix for matrix in piece if not isinstance(matrix, Sparse)]
+    return [*row_ends(sparse), *(matrix.indices for matrix in sparse), *(matrix.data for matrix in sparse)]
+
+
+def row_ends(matrices: list[Sparse]) -> Iterator[NDArray[np.int64]]:
+    """Where the rows of each matrix end, if the matrices are one after the other."""
+    total = 0
+    for matrix in matrices:
+        yield matrix.indptr[1:] + total
+        total += len(matrix.indices)
 
 
 def stack(matrices: list[Matrix]) -> Matrix:
@@ -245,12 +255,8 @@ def stack(matrices: list[Matrix]) -> Matrix:
     if dense:
         assert not sparse, "the rows of a store must be of one kind"
         return np.concatenate(dense)
-    ends, total = [np.zeros(1, np.int64)], 0
-    for matrix in sparse:
-        ends.append(matrix.indptr[1:] + total)
-        total += len(matrix.indices)
     return Sparse(
-        np.concatenate(ends),
+        np.concatenate([np.zeros(1, np.int64), *row_ends(sparse)]),
         np.concatenate([matrix.indices for matrix in sparse]),
         np.concatenate([matrix.data for matrix in sparse]),
         sparse[0].width,

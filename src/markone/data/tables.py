@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data import kinds
+from markone.data.guesses import Guess, guess, plain_kind
 from markone.data.labels import Labels, canonical, plain
 from markone.data.options import ALL, Options
 from markone.data.overview import Look, overview
@@ -22,6 +23,11 @@ from markone.errors import DataError, Setting, SettingsError, Words, did_you_mea
 SAMPLE_ROWS = 5000
 BATCH_ROWS = 4096
 PADDED = re.compile(r"[+-]?0[0-9]", re.ASCII)
+FAULTS = {
+    "numeric": "is not a finite number",
+    "decimal-comma": "is not a finite number with a decimal comma",
+    "boolean": "is neither true nor false",
+}
 SKIP_ADVICE = (Setting("skip_bad", True), " skips such rows")
 
 
@@ -60,6 +66,10 @@ class Table(ABC):
     def sample(self) -> dict[str, Any]:
         """The first rows, as Arrow arrays by name, in the table's order."""
 
+    def names_to_keep(self, sampled: Mapping[str, Any]) -> list[str]:
+        """The names of all columns as they are in the data, where several columns may be made from one."""
+        return list(sampled)
+
     @abstractmethod
     def scan(self, wanted: Mapping[str, str], keep: Sequence[str] = ()) -> Iterator[TableRows]:
         """All rows, with the wanted columns, each with its kind, and the columns to keep."""
@@ -90,9 +100,14 @@ class TableSource(Source):
         self.labels = self.known_labels.values
         self.given_labels = None if labels is None else self.known_labels.numbers_of(labels)
         self.label_kind = self.guess_label_kind() if self.target is not None and labels is None else None
+        self.reasons: dict[str, str] = {}
+        """Why each column has its kind, or is ignored."""
         self.ignored: dict[str, str] = {}
+        self.ids: list[str] = []
+        """The columns that are ignored because they are ids."""
         self.columns = tuple(self.choose_columns())
-        self.keep = chosen(options.keep, list(self.sampled), table.name)
+        own_names = table.names_to_keep(self.sampled)
+        self.keep = own_names if options.keep == ALL else chosen(options.keep, [*own_names, *self.sampled], table.name)
         if not self.columns:
             raise DataError(f"{table.name} has no column to make features from:\n{self}")
 
@@ -127,25 +142,35 @@ class TableSource(Source):
         if name == self.options.target:
             raise SettingsError("importance", f"must not be the target column, {name!r}")
         array = self.sampled[name]
-        if array.null_count < len(array) and kinds.guess(array, self.table.written) != "numeric":
+        if array.null_count < len(array) and plain_kind(array, self.table.written) != "numeric":
             raise DataError(f"the importance {name!r} must be a column of numbers: {Look.of(name, '', array).examples}")
 
     def choose_columns(self) -> Iterator[Column]:
-        import pyarrow as pa
-
-        for name, array in self.sampled.items():
-            if name in (self.target if self.given_labels is None else None, self.importance):
-                continue
-            kind = self.options.kinds.get(name) or kinds.guess(array, self.table.written, name)
-            if kind == "ignore":
-                self.ignored[name] = "as you said"
-            elif kind is not None:
-                yield Column(name, kind)  # type: ignore[arg-type]
-            elif array.null_count == len(array):
-                self.ignored[name] = f"no value in the first {len(array):,} rows"
+        """The columns for features. A column of ids is only used if there is no other one."""
+        guesses = {name: self.guess_of(name) for name in self.sampled if name not in (self.own_target, self.importance)}
+        if all(one.kind is None for one in guesses.values()):
+            guesses = {
+                name: Guess(one.otherwise, f"{one.reason}; there is no other column") if one.otherwise else one
+                for name, one in guesses.items()
+            }
+        for name, one in guesses.items():
+            self.reasons[name] = one.reason
+            if one.kind is None:
+                self.ignored[name] = one.reason
+                self.ids += [name] if one.otherwise is not None else []
             else:
-                what = "lists or objects" if pa.types.is_nested(array.type) else array.type
-                self.ignored[name] = f"no features are made from {what}"
+                yield Column(name, one.kind)
+
+    @property
+    def own_target(self) -> str | None:
+        """The column with the labels, if they are not given separately."""
+        return self.target if self.given_labels is None else None
+
+    def guess_of(self, name: str) -> Guess:
+        said = self.options.kinds.get(name)
+        if said is not None:
+            return Guess(None if said == "ignore" else said, "as you said")  # type: ignore[arg-type]
+        return guess(self.sampled[name], self.table.written, name)
 
     def guess_label_kind(self) -> str:
         """Guess the kind of the labels: numbers, booleans or, for any other column, texts."""
@@ -156,7 +181,7 @@ class TableSource(Source):
             raise SettingsError(
                 "kinds", f"say {said} for the target {self.target!r}, which must be categorical or numeric"
             )
-        guessed = said or kinds.guess(array, self.table.written)
+        guessed = said or plain_kind(array, self.table.written)
         if guessed is None and array.null_count < len(array):
             raise DataError(
                 f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans"
@@ -249,10 +274,8 @@ class TableSource(Source):
         """The values of a column; rows whose value is not of this kind are removed from the good ones."""
         values, wrong = kinds.as_kind(rows.columns[name], kind)
         if wrong is not None:
-            fault = {"numeric": "is not a finite number", "boolean": "is neither true nor false"}.get(
-                kind, f"is not of kind {kind}"
-            )
-            other = "categorical" if kind in ("numeric", "boolean") else "ignore"
+            fault = FAULTS.get(kind, f"is not of kind {kind}")
+            other = "ignore" if kind in ("categorical", "text") else "categorical"
             advice: Words = ("; if the column is of another kind, set it, as in ", Setting("kinds", {name: other}))
             if name == self.importance:
                 advice = ""

@@ -1,7 +1,8 @@
 """The base of all classifiers: how they are fitted and used.
 
 `predict` and `partial_fit` have two paths. The fast path is for arrays and matrices that need no conversion, and costs
-some microseconds. All other input takes the slow path, through scikit-learn's validation.
+some microseconds. All other input takes the slow path, through scikit-learn's validation. A linear classifier that
+predicts again and again for a few rows has a third path for them, which is one call of the core.
 
 Threads may share a classifier. Calls that train take turns, and a prediction uses either everything or nothing that
 such a call learns.
@@ -35,6 +36,10 @@ from markone.model.history import History
 from markone.model.settings import Settings
 
 LARGEST_SEED = 2**31
+ANSWERED = "answered"
+"""The note with the number of values in the rows that were predicted since the last training."""
+LABELLER = "labeller"
+"""The note with the object of the core that labels a few rows."""
 
 
 class GrowingLearner(Protocol):
@@ -146,6 +151,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 progress=visible_progress() if self.verbose else Silence(),
             )
             self.classes_, self._learner, self.history_, self.n_iter_ = classes, learner, history, len(history)
+            self._turns.notes[ANSWERED] = math.inf  # the fit read all rows, so all weights may be read once more
             self._forget()
         self._warn()
         return self
@@ -348,14 +354,25 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row."""
-        with self._turns:
+        turns: Turns | None = self.__dict__.get("_shared_turns")
+        labeller = None if turns is None else turns.notes.get(LABELLER)
+        if labeller is not None:
+            found: NDArray[Any] | None = labeller.label(X, self.classes_)
+            if found is not None:
+                return found
+        with self._turns as notes:
             rows = self._rows(X)
+            if labeller is None:
+                self._shorten(rows, notes)
             return self.classes_.take(self._learner.predict(rows))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _shorten(self, rows: Rows, notes: dict[str, Any]) -> None:
+        """Do nothing: only linear classifiers have a shorter way to the labels of the next rows."""
 
     def _forget(self) -> None:
         """Lets go what was read of the last learner."""

@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from markone import _core
+from markone.data.blocks import Rows
 from markone.errors import DataError
-from markone.estimators.base import Classifier
+from markone.estimators.base import ANSWERED, LABELLER, Classifier
 from markone.learning.learner import Learner
 from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
 from markone.learning.svm import Dual
+
+WORTH_OF_A_CALL = 1000
+"""How many weights can be read in the time that the shortest path saves."""
 
 
 class LinearClassifier(Classifier):
@@ -96,6 +101,19 @@ class LinearClassifier(Classifier):
             for array in read:
                 array.setflags(write=False)  # changing this copy would not change predictions
         return read
+
+    def _shorten(self, rows: Rows, notes: dict[str, Any]) -> None:
+        """Read all weights as soon as predictions have taken longer than that, and note what labels a few rows.
+
+        Between two calls of `partial_fit` there may be only one prediction, and its row may have few of the features.
+        """
+        notes[ANSWERED] = notes.get(ANSWERED, 0) + rows.stored + WORTH_OF_A_CALL
+        named = "feature_names_in_" in self.__dict__  # the names of X are to be looked at
+        if named or len(self.classes_) < 2 or notes[ANSWERED] < self._learner.features:
+            return
+        weights: Any = cast(Linear | BatchLearner | Dual, self._learner).weights()
+        kind = _core.Labeller32 if isinstance(weights, _core.Weights32) else _core.Labeller64
+        notes[LABELLER] = kind(weights, _core.Tie[self._learner.settings.tie], self.classes_)
 
     def _forget(self) -> None:
         self.__dict__.pop("_read_weights", None)

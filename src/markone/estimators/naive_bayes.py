@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from markone.data.blocks import Rows, describe_not_finite, is_sparse
+from markone import _core
+from markone.data.blocks import Rows, as_matrix, as_rows, describe_not_finite, is_sparse
 from markone.errors import DataError, SettingsError
 from markone.estimators.base import one_of
 from markone.estimators.probabilities import ProbabilisticClassifier
 from markone.features.event_kinds import Event, Group, one_group
-from markone.learning.naive_bayes import Counting
+from markone.learning.naive_bayes import Counting, is_positive
 from markone.model.naive_bayes import USUAL_OF_VARIANCE
 from markone.model.naive_bayes import NaiveBayes as Scorer
 from markone.model.settings import Settings
@@ -186,6 +187,17 @@ class NaiveBayes(ProbabilisticClassifier):
     def _quick(self, X: Any) -> Rows | None:
         return super()._quick(X) if self._layout.takes_anything and not is_sparse(X) else None
 
+    def _rows(self, X: Any) -> Rows:
+        rows = super()._rows(X)
+        if self._layout.takes_anything or not isinstance(rows, _core.SparseRows32 | _core.SparseRows64):
+            return rows
+        # A column that a row names twice is there once. Few matrices have such rows, so they are looked for last.
+        return (
+            as_rows(as_matrix(named_once(self._validate(X, reset=False)), self._learner.dtype))
+            if rows.names_twice()
+            else rows
+        )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         kinds = {self.likelihood} if isinstance(self.likelihood, str) else {*map(str, np.ravel(self.likelihood))}
@@ -275,11 +287,11 @@ class Uniform:
         return self.kind != "bernoulli"
 
     def arrange(self, matrix: Any) -> Any:
-        matrix = named_once(matrix)
-        if self.takes_anything:
-            return matrix
+        """Repeated columns of a row are added up later, unless the sum decides what is there."""
+        if self.takes_anything or (not self.above and is_positive(matrix)):
+            return matrix  # the core takes what is not 0 as there
         check_finite(matrix)
-        return there(matrix, self.above)
+        return there(named_once(matrix), self.above)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,13 +413,12 @@ def check_finite(matrix: Any) -> None:
 
 def there(matrix: Any, above: float | None) -> Any:
     """1 where something is greater, 0 elsewhere."""
-    if not is_sparse(matrix):
-        return np.asarray(matrix != 0 if above is None else matrix > above, matrix.dtype)
-    if above is not None and above < 0:
+    sparse = is_sparse(matrix)
+    if sparse and above is not None and above < 0:
         raise SettingsError("binarize", f"must be at least 0 for a sparse matrix, not {above!r}")
-    found = matrix.copy()
-    found.data = (matrix.data != 0 if above is None else matrix.data > above).astype(matrix.dtype)
-    return found
+    values = matrix.data if sparse else matrix
+    found = np.asarray(values != 0 if above is None else values > above, matrix.dtype)
+    return type(matrix)((found, matrix.indices, matrix.indptr), shape=matrix.shape) if sparse else found
 
 
 def categories_of(matrix: Any, column: int) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
+from typing import Any
 
 
 class Turns:
@@ -19,10 +20,13 @@ class Turns:
         self._inside: list[None] = []  # one entry per reader; append and pop are atomic
         self._awaited = False
         self._left = threading.Event()
+        self.notes: dict[str, Any] = {}
+        """What readers have found out about the estimator. A change of it begins with new notes."""
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> dict[str, Any]:
         with self._door:
             self._inside.append(None)
+        return self.notes
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._inside.pop()
@@ -44,6 +48,7 @@ class Turns:
             raise
         finally:
             self._awaited = False
+        self.notes = {}
 
     def open(self) -> None:
         self._door.release()

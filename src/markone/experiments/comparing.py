@@ -28,6 +28,7 @@ from markone.experiments.tuning import tuned
 from markone.experiments.validating import validated
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
 from markone.experiments.verdict import p_in_words, pair_test, verdict_of
+from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning.samples import Sample, open_sample
@@ -429,7 +430,7 @@ def key_of(spec: Features, sample: Sample) -> str:
     """Return a key that is equal for specs that make the same rows."""
     columns = sample.held.columns
     facts = [
-        [(column.name, spec.for_column(column).as_dict(full=True)) for column in columns],
+        [(column.name, spec.for_column(column).as_dict(full=True)) for column in made_columns(columns)],
         spec.conjunctions,
         spec.degree,
         spec.email,

@@ -16,6 +16,7 @@ from markone.data.blocks import as_scipy
 from markone.errors import SettingsError
 from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.passes import accuracies, teach
@@ -163,6 +164,12 @@ def by_rule(
     """Return a rule with the given settings, and with the features that suit it."""
     settings = settings_for(given, seed)
     return ByRule(name, settings, spec_of(features, functions, None, countable=settings.traits.counts))
+
+
+def for_table(given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None) -> ByRule:
+    """Return the way in which `train` learns from a table if no rule is chosen."""
+    settings = settings_for({"rule": table_defaults.RULE, **given}, seed)
+    return ByRule(table_defaults.RULE, settings, spec_of(features, functions, None, countable=False, curved=True))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from markone.checks import check_named, switch
 from markone.errors import SettingsError
-from markone.experiments.contenders import ByEstimator, Way, by_rule
+from markone.experiments.contenders import ByEstimator, Way, by_rule, for_table
 from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.samples import Sample, open_regression, open_sample
 from markone.learning.training import USUAL_RULE
 from markone.model.rules import Rule
@@ -35,6 +37,7 @@ def validate(
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
     seed: int = 0,
+    plain: bool = False,
     **settings: Unpack[TrialSettings],
 ) -> Validation:
     """Tests a rule or an estimator on rows that were not used in training.
@@ -62,7 +65,7 @@ def validate(
         An estimator with the interface of scikit-learn, instead of a rule. It is cloned for each fold, and trained on
         the same features. A regressor is evaluated by its mean squared error.
     rule
-        A rule, as for `train`. `mira` by default.
+        A rule, as for `train`. The default is also that of `train`, but `loo` uses `mira` for tables, too.
     features
         The spec of the features, as for `train`.
     functions
@@ -75,6 +78,8 @@ def validate(
         True for a bar on a terminal and lines elsewhere; or an object that is called for each training.
     seed
         The seed of all random choices, including the splits.
+    plain
+        True for the rule `mira` and straight lines, also for a table, as for `train`.
     settings
         Other settings of `markone.Settings`, such as `epochs` and `C`. With `patience`, a share of the training rows is
         held out for it, because the test rows must not influence training.
@@ -89,7 +94,12 @@ def validate(
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     way, regression = way_of(estimator, given, seed, features, functions)
-    return validated(open_for(regression, source, target, threads, memory), plan, way, progress)
+    sample = open_for(regression, source, target, threads, memory)
+    curved = estimator is None and method != "loo" and table_defaults.suits(sample.held.columns, given)
+    table_defaults.check_plain(check_named("plain", switch, plain), curved)
+    if curved and not plain:
+        way = for_table(given, seed, features, functions)
+    return validated(sample, plan, way, progress)
 
 
 def way_of(

@@ -57,6 +57,7 @@ class Documents(Part):
     def __init__(self, column: str, settings: Text, *, prefix: str = "") -> None:
         self.column = column
         self.prefix = prefix
+        self.settings = settings
         self.features = [Feature(name, words, count) for name, words in settings.lexicons.items()]
         self.features += [DOCUMENT[name] for name in DOCUMENT if name in settings.document]
         entries = {word: self._tokens(word) for feature in self.features for word in feature.words}
@@ -80,8 +81,7 @@ class Documents(Part):
         self.words = _core.NgramVocabulary(self._settings(signs=False, longest=1))
         self.words.keep(np.zeros(0, np.uint32))
 
-    @staticmethod
-    def _settings(*, signs: bool, longest: int) -> _core.NgramSettings:
+    def _settings(self, *, signs: bool, longest: int) -> _core.NgramSettings:
         return _core.NgramSettings(
             fold=True,
             signs=signs,
@@ -90,6 +90,8 @@ class Documents(Part):
             shortest=1,
             longest=longest,
             characters=False,
+            unspaced=self.settings.unspaced == "characters",
+            emoji=self.settings.emoji == "whole",
         )
 
     def _tokens(self, entry: str) -> list[str]:

@@ -5,7 +5,6 @@ Mails are hostile input. Everything here takes time proportional to the length o
 
 from __future__ import annotations
 
-import hashlib
 import html
 import math
 import re
@@ -180,6 +179,8 @@ def capitals(words: Sequence[str]) -> float:
 
 def digest(text: str) -> int:
     """A number that stands for a text, so that a model does not contain addresses."""
+    import hashlib  # opens a large library, which only mails need
+
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from markone.data.blocks import Sparse
+from markone.data.kinds import type_of
+from markone.data.memory import collected
+from markone.data.nested import flat
 from markone.data.read import read
+from markone.data.sets import SET_KINDS
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
 from markone.data.strings import Strings
 from markone.data.tables import BATCH_ROWS
@@ -39,6 +43,11 @@ def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:
 
 def opened(examples: Any, columns: tuple[Column, ...], target: Any = None) -> Source:
     """The source for a file, a frame or similar data, in which these columns, if present, have their kinds."""
+    examples = collected(examples)
+    if is_list_of_dicts(examples):
+        examples = [*map(flat, examples)]
+    if isinstance(examples, np.ndarray) and examples.ndim == 2 and are_of_matrix(columns, examples.shape[1]):
+        return read(examples, target=target, nan="missing")
     names = names_in(examples)
     if names is None:
         return read(examples, target=target)
@@ -111,10 +120,9 @@ class Completed(Source):
     def batches(self) -> Iterator[Batch]:
         import pyarrow as pa
 
-        types = {"numeric": pa.float64(), "boolean": pa.bool_(), "categorical": pa.string(), "text": pa.string()}
         for batch in self.source.batches():
             more = {
-                column.name: pa.nulls(len(batch), types[column.kind])
+                column.name: pa.nulls(len(batch), type_of(column.kind))
                 for column in self.columns
                 if column.name not in batch.columns
             }
@@ -129,7 +137,8 @@ def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
     if isinstance(examples, str):
         return True
     if isinstance(examples, Mapping):
-        return not any(is_column(value) for value in examples.values())
+        sets = {column.name for column in columns if column.kind in SET_KINDS}
+        return not any(is_column(value) and not (name in sets and is_set(value)) for name, value in examples.items())
     return isinstance(examples, np.ndarray) and examples.ndim == 2 and is_only(columns, "image")
 
 
@@ -141,7 +150,21 @@ def is_empty(examples: Any) -> bool:
 
 
 def is_column(value: Any) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping) and getattr(value, "ndim", 1) > 0
+
+
+def are_of_matrix(columns: tuple[Column, ...], width: int) -> bool:
+    """Whether these are the columns that a matrix has if NaN is a missing value."""
+    names = [column.name for column in columns]
+    return names == [f"x{i}" for i in range(width)] and all(column.kind == "numeric" for column in columns)
+
+
+def is_set(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+
+
+def is_list_of_dicts(examples: Any) -> bool:
+    return isinstance(examples, list | tuple) and all(isinstance(one, Mapping) for one in examples)
 
 
 def is_only(columns: tuple[Column, ...], kind: str) -> bool:
@@ -212,7 +235,7 @@ def names_in(examples: Any) -> list[str] | None:
     """The names of the columns of a frame, a dict or a list of dicts; None if there are none, or not yet."""
     if isinstance(examples, Mapping):
         return list(map(str, examples))
-    if isinstance(examples, list | tuple) and all(isinstance(one, Mapping) for one in examples):
+    if is_list_of_dicts(examples):
         return list(dict.fromkeys(str(name) for one in examples for name in one))
     names = getattr(examples, "column_names", None) or getattr(examples, "columns", None)  # pyarrow; pandas and others
     return None if names is None or callable(names) else list(map(str, names))

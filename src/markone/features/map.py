@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief
 from markone.data.blocks import Sparse
-from markone.data.source import Batch, Column, Kind, Source
+from markone.data.source import KINDS, Batch, Column, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.categories import Categories
+from markone.features.choices import choose
 from markone.features.conjunctions import Conjunctions
+from markone.features.curves import Curves
+from markone.features.derived import made_columns, with_derived
 from markone.features.documents import Documents
 from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
@@ -27,9 +30,10 @@ from markone.features.images import ImagePart, image_parts
 from markone.features.moments import row_sums
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
-from markone.features.part import Matrix, Part
+from markone.features.part import Matrix, Neighbours, Part
 from markone.features.precomputed import Given
-from markone.features.spec import Features, Function, Text
+from markone.features.sets import Sets
+from markone.features.spec import AUTO, BEFORE, Features, Function, Text
 from markone.parallel import in_order
 from markone.storage.saved import Contents, Saved, damaged, joined
 
@@ -51,6 +55,8 @@ class FeatureMap(Brief, Part):
         check_spec(spec, columns)
         self.spec = spec.settled(columns)
         self.columns = columns
+        self.made = made_columns(columns)
+        """The columns that the parts use, with pieces of dates instead of dates."""
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features from")
@@ -74,11 +80,15 @@ class FeatureMap(Brief, Part):
         """The batches of a source, each with the results of `collect`, which `absorb` needs."""
         if self._starts is not None:
             raise DataError("this feature map is already fitted; make another one")
-        yield from in_order(lambda batch: (batch, self.collect(batch)), source.batches(), threads)
+        spec, batches = choose(self.spec, self.columns, iter(source.batches()))
+        if spec is not self.spec:
+            self.spec, self.parts = spec, parts_of(spec, self.columns)
+        yield from in_order(lambda batch: (batch, self.collect(batch)), batches, threads)
 
     # ---- as a part
 
     def collect(self, batch: Batch) -> list[Any]:
+        batch = with_derived(batch, self.columns)
         return [part.collect(batch) for part in self.parts]
 
     def absorb(self, collected: list[Any], labels: NDArray[np.int32] | None) -> list[Any]:
@@ -107,6 +117,7 @@ class FeatureMap(Brief, Part):
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
 
     def transform(self, batch: Batch) -> Matrix:
+        batch = with_derived(batch, self.columns)
         return self._joined([part.transform(batch) for part in self.parts])
 
     @property
@@ -133,6 +144,10 @@ class FeatureMap(Brief, Part):
     def groups(self, likelihood: Event | None = None) -> list[Group]:
         found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
         return joined_groups([group.moved(start) for start, part in found for group in part.groups(likelihood)])
+
+    def neighbours(self) -> list[Neighbours]:
+        found = zip(self.starts[:-1].tolist(), self.parts, strict=True)
+        return [one.moved(start) for start, part in found for one in part.neighbours()]
 
     def may_be_counted_otherwise(self) -> bool:
         """Whether setting a likelihood changes the kinds of events."""
@@ -162,7 +177,7 @@ class FeatureMap(Brief, Part):
         """
         contents = Contents(saved)
         columns = columns_of(contents.fact("columns", list))
-        spec = contents.fact("spec", dict)
+        spec = as_meant(contents.fact("spec", dict))
         check_saved_spec(spec)
         match_functions(spec.get("functions", []), functions)
         try:
@@ -250,7 +265,7 @@ class FeatureMap(Brief, Part):
     def scales(self) -> dict[str, list[str]]:
         """The names of the numeric columns, by the scaling of their numbers."""
         found: dict[str, list[str]] = {}
-        for column in self.columns:
+        for column in self.made:
             if column.kind == "numeric":
                 found.setdefault(self.spec.for_column(column).scale, []).append(column.name)
         return found
@@ -279,6 +294,10 @@ class FeatureMap(Brief, Part):
         """Remarks about the features, as sentences."""
         return [sentence for part in self.parts if isinstance(part, Ngrams) for sentence in part.report()]
 
+    def shapes_in_words(self) -> list[str]:
+        """The curves and pairs that were found, as sentences."""
+        return [sentence for part in self.parts if isinstance(part, Curves) for sentence in part.report()]
+
     @property
     def is_fitted(self) -> bool:
         """Whether it has been fitted."""
@@ -290,13 +309,17 @@ class FeatureMap(Brief, Part):
         return self._starts
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
+        matrices = [matrix for matrix in matrices if matrix.shape[1]] if len(matrices) > 1 else matrices
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
-        return unit_length(matrix) if self.unit else matrix
+        if not self.unit:
+            return matrix
+        given = any(isinstance(part, Given) for part in self.parts)  # whose rows may be those of the user
+        return unit_length(matrix, own=len(matrices) > 1 or not given)
 
 
 def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
     """One part for all numbers, one for all categories, and at least one for each other column."""
-    settled = [(column, spec.for_column(column)) for column in columns]
+    settled = [(column, spec.for_column(column)) for column in made_columns(columns)]
     numbers = [(column, how) for column, how in settled if column.kind in ("numeric", "boolean")]
     categories = [(column, how) for column, how in settled if column.kind == "categorical"]
     parts: list[Part] = []
@@ -306,14 +329,18 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
         parts.append(Categories(categories))
     if spec.conjunctions:
         parts.append(Conjunctions(spec.conjunctions, settled))
+    if any(how.curves for _, how in numbers) or (spec.pairs and len(numbers) + len(categories) > 1):
+        parts.append(Curves(numbers, categories, pairs=spec.pairs))
     for column, how in settled:
-        prefix = "" if len(columns) == 1 else f"{column.name}:"
+        prefix = "" if len(settled) == 1 else f"{column.name}:"
         if column.kind == "text":
             parts += text_parts(column.name, how, prefix)
         elif column.kind == "image":
             parts += image_parts(column, how, prefix)
         elif column.kind == "rows":
             parts.append(Given(column, how))
+        elif column.kind == "set":
+            parts.append(Sets(column, how))
     if spec.email:
         parts.append(Emails(columns))
     if spec.functions:
@@ -326,6 +353,8 @@ def text_parts(column: str, settings: Text, prefix: str) -> Iterator[Part]:
         yield Ngrams(column, settings, lengths=settings.words, prefix=prefix)
     if settings.characters is not None:
         yield Ngrams(column, settings, lengths=settings.characters, characters=True, prefix=f"{prefix}chars:")
+    if settings.subwords is not None and settings.subwords != AUTO:
+        yield Ngrams(column, settings, lengths=settings.subwords, within_words=True, prefix=f"{prefix}part:")
     if "lower" in settings.templates:
         yield Ngrams(column, settings, lengths=(1, 1), choice="lower", prefix=f"{prefix}lower:")
     if "not" in settings.templates:
@@ -356,7 +385,8 @@ def check_names(parts: list[Part]) -> None:
 
 
 def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
-    if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in columns):
+    made = made_columns(columns)
+    if spec.degree > 1 and not any(column.kind in ("numeric", "boolean") for column in made):
         raise SettingsError(
             "degree",
             f"of {spec.degree} makes products of numeric columns, but there are none; name the columns, for instance "
@@ -364,8 +394,8 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
         )
     if spec.email:
         check_columns(columns)
-    names = [column.name for column in columns]
-    for text in (column.name for column in columns if column.kind == "text"):
+    names = [column.name for column in made]
+    for text in (column.name for column in made if column.kind == "text"):
         for name in names:
             if name.startswith(f"{text}:"):
                 raise DataError(f"the column {name!r} is named like a word of the text {text!r}; rename one of them")
@@ -381,12 +411,7 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
 
 def columns_of(saved: list[Any]) -> tuple[Column, ...]:
     for column in saved:
-        if (
-            type(column) is not list
-            or len(column) != 2
-            or type(column[0]) is not str
-            or column[1] not in get_args(Kind)
-        ):
+        if type(column) is not list or len(column) != 2 or type(column[0]) is not str or column[1] not in KINDS:
             raise damaged(f"{column!r} is not a column")
     if len({name for name, _ in saved}) != len(saved):
         raise damaged("two columns have the same name")
@@ -400,6 +425,13 @@ def check_saved_spec(spec: dict[str, Any]) -> None:
         lexicons = table.get("lexicons", {}) if isinstance(table, dict) else {}
         if not isinstance(lexicons, dict) or any(type(words) is not list for words in lexicons.values()):
             raise damaged("a lexicon is not a list of words")
+
+
+def as_meant(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec of a file with all settings. A file that was written before a setting existed does not have it; it means
+    what was the only way then."""
+    text = spec.get("text")
+    return {**spec, "text": {**BEFORE, **text}} if isinstance(text, dict) else spec
 
 
 def match_functions(names: Any, functions: Mapping[str, Function] | None) -> None:
@@ -435,10 +467,10 @@ def thin(matrix: NDArray[np.float32]) -> Sparse:
     return Sparse(*_core.sparse_rows(np.ascontiguousarray(matrix)), matrix.shape[1])
 
 
-def unit_length(matrix: Matrix) -> Matrix:
-    """Each row divided by its length."""
+def unit_length(matrix: Matrix, *, own: bool) -> Matrix:
+    """Each row divided by its length. The values of sparse rows that are our own, not the user's, are overwritten."""
     if isinstance(matrix, Sparse):
-        values = matrix.data.copy()  # the original may belong to the user
+        values = matrix.data if own else matrix.data.copy()
         _core.unit_rows(matrix.indptr, values)
         return Sparse(matrix.indptr, matrix.indices, values, matrix.width)
     lengths = np.sqrt(row_sums(np.square(matrix, dtype=np.float64)))

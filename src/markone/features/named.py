@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from markone.data.source import Batch, Column, Kind, Source
+from markone.data.source import KINDS, Batch, Column, Kind, Source
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.examples import rows_of
 from markone.features.map import FeatureMap
@@ -51,7 +51,7 @@ def columns_of(names: Sequence[str], kinds: Any) -> tuple[Column, ...]:
     for name, kind in pairs.items():
         if not isinstance(name, str) or kind not in WITHOUT_DATA:
             choices = ", ".join(map(repr, WITHOUT_DATA))
-            why = " The features of images are not known without images." if kind in get_args(Kind) else ""
+            why = f" The features of the kind {kind} are not known without data." if kind in KINDS else ""
             guess = did_you_mean(str(kind), WITHOUT_DATA)
             raise SettingsError("kinds", f"must be one of {choices} for {name!r}, not {kind!r}.{why}{guess}")
     if not pairs:

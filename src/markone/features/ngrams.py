@@ -15,7 +15,7 @@ from markone.errors import DataError
 from markone.features.event_kinds import Event, Group
 from markone.features.part import Part
 from markone.features.spec import Text
-from markone.features.text_weights import inverse_document_frequency, log_odds
+from markone.features.text_weights import inverse_document_frequency, log_odds, shrunk
 from markone.storage.saved import Contents, Saved, blob, check_finite, damaged, distrusted
 
 NOBODY = 2**32 - 1
@@ -25,6 +25,11 @@ BYTES_OF_NGRAM = 64
 BYTES_OF_CLASS_COUNT = 4
 MANY_EXAMPLES = 1000
 """From this number of examples on, n-grams that occur in only one example are left out by default."""
+SHRINKAGE = 0.5
+FEW_EXAMPLES = 100
+"""From this number of examples on, odds are shrunk by default if min_count is set to 1, or chosen to be 1."""
+SUBWORD_SHARE = 0.5
+"""The weights of n-grams within words are multiplied by this, because the words are features, too."""
 
 Choice = Literal["all", "lower", "negated"]
 
@@ -39,6 +44,7 @@ class Ngrams(Part):
         *,
         lengths: tuple[int, int],
         characters: bool = False,
+        within_words: bool = False,
         choice: Choice = "all",
         prefix: str = "",
     ) -> None:
@@ -46,15 +52,19 @@ class Ngrams(Part):
         self.settings = settings
         self.prefix = prefix
         self.value = _core.CountedAs["binary" if choice == "lower" else settings.value]
-        self.characters = characters
+        self.characters = characters or within_words
+        self.within_words = within_words
         self._how = _core.NgramSettings(
             fold=settings.case == "fold",
             signs=settings.signs and choice == "all",
-            negation=settings.negation and choice == "all",
+            negation=settings.negation and choice == "all" and not within_words,
             choice=_core.TokenChoice[choice],
             shortest=lengths[0],
             longest=lengths[1],
-            characters=characters,
+            characters=characters or within_words,
+            within_words=within_words,
+            unspaced=settings.unspaced == "characters",
+            emoji=settings.emoji == "whole",
         )
         self.vocabulary: _core.NgramVocabulary | _core.HashedVocabulary | _core.CompactVocabulary = (
             _core.NgramVocabulary(self._how)
@@ -72,7 +82,8 @@ class Ngrams(Part):
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
-        indptr, indices, values, _ = self._collecting.absorb(collected)
+        presence = self.value == _core.CountedAs.binary
+        indptr, indices, values, _ = self._collecting.absorb(collected, presence=presence)
         self._examples += len(indptr) - 1
         if self._class_counts is not None:
             if labels is None:
@@ -81,26 +92,36 @@ class Ngrams(Part):
                     "target column, or set text.weight to 'idf' or 'none'"
                 )
             self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
-            presence = self.value == _core.CountedAs.binary
             self._class_counts.add(indptr, indices, values, self._known, labels, presence)
         return indptr, indices, values
 
     def finish(self) -> None:
-        counts = self._collecting.counts()
         chosen = np.arange(self._known, dtype=np.uint32)
+        min_count = self.settings.min_count or (2 if self._examples >= MANY_EXAMPLES else 1)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
-            min_count = self.settings.min_count or (2 if self._examples >= MANY_EXAMPLES else 1)
             chosen = self.vocabulary.frequent(min_count, self.settings.max_features or MOST_FEATURES)
             self._numbers = np.full(self._known, NOBODY, np.uint32)
             self._numbers[chosen] = np.arange(len(chosen), dtype=np.uint32)
         if self.settings.weight == "idf":
-            self.weights = inverse_document_frequency(counts[chosen], self._examples)
+            self.weights = inverse_document_frequency(self._collecting.counts()[chosen], self._examples)
         elif self._class_counts is not None:
-            odds = log_odds(self._class_counts.table(chosen), self.settings.smoothing or 2 / max(2, self._classes))
-            self.weights = odds / np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
+            rows_with = self._collecting.counts()[chosen] if self.value == _core.CountedAs.binary else None
+            table = self._class_counts.table(chosen, rows_with)
+            odds = log_odds(table, self.settings.smoothing or 2 / max(2, self._classes))
+            odds = shrunk(odds, table, self._shrinkage())
+            if self.settings.discount > 0:
+                odds /= np.float32(self.vocabulary.lengths()[chosen]) ** np.float32(self.settings.discount)
+            self.weights = odds
             self._class_counts = None
+        if self.within_words and self.weights is not None:
+            self.weights *= np.float32(SUBWORD_SHARE)
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.keep(chosen)
+
+    def _shrinkage(self) -> float:
+        if self.settings.shrinkage is not None:
+            return self.settings.shrinkage
+        return SHRINKAGE if self.settings.min_count == 1 and self._examples >= FEW_EXAMPLES else 0.0
 
     def held(self) -> int:
         each = BYTES_OF_NGRAM if isinstance(self.vocabulary, _core.NgramVocabulary) else 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +15,30 @@ from markone.data.source import Batch
 from markone.features.event_kinds import Event, Group
 from markone.storage.saved import Contents, Saved, damaged
 
-__all__ = ["Matrix", "Part"]
+__all__ = ["Matrix", "Neighbours", "Part"]
 
 Matrix = NDArray[np.float32] | Sparse
 """A row for each example: dense if most values are not 0, else sparse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Features that are a chain or a grid, so that the weights of neighbours should be similar."""
+
+    begin: int
+    shape: tuple[int, ...]
+    """The length of a chain, or the rows and columns of a grid, whose features come row by row."""
+    smoothness: float
+    """The strength of the penalty on differences of neighbours."""
+    ways: tuple[int, ...] = (0,)
+    """The axes along which features have an order, so that they are neighbours."""
+
+    @property
+    def end(self) -> int:
+        return self.begin + prod(self.shape)
+
+    def moved(self, by: int) -> Neighbours:
+        return replace(self, begin=self.begin + by)
 
 
 class Part(ABC):
@@ -75,6 +97,10 @@ class Part(ABC):
         For words, pixels and given features, `likelihood` can change the kind.
         """
         return [Group("gaussian", 0, self.width)]
+
+    def neighbours(self) -> list[Neighbours]:
+        """The features whose weights should differ little from those of their neighbours; by default none."""
+        return []
 
     # ---- after learning
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.data.blocks import MOST_FEATURES, Sparse, as_matrix, describe_not_finite, is_sparse
 from markone.data.source import Batch, Column, GivenRows, Names
 from markone.data.strings import Strings
@@ -89,13 +90,9 @@ class Given(Part):
         if most > len(self.counts):
             size = max(most, 2 * len(self.counts))
             self.counts = np.concatenate([self.counts, np.zeros(size - len(self.counts), np.int64)])
-            self.moments = self.moments.widened(size)
-        places = matrix.indices.astype(np.intp, copy=False)
-        self.order.append(as_they_come(places[self.counts[places] == 0]))
-        if 4 * len(places) > len(self.counts):
-            self.counts += np.bincount(places, minlength=len(self.counts))
-        else:
-            np.add.at(self.counts, places, 1)
+            if moments is not None:
+                self.moments = self.moments.widened(size)
+        self.order.append(_core.count_columns(column_numbers(matrix), self.counts))
         if columns is not None and moments is not None:
             self.moments.put(columns, self.moments.take(columns).merged(moments))
         return matrix
@@ -113,8 +110,11 @@ class Given(Part):
             numbers[met] = np.arange(len(met))
             self.met = met
             self.numbers = (self.source, numbers)
-            moments = self.moments.take(met)
-            self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
+            if self.settings.scale == "none":
+                self.spread = np.ones(len(met))
+            else:
+                moments = self.moments.take(met)
+                self.spread = self.scaling(moments.with_zeros(self.rows - moments.count))[1]
 
     @cached_property
     def chosen(self) -> list[str]:
@@ -269,16 +269,18 @@ class Given(Part):
         return rows
 
     def scale_sparse(self, matrix: Any, numbers: NDArray[np.uint32]) -> Sparse:
-        indices, values, indptr = numbers[matrix.indices], matrix.data, matrix.indptr
-        known = indices != UNKNOWN
-        if not known.all():
+        indices, all_known = _core.renumber(column_numbers(matrix), numbers)
+        values, indptr = matrix.data, matrix.indptr
+        if not all_known:
+            known = indices != UNKNOWN
             indices, values = indices[known], values[known]
             indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
-        with np.errstate(over="ignore"):
-            if self.settings.scale != "none":
-                values = values / self.spread[indices]
-            values = np.ascontiguousarray(values, np.float32)
-        self.check_finite(values)
+        if self.settings.scale != "none" or values.dtype != np.float32:  # otherwise `read` has checked them
+            with np.errstate(over="ignore"):
+                values = values if self.settings.scale == "none" else values / self.spread[indices]
+                values = np.ascontiguousarray(values, np.float32)
+            self.check_finite(values)
+        values = np.ascontiguousarray(values)
         return Sparse(np.ascontiguousarray(indptr, np.int64), indices, values, self.width)
 
     def check_finite(self, values: NDArray[np.float32]) -> None:
@@ -294,6 +296,11 @@ class Given(Part):
         known = columns != UNKNOWN
         dense[rows[known], columns[known]] = matrix.data[known]
         return dense
+
+
+def column_numbers(matrix: Any) -> NDArray[np.uint32]:
+    """The columns of a sparse matrix in the type of the core. `read` has checked a matrix of SciPy."""
+    return np.ascontiguousarray(matrix.indices, np.uint32)
 
 
 def as_they_come(numbers: NDArray[Any]) -> NDArray[Any]:

@@ -24,10 +24,14 @@ from markone.checks import (
     switch,
     whole,
 )
-from markone.data.source import Column, Kind
+from markone.data.source import Column
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.features.derived import made_columns
 
 LONGEST_NGRAM = 5
+SUBWORDS = (2, 5)
+"""The lengths of n-grams within words, where they are chosen (features/choices.py)."""
+AUTO: Literal["auto"] = "auto"
 MOST_HASH_BITS = 30
 MOST_COUNT = 2**31 - 1
 DOCUMENT_FEATURES = ("no", "pronouns", "exclamation", "log-words")
@@ -46,6 +50,15 @@ def lengths(value: Any) -> Any:
     if not (good and 1 <= value[0] <= value[1] <= LONGEST_NGRAM):
         raise ValueError(f"must be [shortest, longest] with lengths from 1 to {LONGEST_NGRAM}, not {value!r}")
     return tuple(value)
+
+
+def lengths_or_auto(value: Any) -> Any:
+    if value == AUTO:
+        return value
+    try:
+        return lengths(value)
+    except ValueError as error:
+        raise ValueError(str(error).replace("must be ", f"must be {AUTO!r}, or ", 1)) from None
 
 
 def lexicons(value: Any) -> Any:
@@ -79,6 +92,8 @@ class ColumnSettings(Brief):
     """The checked settings of one kind of column."""
 
     __slots__ = ()
+    LATER: ClassVar[tuple[str, ...]] = ()
+    """Settings that older files do not have. If they have their defaults, files leave them out."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -88,7 +103,7 @@ class ColumnSettings(Brief):
         return {
             setting.name: plain(getattr(self, setting.name))
             for setting in fields(self)  # type: ignore[arg-type]
-            if full or getattr(self, setting.name) != default_of(setting)
+            if (full and setting.name not in self.LATER) or getattr(self, setting.name) != default_of(setting)
         }
 
 
@@ -100,10 +115,17 @@ class Text(ColumnSettings):
     """N-grams of words as features: [shortest, longest], in words. Empty for none."""
     characters: tuple[int, int] | None = checked(None, lengths)
     """N-grams of characters as features: [shortest, longest], in characters. Empty for none."""
+    subwords: tuple[int, int] | Literal["auto"] | None = checked(AUTO, lengths_or_auto)
+    """N-grams of characters within each word: [shortest, longest], in characters. Empty for none; "auto" for [2, 5] if
+    words rarely repeat and no other n-grams are set, else none."""
     case: Literal["fold", "keep"] = checked("fold", one_of("fold", "keep"))
     """Whether `Free` and `free` are one word."""
     signs: bool = checked(True, switch)
     """Punctuation and symbols are words of one character."""
+    unspaced: Literal["characters", "words"] = checked("characters", one_of("characters", "words"))
+    """Scripts without spaces, such as Chinese and Thai: each letter is a word, or everything up to a gap is one."""
+    emoji: Literal["whole", "parts"] = checked("whole", one_of("whole", "parts"))
+    """Whether an emoji of several characters, such as a flag, is one word or several."""
     negation: bool = checked(False, switch)
     """A word between a negation and the next punctuation mark becomes another word: `NOT_good`."""
     templates: tuple[str, ...] = checked((), some_of("lower", "not"))
@@ -121,8 +143,12 @@ class Text(ColumnSettings):
     """The number that is added to each count for `odds`; None is 1 for two classes, and 2 / classes for more."""
     discount: float = checked(0.5, number(least=0, most=1))
     """The `odds` of an n-gram are divided by n to this power, because its words are features, too."""
+    shrinkage: float | None = checked(None, or_empty(number(least=0, most=1e6)))
+    """The `odds` of an n-gram that was counted n times are multiplied by n / (n + this); None is 0.5 for 100 or more
+    examples if `min_count` is set to 1 or chosen to be 1, else 0."""
     min_count: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
-    """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples, else 1."""
+    """Leave out n-grams that occur in fewer examples; None is 2 for 1,000 or more examples whose words repeat, else
+    1."""
     max_features: int | None = checked(None, or_empty(whole(1, MOST_COUNT)))
     """The maximum number of n-grams; the most frequent are kept."""
     hash_bits: int | None = checked(None, or_empty(whole(1, MOST_HASH_BITS)))
@@ -135,8 +161,8 @@ class Text(ColumnSettings):
                 if getattr(self, name) not in (1, None):
                     raise SettingsError(name, "prunes a vocabulary, but with hash_bits there is none; leave one out")
         if self.weight != "odds":
-            for name, default in (("smoothing", None), ("discount", 0.5)):
-                if getattr(self, name) != default:
+            for name, usual in (("smoothing", [None]), ("discount", [0.5]), ("shrinkage", [None, 0])):
+                if getattr(self, name) not in usual:
                     raise SettingsError(name, "is for the weight 'odds'; leave it out")
         if self.negation and "not" in self.templates:
             raise SettingsError("templates", "must not contain 'not' if negation already makes NOT_ words")
@@ -150,11 +176,16 @@ class Numeric(ColumnSettings):
     """Scaling: none; to mean 0 and standard deviation 1; or division by the largest absolute value."""
     missing: Literal["mean", "zero", "error"] = checked("mean", one_of("mean", "zero", "error"))
     """A missing number becomes the mean or 0, and another feature shows that it was missing; or it is an error."""
+    curves: bool = checked(False, switch)
+    """Beside the number, intervals of it are features, so that scores can follow a curve instead of a line. How smooth
+    the curve is, and whether lines are better, is found with held-out training rows."""
+
+    LATER: ClassVar[tuple[str, ...]] = ("curves",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Categorical(ColumnSettings):
-    """How categories become features: one for each, and one for all rare or new ones."""
+    """How categories become features: one for each, and one for all rare or new ones. Sets have one for each item."""
 
     min_count: int = checked(1, whole(1, MOST_COUNT))
     """A category that occurs in fewer examples is treated as a new one."""
@@ -194,23 +225,29 @@ GROUPS: dict[str, type[ColumnSettings]] = {
     "image": Image,
     "rows": FeatureRows,
 }
-GROUP_OF_KIND: dict[Kind, str] = {
+GROUP_OF_KIND: dict[str, str] = {
     "text": "text",
     "numeric": "numeric",
     "boolean": "numeric",
     "categorical": "categorical",
+    "set": "categorical",
     "image": "image",
     "rows": "rows",
 }
+"""The settings of each kind of column that the parts of a feature map use."""
 
 
+BEFORE: dict[str, Any] = {"subwords": [], "unspaced": "words", "emoji": "parts", "shrinkage": 0.0}
+"""What texts meant before there were these settings: for model files of that time."""
 COUNTABLE: dict[str, Any] = {
     "unit": False,
-    "text": {"words": [1, 1], "value": "count", "weight": "none"},
+    "text": {"words": [1, 1], "subwords": [], "value": "count", "weight": "none"},
     "numeric": {"scale": "none"},
     "image": {"pixels": "on-off", "patches": []},
 }
 """The defaults for rules that count: counts of words, numbers without scaling, binary pixels."""
+CURVED: dict[str, Any] = {"numeric": {"curves": True}, "pairs": True}
+"""The defaults for tables, if no rule is chosen."""
 UNSCALED: dict[str, Any] = {"numeric": {"scale": "none"}}
 """The defaults for the theory, whose margins and bounds are about the numbers as they are."""
 BUILT_IN: dict[Any, dict[str, Any]] = {"email": {"email": True}}
@@ -288,6 +325,8 @@ class Features(Brief):
     """Products of categories and numbers, such as `"make*cylinders"`."""
     degree: int = checked(1, whole(1, 3))
     """The maximum number of factors in products of numeric columns: 1 for none, 2 or 3."""
+    pairs: bool = checked(False, switch)
+    """Find pairs of columns that matter together, and make features of them, such as `age × hours`."""
     unit: bool | None = checked(None, or_empty(switch))
     """Whether rows are scaled to length 1; None is yes if there are words among the features, else no."""
     email: bool = checked(False, switch)
@@ -295,7 +334,16 @@ class Features(Brief):
     functions: dict[str, Function] = checked(dict, check_functions)
     """Python functions, by name. Each is called with an example, and returns a feature or a dict of features."""
 
-    KEYS: ClassVar[tuple[str, ...]] = (*GROUPS, "columns", "conjunctions", "degree", "unit", "email", "functions")
+    KEYS: ClassVar[tuple[str, ...]] = (
+        *GROUPS,
+        "columns",
+        "conjunctions",
+        "degree",
+        "pairs",
+        "unit",
+        "email",
+        "functions",
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -308,11 +356,13 @@ class Features(Brief):
         *,
         countable: bool = False,
         scaled: bool = True,
+        curved: bool = False,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
         Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
-        is set, numbers are not scaled by default. A `Features` has no defaults left, so it does not change.
+        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. A `Features` has no
+        defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -340,7 +390,7 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED)):
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED), (curved, CURVED)):
             spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 
@@ -352,7 +402,7 @@ class Features(Brief):
     def settled(self, columns: Iterable[Column]) -> Features:
         """The same spec for these columns. Lexicon files in the settings of a column are replaced by their words."""
         exceptions = dict(self.columns)
-        for column in columns:
+        for column in made_columns(columns):
             if column.name in exceptions:
                 how = self.for_column(column)
                 exceptions[column.name] = {name: getattr(how, name) for name in exceptions[column.name]}
@@ -368,6 +418,8 @@ class Features(Brief):
             spec["conjunctions"] = list(self.conjunctions)
         if full or self.degree != 1:
             spec["degree"] = self.degree
+        if self.pairs:
+            spec["pairs"] = True
         if self.unit is not None:
             spec["unit"] = self.unit
         if self.email:

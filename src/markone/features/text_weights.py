@@ -28,12 +28,29 @@ def log_odds(counts: NDArray[Any], smoothing: float) -> NDArray[np.float32]:
     >>> log_odds(np.array([[3, 1], [1, 3]]), 1)
     array([0.6931472, 0.6931472], dtype=float32)
     """
+    if len(counts) == 2:
+        inside, outside = counts + smoothing
+        return np.abs(log_shares(inside) - log_shares(outside)).astype(np.float32)
     total = counts.sum(axis=0, dtype=np.float64)
     best = np.zeros(counts.shape[1])
     for one in counts:
         inside, outside = one + smoothing, total - one + smoothing
         np.maximum(best, log_shares(inside) - log_shares(outside), out=best)
     return best.astype(np.float32)
+
+
+def shrunk(odds: NDArray[np.float32], counts: NDArray[Any], shrinkage: float) -> NDArray[np.float32]:
+    """The odds, multiplied by n / (n + shrinkage), where n is the count of the feature in all classes.
+
+    A feature that occurs once seems to belong to the class of its only example, most of all if the class is rare.
+
+    >>> shrunk(np.float32([2, 2]), np.array([[1, 3], [0, 0]]), 1)
+    array([1. , 1.5], dtype=float32)
+    """
+    if shrinkage == 0:
+        return odds
+    times = counts.sum(axis=0, dtype=np.float64)
+    return np.asarray(odds * (times / (times + shrinkage)), np.float32)
 
 
 def log_shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,9 +39,10 @@ class Scored(NamedTuple):
 
 
 def may_be_crossed(settings: Settings, store: RowStore) -> bool:
-    """Return whether training is repeated for cross-fitting. A network would take too long."""
+    """Return whether training is repeated for cross-fitting. Networks, and tables with curves, would take too long, and
+    their rules have probabilities."""
     few = FEWEST_ROWS <= len(store) <= MOST_ROWS and store.values <= MOST_VALUES
-    return few and settings.traits.family != "network"
+    return few and settings.traits.family not in ("network", "optimum")
 
 
 def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:

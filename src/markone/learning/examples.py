@@ -35,6 +35,9 @@ class Examples(Protocol):
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         """Return the blocks of a pass (from 1) with the order of their visits, without the first `skip` visits."""
 
+    def pack_counts(self) -> None:
+        """Store counts as bytes, too, if the rows stay in memory during all passes: they are then visited faster."""
+
     def between_looks(self, columns: int) -> int:
         """Return how many visits to make between two looks, for this number of weight vectors.
 
@@ -87,6 +90,9 @@ class BlockExamples:
         else:
             yield self._block, None
 
+    def pack_counts(self) -> None:
+        self._block.pack_counts()
+
     def between_looks(self, columns: int) -> int:
         return between_looks(len(self._block), self._block.rows.stored, columns)
 
@@ -116,6 +122,8 @@ class StoredExamples:
         if settings.holdout > 0:
             check_both(store.held_out, settings.holdout)
         self.rows = int(self._learned.sum())
+        self._apart: list[Block] | None = None
+        """The held-out rows, which are copied once if the rows are in memory, because every pass needs them."""
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         pieces = np.arange(self._store.pieces)
@@ -136,10 +144,22 @@ class StoredExamples:
             skip = 0
             del block
 
+    def pack_counts(self) -> None:
+        if self._store.whole is not None:
+            self._store.whole.pack_counts()
+
     def between_looks(self, columns: int) -> int:
         return between_looks(len(self._store), self._store.values, columns)
 
     def held_out(self) -> Iterator[Block]:
+        if self._store.whole is None:
+            yield from self._read_held_out()
+            return
+        if self._apart is None:
+            self._apart = [*self._read_held_out()]
+        yield from self._apart
+
+    def _read_held_out(self) -> Iterator[Block]:
         if self._learned.all():
             return
         for window in self._store.windows(np.arange(self._store.pieces)):

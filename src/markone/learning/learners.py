@@ -17,6 +17,7 @@ from markone.learning.naive_bayes import EventKinds, counting_for
 from markone.learning.network import Multilayer
 from markone.learning.online import Linear
 from markone.learning.row_defaults import suited
+from markone.learning.smoothness import NONE, Smoothness
 from markone.learning.svm import Dual
 from markone.model.rules import FAMILIES, SOLVERS
 from markone.model.settings import OnlineSettings, Settings
@@ -29,16 +30,24 @@ FAMILIES["network"].learner = Multilayer
 
 
 def learner_for(
-    settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, events: EventKinds | None = None
+    settings: Settings,
+    *,
+    features: int,
+    classes: int,
+    dtype: Any = np.float64,
+    events: EventKinds | None = None,
+    smoothness: Smoothness = NONE,
 ) -> Learner:
     """Return a learner for the rule of the settings.
 
     A rule with several solvers uses 'online' if none was chosen. Rules that count need the kinds of `events` that the
-    features are.
+    features are. Solvers that converge to an optimum keep curves smooth.
     """
     if settings.rule in SOLVERS and settings.solver is None:
         settings = OnlineSettings.of(settings)
     known: dict[str, Any] = {} if events is None else {"events": events}
+    if settings.family is FAMILIES["optimum"]:
+        known["smoothness"] = smoothness
     learner: Learner = settings.family.learner(settings, features=features, classes=classes, dtype=dtype, **known)
     return learner
 
@@ -57,4 +66,7 @@ def new_learner(
                 "likelihoods, so leave it out",
             )
         events = EventKinds(features.groups(settings.likelihood), classes)
-    return learner_for(settings, features=features.width, classes=len(classes), dtype=np.float32, events=events)
+    smoothness = Smoothness.of(features.neighbours())
+    return learner_for(
+        settings, features=features.width, classes=len(classes), dtype=np.float32, events=events, smoothness=smoothness
+    )

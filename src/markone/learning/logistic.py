@@ -1,9 +1,9 @@
 """Logistic regression by solvers that use all examples at each step and converge to the optimum.
 
 They minimise the mean loss (cross-entropy) of the examples, weighted by importance, plus a penalty, strength · ½‖w‖² or
-strength · ‖w‖₁, which does not include the bias, and a second penalty on the mean scores of the classes,
-balance · ½‖mean score‖². The core computes the loss and its derivatives (core/optimum/objective.h). A pass is one step
-of a solver.
+strength · ‖w‖₁, which does not include the bias, and a second penalty on the mean scores of the classes, balance ·
+½‖mean score‖². Features of curves have a third penalty, on differences of neighbours (smoothness.py). The core computes
+the loss and its derivatives (core/optimum/objective.h). A pass is one step of a solver.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples
 from markone.learning.learner import CommonLearner, Counted, Course, Followed, State
+from markone.learning.smoothness import NONE, Smoothness
 from markone.learning.states import check_forms, need
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OptimumSettings, Settings
@@ -84,8 +85,17 @@ class BatchLearner(CommonLearner):
     settings: OptimumSettings
     classes: int
 
-    def __init__(self, settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        features: int,
+        classes: int,
+        dtype: Any = np.float64,
+        smoothness: Smoothness = NONE,
+    ) -> None:
         self.settings = OptimumSettings.of(settings)
+        self.smoothness = smoothness
         self.features = features
         self.classes = classes
         self.dtype = np.dtype(dtype)
@@ -100,7 +110,9 @@ class BatchLearner(CommonLearner):
 
     def with_settings(self, settings: Settings) -> BatchLearner:
         """Return a learner with other settings that starts from these weights."""
-        fresh = by_solver(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        fresh = by_solver(
+            settings, features=self.features, classes=self.classes, dtype=self.dtype, smoothness=self.smoothness
+        )
         weights = self.weights()
         fresh.start_at(weights.matrix(), weights.bias())
         return fresh
@@ -272,9 +284,10 @@ class Newton(BatchLearner):
     def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
         if self.settings.penalty == "l1" and self.settings.strength:
             return NewtonL1(objective, self.settings, start)
-        if objective.rows < objective.features and start is None:  # given weights need not be a sum of rows
+        # Given weights need not be a sum of rows, and smooth ones are not.
+        if objective.rows < objective.features and start is None and not self.smoothness:
             return NewtonInRows(objective, self.settings)
-        return NewtonInWeights(objective, self.settings, start)
+        return NewtonInWeights(objective, self.settings, start, self.smoothness)
 
 
 class Ascent(BatchLearner):
@@ -285,14 +298,16 @@ class Ascent(BatchLearner):
     """
 
     def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
-        return GradientDescent(objective, self.settings, start)
+        return GradientDescent(objective, self.settings, start, self.smoothness)
 
 
-def by_solver(settings: Settings, *, features: int, classes: int, dtype: Any = np.float64) -> BatchLearner:
+def by_solver(
+    settings: Settings, *, features: int, classes: int, dtype: Any = np.float64, smoothness: Smoothness = NONE
+) -> BatchLearner:
     """Return the learner for the solver of the settings."""
     solvers: dict[str, type[BatchLearner]] = {"newton": Newton, "ascent": Ascent}
     settings = OptimumSettings.of(settings)
-    return solvers[settings.solver](settings, features=features, classes=classes, dtype=dtype)
+    return solvers[settings.solver](settings, features=features, classes=classes, dtype=dtype, smoothness=smoothness)
 
 
 class Balance:
@@ -336,9 +351,16 @@ class Balance:
 class Point:
     """A point in the space of the weights, with its loss, gradient, penalty and gap."""
 
-    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None = None) -> None:
+    def __init__(
+        self,
+        objective: _core.Objective,
+        settings: OptimumSettings,
+        start: Array | None = None,
+        smoothness: Smoothness = NONE,
+    ) -> None:
         self.of = objective
         self.strength = float(settings.strength)
+        self.smooth = smoothness.shared_by(objective.importance)
         self.l1 = settings.penalty == "l1"
         self.has_bias = settings.bias
         self.balance = Balance(objective, settings)
@@ -369,8 +391,8 @@ class Point:
         self.balance.pull(self.scores, self.pulls)
         self.of.gather(self.pulls, self.gradient)
         self._complete(self.gradient, self.w)
-        penalty = size_of(w) if self.l1 else self.of.inner(w, w) / 2
-        self.objective = self.loss + self.strength * penalty + self.balance.cost(self.scores)
+        penalty = self.strength * size_of(w) if self.l1 else self._bend(w, w) / 2
+        self.objective = self.loss + penalty + self.balance.cost(self.scores)
         self.gap = float(self._slopes().max())
 
     def _product(self, v: Array, steps: Array, out: Array) -> float:
@@ -385,10 +407,17 @@ class Point:
             bent += self.balance.strength * dot(mean, mean)
         return bent
 
+    def _bend(self, a: Array, b: Array) -> float:
+        """Return a · (Hessian of the quadratic penalties) · b, for two arrays of weights without the bias."""
+        bent = self.strength * self.of.inner(a, b)
+        return bent + self.of.inner(a, self.smooth.pull(b)) if self.smooth else bent
+
     def _complete(self, out: Array, v: Array) -> None:
         """Add the part of a smooth penalty to a gradient, or to a product with the Hessian."""
         if not self.l1:
             out[:-1] += self.strength * v[:-1]
+            if self.smooth:
+                out[:-1] += self.smooth.pull(v[:-1])
         if not self.has_bias:
             out[-1] = 0
 
@@ -426,12 +455,19 @@ class Point:
 class GradientDescent(Point):
     """Gradient descent with a constant step size, `eta`, which is that of the mean of all rows."""
 
-    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
-        super().__init__(objective, settings)
+    def __init__(
+        self,
+        objective: _core.Objective,
+        settings: OptimumSettings,
+        start: Array | None,
+        smoothness: Smoothness = NONE,
+    ) -> None:
+        smoothness = NONE if settings.penalty == "l1" else smoothness
+        super().__init__(objective, settings, None, smoothness)
         rows = objective.importance if settings.gradient == "sum" else 1.0
         self.eta = 1 / self._largest_curvature() if settings.eta is None else settings.eta * rows
         if start is not None:
-            super().__init__(objective, settings, start)
+            super().__init__(objective, settings, start, smoothness)
 
     def step(self, tol: float) -> None:
         self.w -= self.eta * self.gradient
@@ -462,14 +498,20 @@ class GradientDescent(Point):
                 break
             v, out = out, v
         largest *= columns / 2 if columns > 1 else 1
-        return largest + (0 if self.l1 else self.strength) or 1.0
+        return largest + (0 if self.l1 else self.strength + self.smooth.largest) or 1.0
 
 
 class NewtonInWeights(Point):
     """Newton's method with the penalty ½‖w‖², in the space of the weights."""
 
-    def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
-        super().__init__(objective, settings, start)
+    def __init__(
+        self,
+        objective: _core.Objective,
+        settings: OptimumSettings,
+        start: Array | None,
+        smoothness: Smoothness = NONE,
+    ) -> None:
+        super().__init__(objective, settings, start, smoothness)
         length = objective.stored() / objective.rows
         most = objective.rows // (FEWEST_FOR_EACH * (objective.features + 1))
         self.every = max(1, min(round(length / VALUES_FOR_EACH), most))
@@ -477,9 +519,9 @@ class NewtonInWeights(Point):
     def step(self, tol: float) -> None:
         of, w = self.of, self.w[:-1]
         direction, steps = self._solve(max(LEFT_OVER * self.gap, tol / 4))
-        straight, square = of.inner(w, direction[:-1]), of.inner(direction[:-1], direction[:-1])
+        straight, square = self._bend(w, direction[:-1]), self._bend(direction[:-1], direction[:-1])
         slope, curvature = self.balance.along(self.scores, steps)
-        line = Line(of, self.scores, steps, self.strength * straight + slope, self.strength * square + curvature)
+        line = Line(of, self.scores, steps, straight + slope, square + curvature)
         self.w += line.find_least(of.inner(self.gradient, direction)) * direction
         self._look()
 
@@ -492,7 +534,7 @@ class NewtonInWeights(Point):
         z = precondition(rest)
         v, length = z.copy(), of.inner(rest, z)
         for _ in range(MOST_PRODUCTS):
-            curvature = self._product(v, some, out) + self.strength * of.inner(v[:-1], v[:-1])
+            curvature = self._product(v, some, out) + self._bend(v[:-1], v[:-1])
             if not (curvature > 0 and length > 0):
                 break
             self._complete(out, v)
@@ -512,7 +554,7 @@ class NewtonInWeights(Point):
         """Return a function that divides by an approximate Hessian: its blocks if they are small, else its diagonal."""
         out = np.zeros_like(self.w)
         if self.of.features <= WIDEST_BLOCK:
-            self.of.factorise(self.every, self.strength)
+            self.of.factorise(self.every, self.strength, *self.smooth.lower_half)
 
             def divide(rest: Array) -> Array:
                 self.of.precondition(rest, out)
@@ -522,6 +564,8 @@ class NewtonInWeights(Point):
         diagonal = np.zeros_like(self.w)
         self.of.curvatures(diagonal)
         diagonal[:-1] += self.strength
+        if self.smooth:
+            diagonal[:-1] += self.smooth.diagonal(len(diagonal) - 1)[:, None]
         diagonal[diagonal <= 0] = 1
         return lambda rest: self._centred(np.divide(rest, diagonal, out=out))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.data.blocks import Block, Rows
+from markone.data.blocks import Block, Rows, is_sparse
 from markone.data.source import Label
 from markone.errors import DataError
 from markone.features.event_kinds import Groups, one_group
@@ -70,7 +70,9 @@ class Counting(CommonLearner):
         return self.events.classes
 
     def ready(self, block: Block) -> Block:
-        """Merge repeated features of a row into one."""
+        """Merge repeated features of a row into one, unless all are words, whose occurrences are added up anyway."""
+        if all(group.kind == "multinomial" for group in self.events.groups) and is_positive(block.matrix):
+            return block
         return block.without_repeats()
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
@@ -169,6 +171,11 @@ class Counting(CommonLearner):
     def __setstate__(self, saved: dict[str, Any]) -> None:
         events = Events.load(Saved(saved.pop("facts"), saved.pop("arrays")), saved.pop("classes"))
         self.__dict__.update(saved, events=events, _scorer=None)
+
+
+def is_positive(matrix: Any) -> bool:
+    values: NDArray[Any] = getattr(matrix, "data", matrix) if is_sparse(matrix) else matrix
+    return bool(values.min(initial=0) >= 0)
 
 
 def smoothing_of(settings: Settings, of_variance: float = USUAL_OF_VARIANCE) -> Smoothing:

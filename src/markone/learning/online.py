@@ -102,6 +102,11 @@ class Linear(CommonLearner):
         by_length = self.settings.traits.goes_by_length or self.settings.schedule == "adagrad"
         return block.without_repeats() if by_length else block
 
+    def begin(self, examples: Examples) -> None:
+        """Prepare the examples for more than one pass."""
+        if self.settings.epochs > 1:
+            examples.pack_counts()
+
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
         """Visit all examples in pieces."""
         size = examples.between_looks(self.columns)

@@ -9,11 +9,14 @@ prevents the bias from deciding alone if there are few rows of each class: see `
 Online, AdaGrad's first step changes each weight of a row by eta, and so the score of the row by eta · Σ|x|. With
 eta = rate / (mean Σ|x|), this is `rate` for a typical row on every scale. A constant rate depends on the scale: 1 is
 good for rows of length 1, but much too large for a table, where the squared length of a row is about the number of its
-columns.
+columns. With more than two classes and more features than rows, as texts have them, AdaGrad is worse: a row is a small
+reason against each of the other classes, but AdaGrad makes steps of the same size from small reasons as from large
+ones, so that a rare class is hardly ever predicted. The rate is then the same for all weights, eta = stride / (mean
+|x|²).
 
 A step of `hinge` changes the score of its row by eta · |x|²; with eta = pace / (mean |x|²), this is about `pace`.
 
-All four constants were chosen by cross-validation (docs/rules.md).
+All five constants were chosen by cross-validation (docs/rules.md).
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ MOST_PRODUCTS = 2**28
 SHARE = 0.05
 BALANCE = 0.1
 RATE = 2.0
+STRIDE = 5.0
 PACE = 0.5
 TOL = 1e-4
 """The tolerance of the gradient for rows of length 1; shorter rows have smaller gradients."""
@@ -54,20 +58,24 @@ class Measures:
     """The mean squared length of a row."""
     size: float
     """The mean sum of the absolute values of a row."""
+    wide: bool
+    """Whether there are more features than training rows."""
 
 
 def measure(blocks: Iterable[Block]) -> Measures:
     """Measure all rows once. Rows without a label are not training rows."""
-    values = 0
+    values = width = 0
     parts: list[tuple[Floats, ...]] = []
     for block in blocks:
         values += block.rows.stored
+        width = max(width, block.rows.width)
         rows = np.flatnonzero(block.labels != UNLABELLED).astype(np.int64)
         counts = np.ones(len(rows)) if block.importance is None else block.importance[rows]
         parts.append((counts, counts * lengths2(block.matrix, rows), counts * sizes(block.matrix, rows)))
     sums = [_core.sum(np.concatenate(column)) for column in zip(*parts, strict=True)]
     importance, length2, size = sums or (0.0, 0.0, 0.0)
-    return Measures(values, importance, length2 / (importance or 1.0), size / (importance or 1.0))
+    wide = width > sum(len(counts) for counts, *_ in parts)
+    return Measures(values, importance, length2 / (importance or 1.0), size / (importance or 1.0), wide)
 
 
 def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Settings:
@@ -83,7 +91,10 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
         at_once = rows.values <= MOST_VALUES and rows.values * columns <= MOST_PRODUCTS
         settings = replace(settings, solver="newton" if at_once else "online").before_rows()
     if settings.solver == "online" and settings.eta is None and settings.schedule is None:
-        settings = replace(settings, schedule="adagrad", eta=good(RATE, rows.size))
+        if columns > 2 and rows.wide:
+            settings = replace(settings, schedule="constant", eta=good(STRIDE, rows.length2))
+        else:
+            settings = replace(settings, schedule="adagrad", eta=good(RATE, rows.size))
     if settings.solver != "online":
         if settings.strength is None and settings.penalty == "l2":
             if settings.balance is None and settings.bias and columns > 2:

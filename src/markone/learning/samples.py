@@ -19,6 +19,7 @@ from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.reading import one_class, opened
+from markone.learning.shapes import find_shapes
 from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
 
@@ -63,6 +64,7 @@ class Sample:
         for batch, collected in features.collected(Subset(self.held, rows), self.threads):
             drafts.append(features.absorb(collected, batch.labels))
         features.finish()
+        find_shapes(features, 0)
         matrix = stack(list(in_order(features.refine, drafts, self.threads)))
         features.settle()
         weights = self.importance(rows)

@@ -15,9 +15,11 @@ from markone.data.read import read
 from markone.data.source import Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
+from markone.features.choices import chosen_as
 from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.class_weights import weigh
 from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed
 from markone.learning.examples import StoredExamples
@@ -29,6 +31,7 @@ from markone.learning.progress import Progress
 from markone.learning.reading import Filling, finish_store, opened
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
+from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
 from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
@@ -66,6 +69,7 @@ def train(
     progress: Progress | bool | None = None,
     bounds: bool | float = False,
     scaled: bool | None = None,
+    plain: bool = False,
     **settings: Unpack[TrainSettings],
 ) -> Model:
     """Train a model on a source, or on anything that `markone.read` opens.
@@ -122,6 +126,10 @@ def train(
         `perceptron` with its default settings. Numeric columns are then used as they are, without scaling.
     scaled
         Whether numeric columns are scaled, if `features` does not say it. By default they are, but not with `bounds`.
+    plain
+        By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
+        of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
+        `holdout`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -154,6 +162,12 @@ def train(
         features = {}
     spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual)
     source = opened(source, target, threads)
+    free = earlier is None and weights is None and not watched and scaled is None
+    curved = free and table_defaults.suits(source.columns, given)
+    table_defaults.check_plain(check_named("plain", switch, plain), curved)
+    if curved and not plain:
+        checked = settings_of({"rule": table_defaults.RULE, **given}, None)
+        spec = spec_of(features, functions, None, countable=False, curved=True)
     holdout = checked.holdout if kept or "holdout" in given else None
     with RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
@@ -332,6 +346,7 @@ def begin(
     if scaled is not None:
         features.check_scaled(scaled)
     drafts = filling.learn_features(features)
+    find_shapes(features, settings.seed)
     settings = with_holdout(settings, filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [], order)
@@ -446,12 +461,15 @@ def spec_of(
     *,
     countable: bool,
     scaled: bool = True,
+    curved: bool = False,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable, scaled=scaled)
+        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved)
     if features is None:
         return base.features.spec
-    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(base.features.columns)
+    columns = base.features.columns
+    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(columns)
+    given = chosen_as(given, columns, base.features.spec)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")
     return base.features.spec

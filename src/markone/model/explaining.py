@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +21,9 @@ from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.model.counts import STRONGEST, Counts, Weights, strongest
+from markone.model.shapes import Shapes, shapes_of
 from markone.reporting import html
+from markone.reporting.charts import Chart
 from markone.reporting.grids import SCREEN, Grid, counted, label_in_words, plain_number, signed_numbers, visible
 from markone.reporting.marking import MarkedText, mark
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
     from markone.model.model import Model
 
+SHAPES_SHOWN = 4
+"""The largest number of curves, and of pairs, that a terminal shows."""
 LABEL_WIDTH = 10
 """The largest width of a label above a column."""
 
@@ -40,8 +44,8 @@ class Shown(Brief):
 
     __slots__ = ()
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
-        """Return sentences, tables and marked texts, in the order of reading."""
+    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+        """Return sentences, tables, charts and marked texts, in the order of reading."""
         raise NotImplementedError
 
     def as_dict(self) -> dict[str, Any]:
@@ -65,13 +69,15 @@ class Shown(Brief):
             yield from as_rich(part, colours, options.max_width)
 
 
-def as_plain(part: str | Grid) -> str:
+def as_plain(part: str | Grid | Chart) -> str:
     return textwrap.fill(visible(part), SCREEN) if isinstance(part, str) else str(part)
 
 
-def as_html(part: str | Grid | list[MarkedText]) -> Iterator[str]:
+def as_html(part: str | Grid | Chart | list[MarkedText]) -> Iterator[str]:
     if isinstance(part, str):
         yield from [html.paragraph(part)] if part else []
+    elif isinstance(part, Chart):
+        yield html.chart(part)
     elif isinstance(part, Grid):
         yield html.table(part)
     else:
@@ -80,12 +86,14 @@ def as_html(part: str | Grid | list[MarkedText]) -> Iterator[str]:
             yield html.marked(text, largest_mark(part))
 
 
-def as_rich(part: str | Grid | list[MarkedText], colours: bool, width: int) -> Iterator[Text]:
+def as_rich(part: str | Grid | Chart | list[MarkedText], colours: bool, width: int) -> Iterator[Text]:
     """Return the lines as `Text`, because rich would look for markup in strings."""
     from rich.text import Text
 
     if isinstance(part, str):
         yield Text(visible(part))
+    elif isinstance(part, Chart):
+        yield from (Text(line, no_wrap=True, overflow="crop") for line in part.lines(min(width, SCREEN)))
     elif isinstance(part, Grid):
         styles = {"head": "bold", "row": "", "last": "bold"}
         for line, kind in part.lines(width):
@@ -175,7 +183,7 @@ class Explanation(Shown):
         }
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
         score, supported = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
         if len(self.tables) == 1:
             yield f"prediction: {label_in_words(self.prediction)}"
@@ -380,6 +388,9 @@ class ModelExplanation(Shown):
     """How many features the model has."""
     top: int
     """The number of rows that are shown for each class; `as_dict` and `sides` contain more."""
+    shapes: Shapes = field(default_factory=lambda: Shapes([], []))
+    """The curves of columns, and the heat maps of pairs of columns, if the model has any. The strongest are shown in a
+    terminal, and all of them in HTML."""
 
     def in_brief(self) -> str:
         return f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}"
@@ -389,14 +400,30 @@ class ModelExplanation(Shown):
             "features": self.features,
             "classes": [{**facts._asdict(), "label": plain_label(facts.label)} for facts in self.classes],
             "sides": [side.as_dict() for side in self.sides],
+            **(self.shapes.as_dict() if self.shapes else {}),
         }
+
+    def _repr_html_(self) -> str:
+        shown = [*self.tables(), *self.shapes.charts()]
+        return html.fragment(line for part in shown for line in as_html(part))
 
     def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
         """Return for each class the names of the features that support it most."""
         sides = [side for side in self.sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:top]]) for side in sides]
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+        yield from self.tables()
+        for chart in self.shapes.charts(SHAPES_SHOWN):
+            yield ""
+            yield chart
+        more = len(self.shapes.curves) + len(self.shapes.pairs) - len(list(self.shapes.charts(SHAPES_SHOWN)))
+        if more:
+            yield ""
+            yield f"and {counted(more, 'other curve or pair', 'other curves and pairs')}: --plot and --html draw all"
+
+    def tables(self) -> Iterator[str | Grid]:
+        """Return the strongest features of each class."""
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
         yield f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}{learned}"
@@ -439,7 +466,8 @@ def explain_weights(model: Model, weights_of_features: Weights, top: int) -> Mod
             strong.append(Strong(model.features.name(feature), weight, *(count or (None, None, None))))
         sides.append(Side(number, model.classes[number], speaks_for, strong))
     facts = [ClassFacts(*one) for one in zip(model.classes, examples, bias, strict=True)]
-    return ModelExplanation(facts, sides, model.features.width, top)
+    shapes = shapes_of(model.features, model.classes, weights_of_features.matrix())
+    return ModelExplanation(facts, sides, model.features.width, top, shapes)
 
 
 def odds_in_words(odds: float | None) -> str:

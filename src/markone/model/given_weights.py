@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import math
@@ -106,6 +105,8 @@ class GivenWeights(Brief):
 
     def digest(self) -> str:
         """Return a digest of all weights, which is the same for the same weights."""
+        import hashlib
+
         facts = [[str(label), sorted(table.items())] for label, table in self.tables.items()]
         return hashlib.sha256(json.dumps(sorted(facts)).encode("utf-8", "surrogatepass")).hexdigest()
 

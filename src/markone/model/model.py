@@ -32,6 +32,7 @@ from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
+from markone.model.text_scoring import TextScoring
 from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
@@ -76,6 +77,7 @@ class Model(Brief):
         """Computes scores from rows of features."""
         self.calibrator = calibrator
         """Turns scores into probabilities; None if it was not learned."""
+        self._texts = TextScoring.of(features, scorer)
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes)
 
@@ -205,6 +207,14 @@ class Model(Brief):
         """The positive class of two, which is the second; None if there are more classes."""
         return self.classes[1] if len(self.classes) == 2 else None
 
+    @property
+    def scoring_bytes(self) -> int:
+        """The memory of the tables that a linear model of texts makes when it scores many texts, in bytes; else 0.
+
+        A model that has scored only a few texts does not have them yet. They do not change the scores.
+        """
+        return 0 if self._texts is None else self._texts.nbytes
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
@@ -222,12 +232,19 @@ class Model(Brief):
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image."""
+        quick = self._quick_scores(examples, threads)
+        if quick is not None:
+            return self.classes[int(_core.winners(quick, self._tie)[0])]
         found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
         numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        quick = self._quick_scores(examples, threads)
+        if quick is not None:
+            row: NDArray[np.float32] = of_each_class(quick)[0]
+            return row
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
         found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
@@ -273,7 +290,9 @@ class Model(Brief):
         """
 
         def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
-            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
+            scores = None if self._texts is None else self._texts.scores(batch)
+            if scores is None:
+                scores = self.scorer.scores(as_rows(self.features.transform(batch)))
             return batch, _core.winners(scores, self._tie), scores
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
@@ -447,6 +466,12 @@ class Model(Brief):
         if weights is None:
             raise SettingsError("rule", f"is {self.settings.rule!r}, whose features have no weights of their own")
         return weights.matrix(), weights.bias()
+
+    def _quick_scores(self, examples: Any, threads: int | None) -> NDArray[np.float32] | None:
+        """Return the scores of a single text without a batch around it; None if this is not possible."""
+        if self._texts is None or type(examples) is not str or threads is not None:
+            return None
+        return self._texts.scores_of_text(examples)
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)

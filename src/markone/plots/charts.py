@@ -13,17 +13,20 @@ from matplotlib.figure import Figure
 from markone.plots.drawing import (
     BLUE,
     COLOURS,
+    EVIDENCE,
     QUIET,
     SMALL,
+    TINY,
     draw_bars,
     entitle,
     finished,
     mark_of,
     name_axes,
+    name_text,
     new_figure,
     tidy,
 )
-from markone.reporting.charts import Bars, Chart, Line, Pixels, Points, limits_of
+from markone.reporting.charts import Bars, Cells, Chart, Line, Pixels, Points, limits_of
 
 PANEL_WIDTH, PANEL_HEIGHT, ROW_HEIGHT = 4.6, 3.6, 0.26
 MOST_ACROSS = 3
@@ -76,6 +79,8 @@ def draw(axes: Axes, chart: Chart) -> None:
             draw_bars(axes, part.names, part.values)
         elif isinstance(part, Pixels):
             draw_pixels(axes, part)
+        elif isinstance(part, Cells):
+            draw_cells(axes, part)
     if any(isinstance(part, Points | Line) for part in chart.parts):
         low_x, high_x, low_y, high_y = limits_of(chart)
         axes.set_xlim(low_x, high_x)
@@ -98,3 +103,22 @@ def draw_pixels(axes: Axes, pixels: Pixels) -> None:
     axes.grid(False)
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color(QUIET)
+
+
+def draw_cells(axes: Axes, cells: Cells) -> None:
+    """Draw a heat map: blue above 0, red below 0, and no colour at 0."""
+    values = np.array(cells.rows, float)
+    scale = float(abs(values).max()) or 1.0
+    drawn = axes.imshow(values, cmap=EVIDENCE, vmin=-scale, vmax=scale, interpolation="nearest", aspect="auto")
+    axes.set_yticks(range(len(cells.down)), [name_text(name, less=8) for name in cells.down], fontsize=TINY)
+    axes.set_xticks(
+        range(len(cells.across)),
+        [name_text(name, less=8) for name in cells.across],
+        fontsize=TINY,
+        rotation=60,
+        ha="right",
+    )
+    axes.grid(False)
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.8, aspect=20)
+    bar.ax.tick_params(length=0, labelsize=TINY)
+    bar.outline.set_visible(False)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
@@ -17,6 +18,10 @@ from markone.reporting.grids import cells, label_in_words, shortened
 # Okabe & Ito (2008): people with any kind of colour vision can distinguish these. Yellow is left out: it is too pale.
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+EVIDENCE = LinearSegmentedColormap.from_list(
+    "evidence", [(0, to_rgba(VERMILION)), (0.5, to_rgba(VERMILION, 0)), (0.5, to_rgba(BLUE, 0)), (1, to_rgba(BLUE))]
+)
+"""The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 MARKERS = "os^Dv<>PX"
 INK, QUIET, FAINT = "#222222", "#767676", 0.12
 """Ink becomes light on dark pages. Quiet grey is seen on light and on dark ones. Faint is the opacity of a grid."""

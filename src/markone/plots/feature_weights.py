@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -20,13 +19,12 @@ from markone.features.map import BIAS
 from markone.model.explaining import check_top
 from markone.model.model import Model
 from markone.plots.drawing import (
-    BLUE,
+    EVIDENCE,
     INK,
     LINE,
     QUIET,
     SMALL,
     TEXT,
-    VERMILION,
     draw_bars,
     entitle,
     entitle_sides,
@@ -40,10 +38,6 @@ from markone.plots.drawing import (
 
 MOST_PANELS = 24
 IMAGES_BESIDE = 5
-EVIDENCE = LinearSegmentedColormap.from_list(
-    "evidence", [(0, to_rgba(VERMILION)), (0.5, to_rgba(VERMILION, 0)), (0.5, to_rgba(BLUE, 0)), (1, to_rgba(BLUE))]
-)
-"""The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 
 
 def weights(model: Any, top: int = 20, classes: Sequence[Label] | None = None) -> Figure:

@@ -20,6 +20,7 @@ from markone.reference.features import (
     negated,
     ngrams,
     one_hot,
+    parts,
     patches,
     products,
     runs,
@@ -42,7 +43,15 @@ from markone.reference.lines import (
     read_vw,
     words_of,
 )
-from markone.reference.logistic import ascend, logistic_gradient, logistic_objective, newton, probabilities
+from markone.reference.logistic import (
+    ascend,
+    bending,
+    logistic_gradient,
+    logistic_objective,
+    newton,
+    probabilities,
+    roughness,
+)
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, mira, perceptron, winner
@@ -84,6 +93,7 @@ __all__ = [
     "add_up",
     "ascend",
     "ascii_lower",
+    "bending",
     "conjunction",
     "cosine",
     "cross_entropy",
@@ -104,6 +114,7 @@ __all__ = [
     "ngrams",
     "one_hot",
     "one_versus_rest",
+    "parts",
     "patches",
     "perceptron",
     "probabilities",
@@ -117,6 +128,7 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_vw",
+    "roughness",
     "runs",
     "sgd",
     "sigmoid",

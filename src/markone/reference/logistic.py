@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 from markone.reference.vectors import BIAS, Number, Vector, dot, softmax
 
@@ -60,6 +61,18 @@ def logistic_gradient(
         for feature, value in vector.items():
             slope[k][feature] += 0.0 if feature == BIAS else strength * value
     return slope
+
+
+def roughness(weights: Sequence[Sequence[float]]) -> float:
+    """Return half the sum of squared differences of neighbours in a grid: what the penalty of a pair measures."""
+    steps = [b - a for row in weights for a, b in pairwise(row)]
+    steps += [b - a for upper, lower in pairwise(weights) for a, b in zip(upper, lower, strict=True)]
+    return sum(step**2 for step in steps) / 2
+
+
+def bending(weights: Sequence[float]) -> float:
+    """Return half the sum of squared second differences of a chain: what the penalty of a curve measures."""
+    return sum((a - 2 * b + c) ** 2 for a, b, c in zip(weights, weights[1:], weights[2:], strict=False)) / 2
 
 
 def start_at_zero(examples: Examples, classes: int, bias: bool = True) -> Weights:

@@ -75,12 +75,23 @@ class Pixels:
     rows: Sequence[Sequence[float]]
 
 
-Part: TypeAlias = Points | Line | Bars | Pixels
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A heat map: rows of numbers below and above 0, with the names of the rows and columns."""
+
+    rows: Sequence[Sequence[float]]
+    down: Sequence[str]
+    """The names of the rows."""
+    across: Sequence[str]
+    """The names of the columns."""
+
+
+Part: TypeAlias = Points | Line | Bars | Pixels | Cells
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chart(Brief):
-    """A picture as data. As text, it is drawn with characters. Bars or pixels are alone in their chart."""
+    """A picture as data. As text, it is drawn with characters. Bars, pixels and cells are alone in their chart."""
 
     parts: tuple[Part, ...]
     title: str = ""
@@ -108,6 +119,8 @@ class Chart(Brief):
                 yield from bar_lines(part, width)
             if isinstance(part, Pixels):
                 yield from pixel_lines(part, width)
+            if isinstance(part, Cells):
+                yield from cell_lines(part, width)
         if any(isinstance(part, Points | Line) for part in self.parts):
             yield from plane_lines(self, width)
 
@@ -175,6 +188,34 @@ def pixel_lines(pixels: Pixels, width: int) -> Iterator[str]:
     wide = 2 if 2 * len(rows[0]) <= width else 1
     for row in rows:
         yield "".join(SHADES[int((value - low) / step + 0.5)] * wide for value in row[: width // wide])
+
+
+def cell_lines(cells_of: Cells, width: int) -> Iterator[str]:
+    """Draw a heat map: numbers above 0 are filled, numbers below 0 are minus signs, and more of it is further from 0.
+
+    >>> heat = Cells([[-1, 0, 1], [0.5, 0.2, -0.4]], ["young", "old"], ["a", "b", "c"])
+    >>> print("\\n".join(cell_lines(heat, 40)))
+    young │━━  ██
+    old   │▒▒░░╌╌
+           a … c, from -1 (━) to 1 (█)
+    """
+    names = [shortened(name, LONGEST_NAME) for name in cells_of.down]
+    side = max(map(cells, names), default=0)
+    wide = 1 if side + 2 + 3 * len(cells_of.across) > width else 2
+    scale = max((abs(value) for row in cells_of.rows for value in row), default=0.0) or 1.0
+    for name, row in zip(names, cells_of.rows, strict=True):
+        drawn = "".join(shade(value / scale) * wide for value in row)
+        yield f"{name}{' ' * (side - cells(name))} │{drawn}".rstrip()
+    low, high = (pick(value for row in cells_of.rows for value in row) for pick in (min, max))
+    ends = f"{cells_of.across[0]} … {cells_of.across[-1]}, from {plain_number(low)} (━) to {plain_number(high)} (█)"
+    yield " " * (side + 2) + shortened(ends, max(width - side - 2, NARROWEST))
+
+
+def shade(share: float) -> str:
+    """Return the sign of a number between -1 and 1."""
+    filled, empty = " ░▒▓█", " ┄╌─━"
+    level = int(abs(share) * (len(filled) - 1) + 0.5)
+    return (filled if share > 0 else empty)[level]
 
 
 # ---- points and lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ from markone.reporting.grids import signed_number, visible_text
 if TYPE_CHECKING:
     from rich.text import Text
 
+Place = tuple[int, int]
+"""The first byte of a word, and the byte after its last."""
 FAINTEST = 0.05
 """Marks below this share of the largest mark are not shown."""
 STRONG = 0.25
@@ -92,7 +95,8 @@ def mark(column: str, text: bytes, parts: Iterable[tuple[Ngrams, Mapping[int, fl
     The contribution of a feature is divided equally among the places where it occurs, and at each place among the words
     of the n-gram. An n-gram of characters contains all words that it touches. A word's mark is the sum of its shares.
     """
-    marks: dict[tuple[int, int], float] = {}
+    marks: dict[Place, float] = {}
+    places: set[Place] = set()
     for part, contributions in parts:
         begins, ends, features, first, last = part.vocabulary.occurrences(text)
         lengths = last.astype(np.int64) - first
@@ -106,10 +110,27 @@ def mark(column: str, text: bytes, parts: Iterable[tuple[Ngrams, Mapping[int, fl
         for word in np.unique(words).tolist():
             place = int(begins[word]), int(ends[word])
             marks[place] = marks.get(place, 0.0) + float(sums[word])
-    return MarkedText(column, cut(text, sorted(marks.items())))
+        places.update(zip(begins.tolist(), ends.tolist(), strict=True))
+    return MarkedText(column, cut(text, sorted(divided(marks, places).items())))
 
 
-def cut(text: bytes, marks: list[tuple[tuple[int, int], float]]) -> list[Piece]:
+def divided(marks: dict[Place, float], places: set[Place]) -> dict[Place, float]:
+    """Divide the mark of a place among the smallest places inside it: a text without spaces is one word for n-grams of
+    characters, but several words for others."""
+    smallest: list[Place] = []
+    for place in sorted(places, key=lambda place: (place[0], -place[1])):
+        if smallest and smallest[-1][1] >= place[1]:
+            smallest.pop()  # the place before contains this one
+        smallest.append(place)
+    finest: dict[Place, float] = {}
+    for (begin, end), mark in marks.items():
+        inside = smallest[bisect_left(smallest, (begin, 0)) : bisect_left(smallest, (end, 0))]
+        for place in inside:
+            finest[place] = finest.get(place, 0.0) + mark / len(inside)
+    return finest
+
+
+def cut(text: bytes, marks: list[tuple[Place, float]]) -> list[Piece]:
     pieces, done = [], 0
     for (begin, end), value in marks:
         pieces += [Piece(text[done:begin].decode(errors="replace"), None)] if done < begin else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -101,7 +100,7 @@ def create(target: str) -> tuple[int, str | None]:
         except OSError as error:
             if error.errno not in NO_NAMELESS:
                 raise
-    temporary = beside(target, secrets.token_hex(4))
+    temporary = beside(target, os.urandom(4).hex())
     return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666), temporary
 
 

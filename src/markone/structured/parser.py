@@ -203,8 +203,9 @@ class Parser(SentenceModel):
         """
         batch = self._read(sentences)
         heads, numbers = self._parse(self._tagged(batch))
-        all_heads, names = heads.tolist(), [self.labels[number] for number in numbers.tolist()]
-        return [Tree(all_heads[begin:end], names[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
+        all_heads = heads.tolist()
+        heads_of = (all_heads[begin:end] for begin, end in pairwise(batch.starts.tolist()))
+        return list(map(Tree, heads_of, _core.lists_of_names(numbers, batch.starts, self.labels)))
 
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
         """Return the heads and the labels of all words, as columns."""

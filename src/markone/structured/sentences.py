@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.brief import Brief
 from markone.data.spill import Spill
 from markone.data.strings import Strings, starts_of
@@ -76,21 +77,20 @@ class Sentences(Brief):
         given = list_of(sentences)
         if given and all(isinstance(one, str) for one in given):
             given = [given]
-        found = columns_at_once(given, columns)
-        if found is None:
-            rows = [fields_of(sentence, columns, number) for number, sentence in enumerate(given, 1)]
-            names = list(dict.fromkeys(name for row in rows for name in row)) or [FORM]
-            for number, row in enumerate(rows, 1):
-                try:
-                    check_row(row, names)
-                except DataError as error:
-                    raise DataError(f"sentence {number}: {error}") from None
-            given = [row[FORM] for row in rows]
-            found = {name: [field for row in rows for field in row[name]] for name in names}
-        starts = starts_of([len(sentence) for sentence in given])
+        at_once = columns_at_once(given, columns)
+        if at_once is not None:
+            return cls(*at_once)
+        rows = [fields_of(sentence, columns, number) for number, sentence in enumerate(given, 1)]
+        names = list(dict.fromkeys(name for row in rows for name in row)) or [FORM]
+        for number, row in enumerate(rows, 1):
+            try:
+                check_row(row, names)
+            except DataError as error:
+                raise DataError(f"sentence {number}: {error}") from None
+        found = {name: [field for row in rows for field in row[name]] for name in names}
         heads = found.pop(HEAD, None)
         return cls(
-            starts,
+            starts_of([len(row[FORM]) for row in rows]),
             {name: Strings.of(strings) for name, strings in found.items()},
             None if heads is None else heads_of(heads),
         )
@@ -206,23 +206,43 @@ def list_of(sentences: Any) -> list[Any]:
     return list(sentences)
 
 
-def columns_at_once(sentences: list[Any], columns: Sequence[str] | None) -> dict[str, list[Any]] | None:
-    """The columns of all sentences, if all words are strings, or all are tuples of strings of the same length.
+def columns_at_once(
+    sentences: list[Any], columns: Sequence[str] | None
+) -> tuple[NDArray[np.int64], dict[str, Strings]] | None:
+    """The starts and the columns of all sentences, if all words are strings, or all are tuples of strings of the same
+    length, or all sentences are dicts with the same columns of strings.
 
     Otherwise the result is None, and a slower function is needed.
     """
-    if not set(map(type, sentences)) <= {list, tuple}:
+    if set(map(type, sentences)) == {dict}:
+        return columns_of_dicts(sentences)
+    read = _core.read_lists(sentences)
+    if read is None:
         return None
-    words = list(chain.from_iterable(sentences))
-    kinds = set(map(type, words))
-    if kinds == {str} and columns is None:
-        return {FORM: words}
-    if kinds != {tuple} or len(widths := set(map(len, words))) > 1:
+    starts, found, are_tuples = read
+    if are_tuples:
+        names = names_for(len(found), columns)
+        fits = len(set(names)) == len(names) == len(found) and FORM in names and HEAD not in names
+    else:
+        names, fits = [FORM], columns is None
+    return (starts, {name: Strings(*one) for name, one in zip(names, found, strict=True)}) if fits else None
+
+
+def columns_of_dicts(sentences: list[dict[Any, Any]]) -> tuple[NDArray[np.int64], dict[str, Strings]] | None:
+    names = sentences[0].keys()
+    if FORM not in names or HEAD in names or not all(isinstance(name, str) for name in names):
         return None
-    names = names_for(widths.pop(), columns)
-    found = dict(zip(names, map(list, zip(*words, strict=True)), strict=False))
-    fits = len(found) == len(names) == len(words[0]) and FORM in found and HEAD not in found
-    return found if fits and all(set(map(type, fields)) == {str} for fields in found.values()) else None
+    if not all(one.keys() == names for one in sentences):
+        return None
+    columns: dict[str, Strings] = {}
+    starts = None
+    for name in names:
+        read = _core.read_lists([one[name] for one in sentences])
+        if read is None or read[2] or not (starts is None or np.array_equal(starts, read[0])):
+            return None
+        starts = read[0]
+        columns[name] = Strings(*read[1][0])
+    return None if starts is None else (starts, columns)
 
 
 def names_for(width: int, columns: Sequence[str] | None) -> list[str]:

@@ -212,11 +212,11 @@ class Tagger(SentenceModel):
             Lists of words, one list of words, a dict of columns for each sentence, the path of a file, or `Sentences`.
         """
         batch = self._read(sentences)
-        numbers, ends = self._numbers(batch).tolist(), batch.starts.tolist()
-        if self._in_scheme is None:
-            return [self._names_of(numbers[begin:end]) for begin, end in pairwise(ends)]
-        tags = [self._in_scheme[number] for number in numbers]
-        return [tags[begin:end] for begin, end in pairwise(ends)]
+        numbers = self._numbers(batch)
+        if self._in_scheme is not None:
+            return _core.lists_of_names(numbers, batch.starts, self._in_scheme)
+        found = numbers.tolist()
+        return [self._names_of(found[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
 
     def tag_columns(self, sentences: Sentences) -> Strings:
         """Return the tags of all words as a column."""

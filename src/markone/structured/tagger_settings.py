@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -30,6 +31,7 @@ from markone.structured.spans import (
     SCHEMES,
     Repairs,
     Scheme,
+    are_spans,
     check_scheme,
     find_repairs,
     guess_scheme,
@@ -159,6 +161,11 @@ def scheme_of(sentences: Sentences, column: str, given: Any) -> Scheme | None:
     if given == "none":
         return None
     if given is None:
+        tags: Counter[str] = Counter()
+        for part in sentences.parts():
+            tags.update(part.column(column).tolist())
+        if not are_spans(tags):  # so their order, which takes longer to examine, does not matter
+            return None
         return guess_scheme(tags for part in sentences.parts() for tags in part.lists(column))
     check_scheme(given)
     scheme: Scheme = given

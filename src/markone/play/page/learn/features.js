@@ -41,11 +41,17 @@ export function examplesOfPoints(points, ids, bias, classes) {
 
 // ---- texts
 
-const WORD = /[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu;
+const UNSPACED = ["Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar"].map((name) => `\\p{Script=${name}}`).join("");
+const EMOJI = "\\p{Extended_Pictographic}\\p{EMod}?";
+const WORD = new RegExp(
+  `(?=\\p{L})[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[\\p{L}\\p{N}])+|\\p{RI}{2}|${EMOJI}(?:\u200d${EMOJI})*|[^\\s\\p{L}\\p{N}]`,
+  "gu",
+);
 
-/** The words of a text, in lower case, each once; punctuation marks are words. */
+/** The words of a text, in lower case, each once. Punctuation marks, emoji, and letters of scripts without spaces are
+ * words. */
 export function wordsOf(text) {
-  return [...new Set(text.toLowerCase().replaceAll("ß", "ss").match(WORD) ?? [])];
+  return [...new Set(text.toLowerCase().replaceAll("ß", "ss").replaceAll("\ufe0f", "").match(WORD) ?? [])];
 }
 
 /** Examples from lines {text, y}: a feature for each word, whose value is 1. */

@@ -9,8 +9,9 @@ const REST = {
   rows: { scale: "none" },
 };
 const TEXT = {
-  words: [1, 3], characters: [], case: "fold", signs: true, negation: false, templates: [], lexicons: {}, document: [],
-  value: "binary", weight: "odds", smoothing: [], discount: 0.5, min_count: [], max_features: [], hash_bits: [],
+  words: [1, 3], characters: [], subwords: "auto", case: "fold", signs: true, unspaced: "characters", emoji: "whole",
+  negation: false, templates: [], lexicons: {}, document: [], value: "binary", weight: "odds", smoothing: [],
+  discount: 0.5, shrinkage: [], min_count: [], max_features: [], hash_bits: [],
 };
 
 /** Columns of numbers, as they are: Features(unit=False, numeric={"scale": "none"}). */
