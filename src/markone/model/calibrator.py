@@ -101,16 +101,20 @@ def calibrate(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | No
     scores = np.asarray(scores, np.float64)
     weights = np.ones(len(truth)) if importance is None else importance
     if len(classes) > 2:
-        slope = best_slope(scores, truth, weights)
-        return Calibrator((slope,), (), len(truth))
+        return Calibrator((rounded(best_slope(scores, truth, weights)),), (), len(truth))
     own = scores[:, 0]
     targets = platt_targets(truth, weights)
     slope = float(fitted(own[:, None], targets, weights, np.ones(1), 0.0)[0])
     knots = knots_of(own)
     if not knots:
-        return Calibrator((slope,), (), len(truth))
+        return Calibrator((rounded(slope),), (), len(truth))
     slopes = fitted(ramps(own, knots), targets, weights, np.full(len(knots) + 1, slope), LIKENESS)
-    return Calibrator(tuple(slopes.tolist()), tuple(knots), len(truth))
+    return Calibrator(tuple(map(rounded, slopes.tolist())), tuple(knots), len(truth))
+
+
+def rounded(number: float) -> float:
+    """Return a number with four digits, so that it does not depend on how a processor computes exponentials."""
+    return float(f"{number:.4g}")
 
 
 def is_better(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | None, classes: list[Label]) -> bool:
@@ -134,7 +138,7 @@ def knots_of(scores: Floats) -> list[float]:
     knots = {0.0}
     for side in (scores[scores < 0], scores[scores > 0]):
         slopes = min(MOST_SLOPES, len(side) // ROWS_OF_SLOPE)
-        knots.update(np.quantile(side, np.arange(1, slopes) / slopes).tolist() if slopes > 1 else [])
+        knots.update(map(rounded, np.quantile(side, np.arange(1, slopes) / slopes).tolist()) if slopes > 1 else [])
     return sorted(knots)
 
 
