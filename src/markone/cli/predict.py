@@ -54,8 +54,8 @@ def predict(
     scores
         Also write the score of each class.
     probabilities
-        Also write the probability of each class. Models of the rules logistic, naive-bayes and mlp have probabilities;
-        those of other rules have them if rows were held out, which is so by default from 1,000 rows.
+        Also write the probability of each class. Models of the rules logistic, naive-bayes and mlp always have
+        probabilities; those of other rules have them if they were trained on at least 50 rows.
     threads
         The number of threads that read and predict. The default is one per core, but one for standard input, so that
         each line is answered immediately.

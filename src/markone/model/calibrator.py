@@ -29,7 +29,7 @@ MOST_ROWS = 20_000
 FEWEST_ROWS = 50
 """Fewer rows say too little about probabilities."""
 ROWS_OF_SLOPE = 300
-"""Each slope needs at least so many rows on its side of 0."""
+"""The smallest number of rows for each slope on its side of 0."""
 MOST_SLOPES = 6
 """The largest number of slopes on each side of 0."""
 LIKENESS = 10.0
