@@ -235,8 +235,9 @@ class frozen_tagging final : public tagging {
             const std::uint64_t key = reader.key(p, token);
             if (key == 0) continue;
             seen_feature one{p, text_of(letters, how, what, tell, batch, 0, token, p, said.tags),
-                             std::vector<float>(count)};
+                             std::vector<float>(width)};
             rows.add(with_tags(key, how.patterns[p], said), one.weights.data());
+            one.weights.resize(count);
             found.push_back(std::move(one));
         }
         return found;

@@ -97,7 +97,7 @@ def browser() -> Iterator[Any]:
             viewport={"width": 1280, "height": 860},
             accept_downloads=True,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         yield context
         context.close()
 

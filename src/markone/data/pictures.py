@@ -54,7 +54,7 @@ class PictureSource(Source):
     def __init__(self, pictures: Sequence[Picture], name: str, options: Options) -> None:
         if not pictures:
             raise DataError(f"{name} has no pictures")
-        self.library = imported(pictures[0][1])
+        self.pillow = imported(pictures[0][1])
         self.pictures = pictures
         self.options = options
         self.bad = BadLines()
@@ -112,7 +112,7 @@ class PictureSource(Source):
         file = NamedFile(path)
         with readable(path), file.open() as opened:
             try:
-                with self.library.open(opened, formats=READ) as picture:
+                with self.pillow.open(opened, formats=READ) as picture:
                     if picture.width * picture.height > MOST_PIXELS:
                         raise DataError(f"{path} has {picture.height} × {picture.width} pixels; that is too many")
                     return np.array(picture.convert("L"), np.uint8)

@@ -15,7 +15,7 @@ from markone.reporting.grids import Grid
 
 # ---- universal approximation
 
-POINTS, STEPS = 80, 600
+POINTS, STEPS, STARTS = 80, 600, 5
 STEEP, SMALL = 3.0, 0.5
 
 
@@ -83,6 +83,12 @@ def learned(hidden: Sequence[int], x: Array, y: Array, seed: int = 0) -> list[La
     return layered(found.x)
 
 
+def best_learned(hidden: Sequence[int], x: Array, y: Array) -> list[Layer]:
+    """Train a network from several starts, since a single one may end in a poor local optimum, and return the best."""
+    trials = [learned(hidden, x, y, seed) for seed in range(STARTS)]
+    return min(trials, key=lambda layers: mean_squared(layers, x, y))
+
+
 def size_of(layers: Sequence[Layer]) -> int:
     return sum(W.size + b.size for W, b in layers)
 
@@ -92,7 +98,7 @@ WIDTHS = (2, 8, 32)
 
 def show_universal() -> Shown:
     x, y = sample()
-    networks = {width: learned((width,), x, y) for width in WIDTHS}
+    networks = {width: best_learned((width,), x, y) for width in WIDTHS}
     rows = []
     for width, layers in networks.items():
         largest = float(np.abs(output(layers, x) - y).max())
@@ -125,7 +131,7 @@ def show_width_and_depth() -> Shown:
     x, y = sample()
     rows, found = [], []
     for shape in SHAPES:
-        layers = learned(shape, x, y)
+        layers = best_learned(shape, x, y)
         error = mean_squared(layers, x, y)
         found.append((size_of(layers), error, len(shape)))
         rows.append([" and ".join(map(str, shape)), str(len(shape)), str(size_of(layers)), f"{error:.6f}"])

@@ -22,13 +22,16 @@ FALLBACKS = (
     *("Microsoft YaHei", "SimHei", "Yu Gothic", "MS Gothic", "Malgun Gothic", "Arial Unicode MS"),
 )
 """Fonts with Chinese, Japanese or Korean characters on Linux, macOS and Windows."""
+REGULAR = (400, "normal", "regular")
+"""Weights of letters that are neither bold nor light."""
 RAW_WARNINGS = "(Glyph|Matplotlib currently does not support)"
 """How matplotlib's warnings about characters begin."""
 
 
 def installed() -> dict[str, str]:
-    """Return the fallbacks that this computer has, and their files."""
-    known = {font.name: font.fname for font in fontManager.ttflist}
+    """Return the fallbacks that this computer has, and the files of their upright faces, which have most characters."""
+    upright_last = sorted(fontManager.ttflist, key=lambda font: (font.style == "normal", font.weight in REGULAR))
+    known = {font.name: font.fname for font in upright_last}
     return {name: known[name] for name in FALLBACKS if name in known}
 
 

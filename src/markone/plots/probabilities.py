@@ -70,6 +70,7 @@ def roc(truth: Any, scores: Any = None) -> Figure:
     axes.set_aspect("equal")
     in_percent(axes.xaxis)
     in_percent(axes.yaxis)
+    axes.tick_params(pad=6)  # both axes have 0% in the corner
     axes.annotate(
         "by chance", (0.62, 0.62), xytext=(4, -4), textcoords="offset points", va="top", fontsize=SMALL, color=QUIET
     )

@@ -279,14 +279,15 @@ def runs(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
 
 
 def parts(text: str, shortest: int, longest: int, **how: bool) -> list[str]:
-    """The character n-grams within each word of a text, with the spaces around the word. The letters of scripts without
-    spaces are words of their own and have no parts.
+    """The character n-grams within each word of a text, with the spaces around the word. With `unspaced`, the letters
+    of scripts without spaces are words of their own and have no parts.
 
     >>> parts("Ann, 我", 3, 4, unspaced=True)
     [' an', 'ann', 'nn ', ' ann', 'ann ']
     """
-    words = tokenize(text, **how)
-    return [run for word in words if not is_unspaced(word[0]) for run in runs([word], shortest, longest)]
+    letters = how.get("unspaced", False)
+    words = [word for word in tokenize(text, **how) if not (letters and is_unspaced(word[0]))]
+    return [run for word in words for run in runs([word], shortest, longest)]
 
 
 def ngrams(tokens: Sequence[str], shortest: int, longest: int) -> list[str]:
