@@ -115,7 +115,7 @@ def test_every_rule_has_probabilities_that_hold(rule: Any) -> None:
 def test_a_model_with_few_rows_has_none_and_says_why() -> None:
     model = markone.train(texts(FEWEST_ROWS - 1), target="kind")
     assert model.calibrator is None and not model.has_probabilities
-    with pytest.raises(SettingsError, match="too few rows were held out; train with more rows"):
+    with pytest.raises(SettingsError, match="there were fewer than 50; train with more rows"):
         model.probabilities("a b")
 
 

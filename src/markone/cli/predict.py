@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
 from markone.cli.shared_options import ModelFile, NoProgress, Out
 from markone.errors import NoDataError
-
-if TYPE_CHECKING:
-    pass
 
 
 def predict(

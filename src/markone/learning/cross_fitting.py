@@ -23,8 +23,11 @@ from markone.learning.passes import teach
 from markone.learning.samples import Sample
 from markone.model.calibrator import FEWEST_ROWS
 from markone.model.settings import Settings
+from markone.parallel import in_order
 
-FOLDS = 5
+FEW_ROWS = 1000
+FOLDS, FOLDS_OF_FEW = 3, 5
+"""The number of folds, and that for few rows. More folds take longer, and the probabilities become hardly better."""
 MOST_ROWS, MOST_VALUES = 20_000, 2**20
 """The largest numbers of rows, and of values in all rows, for which training is repeated, so that it takes little
 time. Of more rows, enough are held out."""
@@ -46,12 +49,12 @@ def may_be_crossed(settings: Settings, store: RowStore) -> bool:
 
 
 def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:
-    """Train a model for each of five folds on the other folds, with features of their own, and return all scores."""
-    sample = Sample.of(Held(source), classes, threads)
+    """Train a model for each fold on the other folds, with features of their own, and return all scores."""
+    sample = Sample.of(Held(source), classes, 1)
     fold = folds_of(sample.truth, settings.seed)
     settings = replace(settings, holdout=0.0, patience=None)
-    rows, scores, importance = [], [], []
-    for number in range(FOLDS):
+
+    def of_fold(number: int) -> NDArray[Any]:
         learned, tested = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         features = FeatureMap(spec, sample.held.columns)
         matrix, given = sample.fitted(features, learned)
@@ -59,13 +62,16 @@ def cross_fitted(source: Source, spec: Features, settings: Settings, classes: li
         block = Block(as_rows(matrix), matrix, labels, weighted(settings.class_weight, classes, labels, given))
         learner = new_learner(settings, features, classes, [block])
         teach(learner, block)
-        rows.append(tested)
-        scores.append(learner.scores(as_rows(sample.transformed(features, tested))))
-        importance.append(sample.importance(tested))
-    order = np.argsort(np.concatenate(rows))
-    weights = weighted(settings.class_weight, classes, sample.truth, np.concatenate(importance)[order])
+        return learner.scores(as_rows(sample.transformed(features, tested)))
+
+    order = np.argsort(fold, kind="stable")
+    found = np.concatenate(list(in_order(of_fold, range(fold.max() + 1), threads)))
+    scores = np.empty_like(found)
+    scores[order] = found
+    importance = sample.importance(np.arange(len(sample)))
+    weights = weighted(settings.class_weight, classes, sample.truth, importance)
     assert weights is not None  # they are given
-    return Scored(np.concatenate(scores)[order], sample.truth, None if (weights == 1).all() else weights)
+    return Scored(scores, sample.truth, None if (weights == 1).all() else weights)
 
 
 def folds_of(truth: NDArray[Any], seed: int) -> NDArray[np.int64]:
@@ -73,5 +79,5 @@ def folds_of(truth: NDArray[Any], seed: int) -> NDArray[np.int64]:
     mixed = np.random.default_rng([seed, 2]).permutation(len(truth))
     order = mixed[np.argsort(truth[mixed], kind="stable")]
     fold = np.empty(len(truth), np.int64)
-    fold[order] = np.arange(len(truth)) % FOLDS
+    fold[order] = np.arange(len(truth)) % (FOLDS_OF_FEW if len(truth) < FEW_ROWS else FOLDS)
     return fold

@@ -128,7 +128,7 @@ def is_better(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | No
         after[tested] = -found.log_probabilities(scores[tested])[rows, truth[tested]]
         before[tested] = -np.maximum(log_probabilities(scores[tested])[rows, truth[tested]], LEAST_LOG)
     weights = np.ones(len(truth)) if importance is None else importance
-    return bool(weights @ after < (1 - WORTH) * (weights @ before))
+    return bool((weights * after).sum() < (1 - WORTH) * (weights * before).sum())
 
 
 def knots_of(scores: Floats) -> list[float]:
@@ -165,24 +165,31 @@ def fitted(basis: Floats, targets: Floats, weights: Floats, start: Floats, liken
     unit = float(np.abs(basis).sum(axis=1).mean()) or 1.0
     lowest = FLATTEST * start if likeness else np.full(len(start), 1e-6 / unit)
     between = np.diff(np.eye(len(start)), axis=0) * math.sqrt(likeness) / start.mean()
-    curvature = between.T @ between
+    curvature = (between[:, :, None] * between[:, None, :]).sum(axis=0)
+
+    def log_odds(slopes: Floats) -> Floats:
+        return np.asarray((basis * slopes).sum(axis=1))
+
+    def pull(slopes: Floats) -> Floats:
+        return np.asarray((curvature * slopes).sum(axis=1))
 
     def cost(slopes: Floats) -> float:
-        z = basis @ slopes
+        z = log_odds(slopes)
         loss = np.logaddexp(0.0, z) - targets * z
-        return float((weights * loss).sum() + slopes @ curvature @ slopes / 2)
+        return float((weights * loss).sum() + (slopes * pull(slopes)).sum() / 2)
 
     value = cost(slopes)
     for _ in range(ROUNDS):
-        p = 1 / (1 + np.exp(-np.clip(basis @ slopes, -700, 700)))
-        gradient = basis.T @ (weights * (p - targets)) + curvature @ slopes
-        hessian = (basis * (weights * p * (1 - p))[:, None]).T @ basis + curvature
+        p = 1 / (1 + np.exp(-np.clip(log_odds(slopes), -700, 700)))
+        gradient = (basis * (weights * (p - targets))[:, None]).sum(axis=0) + pull(slopes)
+        certain = basis * (weights * p * (1 - p))[:, None]
+        hessian = np.array([(certain * column[:, None]).sum(axis=0) for column in basis.T]) + curvature
         free = (slopes > lowest) | (gradient < 0)
         if not free.any():
             break
         small = 1e-12 * (np.trace(hessian) + 1e-300)
         step = np.zeros_like(slopes)
-        step[free] = np.linalg.solve(hessian[np.ix_(free, free)] + small * np.eye(int(free.sum())), -gradient[free])
+        step[free] = solution(hessian[np.ix_(free, free)] + small * np.eye(int(free.sum())), -gradient[free])
         length = 1.0
         while length > 1e-10:
             trial = np.maximum(slopes + length * step, lowest)
@@ -195,6 +202,17 @@ def fitted(basis: Floats, targets: Floats, weights: Floats, start: Floats, liken
         if gain <= ENOUGH * max(1.0, abs(value)):
             break
     return slopes
+
+
+def solution(matrix: Floats, right: Floats) -> Floats:
+    """Solve a small system of equations, whose matrix is positive definite, by elimination."""
+    rows = np.column_stack([matrix, right])
+    for i in range(len(rows)):
+        rows[i] /= rows[i, i]
+        others = np.arange(len(rows)) != i
+        rows[others] -= rows[others, i, None] * rows[i]
+    found: Floats = rows[:, -1]
+    return found
 
 
 def best_slope(scores: Floats, truth: NDArray[Any], weights: Floats) -> float:

@@ -271,10 +271,10 @@ class Model(Brief):
         """Raise an error if the model has no probabilities."""
         if not self.has_probabilities:
             raise SettingsError(
-                "rule",
-                f"is {self.settings.rule!r}, whose scores become probabilities only by held-out rows, and too few rows "
-                "were held out; train with more rows or a larger holdout, or with the rule 'logistic', 'naive-bayes' "
-                "or 'mlp'",
+                "probabilities",
+                f"cannot be computed: scores of the rule {self.settings.rule!r} become probabilities by rows that the "
+                "model was not trained on, and there were fewer than 50; train with more rows, or with the rule "
+                "'logistic', 'naive-bayes' or 'mlp'",
             )
 
     def log_probabilities(self, scores: NDArray[Any]) -> NDArray[np.float64]:
