@@ -60,7 +60,7 @@ def evaluate(
     from markone.cli.pictures import check_picture, of_evaluation, save_picture
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
-    from markone.cli.report import bad_lines, print_json
+    from markone.cli.report import about_rare_class, bad_lines, print_json
     from markone.cli.terminal import WIDE, knows_width, say
     from markone.model.model import load
 
@@ -81,6 +81,8 @@ def evaluate(
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
         return
     say(str(evaluation))
+    if hint := "\n".join(about_rare_class(predictor, evaluation)):
+        say(f"\n{hint}")
     if measured is not None:
         say(f"\n{measured}\n\n{fill(theory, 80)}")
     for one in worst:

@@ -154,7 +154,8 @@ class LabelWriter(Writer):
                 raise SettingsError(
                     "output", f"must be csv or jsonl for this model, because its label {label!r} has more than one line"
                 )
-        self.encoded = as_objects([written(label).encode() + b"\n" for label in classes])
+        lines = [written(label).encode() + b"\n" for label in classes]
+        self.encoded = as_objects([*lines, b"\n"])  # the last is at ABSTAINED
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         return b"".join(self.encoded[winners].tolist())
@@ -165,12 +166,13 @@ class CsvWriter(Writer):
 
     def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
         super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
-        self.written = as_objects([written(label) for label in classes])
+        self.written = [written(label) for label in classes]
+        self.predicted = as_objects([*self.written, ""])  # the last is at ABSTAINED
         self.begun = False
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = {name: list(map(in_csv, values_of(values))) for name, values in kept.items()}
-        columns[free_name(PREDICTION, kept)] = self.written[winners].tolist()
+        columns[free_name(PREDICTION, kept)] = self.predicted[winners].tolist()
         for group, digits in self.numbers(scores):
             for label, column in zip(self.written, digits, strict=True):
                 columns[free_name(f"{group}:{label}", columns)] = column
@@ -193,7 +195,7 @@ class JsonWriter(Writer):
 
     def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
         super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
-        self.encoded = as_objects([in_json(label) for label in classes])
+        self.encoded = as_objects([*map(in_json, classes), in_json(None)])  # the last is at ABSTAINED
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]

@@ -41,11 +41,12 @@ class Scored(NamedTuple):
     importance: NDArray[np.float64] | None
 
 
-def may_be_crossed(settings: Settings, store: RowStore) -> bool:
+def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
     """Return whether training is repeated for cross-fitting. Networks, and tables with curves, would take too long, and
-    their rules have probabilities."""
-    few = FEWEST_ROWS <= len(store) <= MOST_ROWS and store.values <= MOST_VALUES
-    return few and settings.traits.family not in ("network", "optimum")
+    their rules have probabilities; but not if the user has `asked` for something that needs the scores."""
+    few = FEWEST_ROWS <= len(store) <= MOST_ROWS
+    quick = store.values <= MOST_VALUES and settings.traits.family not in ("network", "optimum")
+    return few and (quick or asked)
 
 
 def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:

@@ -16,7 +16,7 @@ from markone.model.rules import Rule
 
 RULE: Rule = "logistic"
 KINDS = ("numeric", "boolean", "categorical", "set")
-OF_BOTH = ("holdout", "seed", "tie", "bias")
+OF_BOTH = ("holdout", "seed", "tie", "bias", "class_weight")
 """The settings that leave the choice of the rule open. Others, such as `C`, are about another rule."""
 
 

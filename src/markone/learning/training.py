@@ -34,6 +34,7 @@ from markone.learning.run_options import Callback, RunOptions
 from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
+from markone.learning.wishes import NO_DECISIONS, Decisions, Wishes
 from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
 from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
@@ -59,6 +60,8 @@ def train(
     functions: Mapping[str, Function] | None = None,
     positive: Label | None = None,
     classes: Sequence[Label] | None = None,
+    threshold: float | str | None = None,
+    abstain: float | str | None = None,
     start: NamedStart | WeightsByName | Path | None = None,
     from_model: Any = None,
     checkpoint: Any = None,
@@ -96,6 +99,15 @@ def train(
     classes
         The labels of all classes, in their order, if you do not want them sorted. With two classes, the second is the
         positive one. Classes that the data do not have are possible.
+    threshold
+        When the positive class of two is predicted: a probability from which it is, such as 0.3; or "f1" for the best
+        F1, "recall=0.9" for the best precision with at least this recall, "precision=0.9" for the best recall, or
+        "cost=1:5" if a missed positive row costs five times as much as a false positive. The threshold is chosen on
+        rows that the model was not trained on.
+    abstain
+        The largest share of wrong predictions, such as 0.01 or "1%". The model then makes no prediction where its
+        margin is too small. Held-out rows, by default one of five, show which margin is large enough; with 95%
+        confidence, the promise holds for new rows of the same kind.
     start
         The first weights: "zero" (the default), "random", or weights that you give, by feature for two classes or by
         class and feature, as for `Model.from_weights`; or the path of a JSON, TOML, CSV or TSV file with them. `BIAS`
@@ -129,7 +141,7 @@ def train(
     plain
         By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
         of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
-        `holdout`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures.
+        `holdout`, `class_weight`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -168,7 +180,9 @@ def train(
     if curved and not plain:
         checked = settings_of({"rule": table_defaults.RULE, **given}, None)
         spec = spec_of(features, functions, None, countable=False, curved=True)
-    holdout = checked.holdout if kept or "holdout" in given else None
+    wishes = Wishes.of(threshold, abstain, earlier)
+    wishes.check(checked, given)
+    holdout = checked.holdout if kept or "holdout" in given else wishes.holdout
     with RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
         if kept is not None:
@@ -180,7 +194,7 @@ def train(
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
         training = ClassifierTraining(
-            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads
+            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads, wishes
         )
         run = Run(training)
         if watched:
@@ -234,7 +248,15 @@ def digest_of_start(weights: GivenWeights | None, kept: Model | None, base: Mode
 class ClassifierTraining(LearnerTraining[Model]):
     """The training of a classifier on the rows of a store."""
 
-    def __init__(self, source: Source, start: Start, store: RowStore, given_start: str = "", threads: int = 1) -> None:
+    def __init__(
+        self,
+        source: Source,
+        start: Start,
+        store: RowStore,
+        given_start: str = "",
+        threads: int = 1,
+        wishes: Wishes | None = None,
+    ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
         self.source = source
@@ -243,6 +265,8 @@ class ClassifierTraining(LearnerTraining[Model]):
         self.given_start = given_start
         """The digest of the first weights, if they were given."""
         self.threads = threads
+        self.wishes = wishes or Wishes()
+        self.wishes.check_classes(start.classes, store)
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
@@ -262,7 +286,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         return f"{self.store.digest} {self.given_start}" if self.given_start else self.store.digest
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
-        return self.model(history, resume)
+        return self.model(history, resume, decisions=self.wishes.unfulfilled())
 
     def finished(self, best: Saved | None, history: History, resume: Saved | None) -> Model:
         if self.bounding is not None:
@@ -271,12 +295,15 @@ class ClassifierTraining(LearnerTraining[Model]):
         weights, counts = self.learner.scorer().weights, None
         if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
-        return self.model(history, resume, counts, self.calibrator())
+        scored = self.scored()
+        calibrator = None if scored is None else self.calibrator(scored)
+        decisions = self.wishes.fulfilled(self.learner.settings, scored, calibrator, self.held_out())
+        return self.model(history, resume, counts, calibrator, decisions)
 
-    def calibrator(self) -> Calibrator | None:
+    def calibrator(self, found: Scored) -> Calibrator | None:
         """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
         keeps its own unless those of the calibrator are better."""
-        if (found := self.scored()) is None or len(found.truth) < FEWEST_ROWS:
+        if len(found.truth) < FEWEST_ROWS:
             return None
         if not np.isfinite(found.scores).all() or (found.importance is not None and not found.importance.any()):
             return None
@@ -287,9 +314,14 @@ class ClassifierTraining(LearnerTraining[Model]):
     def scored(self) -> Scored | None:
         """Return rows with scores of models that were not trained on them: all rows by cross-fitting, if there are few
         values, and otherwise the held-out rows."""
-        if not self.given_start and may_be_crossed(self.learner.settings, self.store):
+        asked = self.wishes.needs_rows
+        if not self.given_start and may_be_crossed(self.learner.settings, self.store, asked=asked):
             spec = self.start.features.spec
             return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, self.threads)
+        return self.held_out()
+
+    def held_out(self) -> Scored | None:
+        """Return the held-out rows with their scores."""
         parts = [(self.learner.scores(block.rows), block) for block in self.stored.held_out()]
         if not parts:
             return None
@@ -306,6 +338,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         resume: Saved | None,
         counts: Counts | None = None,
         calibrator: Calibrator | None = None,
+        decisions: Decisions = NO_DECISIONS,
     ) -> Model:
         return Model(
             features=self.start.features,
@@ -318,6 +351,8 @@ class ClassifierTraining(LearnerTraining[Model]):
             counts=counts,
             resume=resume,
             calibrator=calibrator,
+            threshold=decisions.threshold,
+            abstention=decisions.abstention,
         )
 
 

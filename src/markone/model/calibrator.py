@@ -70,6 +70,13 @@ class Calibrator(Brief):
         found: Floats = heights[nearest] + slopes[at] * (scores - knots[nearest])
         return found
 
+    def score_of(self, log_odds: float) -> float:
+        """Return the score that has these calibrated log-odds."""
+        heights = self.log_odds(np.array(self.knots))
+        at = int(np.searchsorted(heights, log_odds))
+        knot, height = (self.knots[max(at - 1, 0)], float(heights[max(at - 1, 0)])) if self.knots else (0.0, 0.0)
+        return knot + (log_odds - height) / self.slopes[at]
+
     def log_probabilities(self, scores: NDArray[Any]) -> Floats:
         """Return the logarithm of the probability of each class."""
         return log_probabilities(self.log_odds(scores))

@@ -17,6 +17,7 @@ from markone.brief import Brief
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
+from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.reporting.grids import cells, label_in_words
 
 NORMAL_95 = 1.959963984540054
@@ -52,6 +53,12 @@ class Evaluation(Brief):
     calibration_error: float | None = None
     """How far probabilities are from what is observed, on average: of all predictions with a probability of 80%, 80%
     should be true. The predictions are put into ten bins (ECE)."""
+    threshold: Threshold | None = None
+    """The threshold of the model; None for a score of 0."""
+    abstention: Abstention | None = None
+    """When the model makes no prediction; None if it always does."""
+    abstained: int = 0
+    """The number of labelled examples without a prediction. Only the three measures of probabilities count them."""
 
     def in_brief(self) -> str:
         return f"accuracy {self.accuracy:.2%} of {self.total:,} examples, {len(self.classes):,} classes"
@@ -157,6 +164,9 @@ class Evaluation(Brief):
             "log_loss": self.log_loss,
             "brier": self.brier,
             "calibration_error": self.calibration_error,
+            "threshold": None if self.threshold is None else self.threshold.as_dict(),
+            "abstention": None if self.abstention is None else self.abstention.as_dict(),
+            "abstained": self.abstained,
             "unlabelled": self.unlabelled,
             "unknown": {"examples": self.unknown, "labels": self.strangers},
             "classes": [
@@ -181,13 +191,22 @@ class Evaluation(Brief):
         if self.brier is not None and self.calibration_error is not None:
             facts.append(("Brier", f"{self.brier:.4f}", ""))
             facts.append(("ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"))
+        if self.threshold is not None:
+            note = f"{shown(self.classes[1])} is predicted from this score on, for {self.threshold.aim}"
+            facts.append(("threshold", f"{self.threshold.score:.4g}", note))
+        if self.abstention is not None:
+            left_out = self.abstained / (self.abstained + self.total)
+            note = f"without a prediction, for an error of at most {self.abstention.error:.2%}"
+            facts.append(("abstained", f"{left_out:.2%}", note))
         lines = [
-            *no_better(self.accuracy, share, f"{self.total:,} examples"),
+            *([] if self.threshold else no_better(self.accuracy, share, f"{self.total:,} examples")),
             f"{self.right:,} of {self.total:,} examples are right.",
         ]
         if self.unknown:
             names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
             lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
+        if self.abstained:
+            lines.append(f"For {self.abstained:,} more, the model makes no prediction.")
         if self.unlabelled:
             lines.append(f"{self.unlabelled:,} more have no label and were skipped.")
         lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
@@ -258,10 +277,12 @@ class EvaluationTally:
         self.numbers = np.zeros(0, np.int64)
         self.strangers: list[Label] = []
         self.counts: Counter[tuple[int, int]] = Counter()
-        self.unlabelled = self.known = 0
+        self.unlabelled = self.known = self.abstained = 0
         self.loss = self.squares = 0.0
         self.gaps = np.zeros(BINS)
         """For each bin of probabilities, the sum of their differences from what was observed."""
+        self.threshold: Threshold | None = None
+        self.abstention: Abstention | None = None
 
     def add(
         self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.int64], scores: NDArray[np.float32]
@@ -271,7 +292,9 @@ class EvaluationTally:
         labelled = labels != UNLABELLED
         self.unlabelled += int((~labelled).sum())
         truth, found = self.numbers[labels[labelled]], found[labelled]
-        pairs, counts = np.unique(truth * len(self.classes) + found, return_counts=True)
+        answered = found != ABSTAINED
+        self.abstained += int((~answered).sum())
+        pairs, counts = np.unique((truth * len(self.classes) + found)[answered], return_counts=True)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
             self.counts[divmod(pair, len(self.classes))] += count
         if self.log_probabilities is not None:
@@ -302,12 +325,22 @@ class EvaluationTally:
         self.numbers = np.append(self.numbers, np.array(numbers, np.int64))
 
     def evaluation(self) -> Evaluation:
+        if self.abstained and not self.counts:
+            raise DataError(f"the model makes no prediction for any of the {self.abstained:,} labelled examples")
         if not self.counts:
             raise DataError("there are no labelled examples to measure accuracy on")
         if all(truth == len(self.classes) for truth, _ in self.counts):
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
             raise DataError(f"none of the labels ({theirs}) is a class of the model ({mine})")
-        found = Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled)
+        found = Evaluation(
+            self.classes,
+            dict(self.counts),
+            self.strangers,
+            self.unlabelled,
+            threshold=self.threshold,
+            abstention=self.abstention,
+            abstained=self.abstained,
+        )
         if self.log_probabilities is None:
             return found
         return replace(

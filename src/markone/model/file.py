@@ -19,6 +19,7 @@ from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
 from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
+from markone.model.decisions import Abstention, Threshold
 from markone.model.history import REASONS, History, Pass
 from markone.model.rules import SOLVERS
 from markone.model.scorer import LinearScorer, Scorer, need
@@ -34,9 +35,9 @@ KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
 """The classes that open files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
-ADDED = {"scorer", "calibrator"}
+ADDED = {"scorer", "calibrator", "threshold", "abstention"}
 """Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
-PARTS = ("features", "counts", "resume", "scorer", "calibrator")
+PARTS = ("features", "counts", "resume", *sorted(ADDED))
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -80,8 +81,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "resume": None if final else model.resume,
         "scorer": None if linear else Saved({"kind": scorer.kind, **saved.facts}, saved.arrays),
     }
-    if model.calibrator is not None:
-        parts["calibrator"] = model.calibrator.save()
+    own = {"calibrator": model.calibrator, "threshold": model.threshold, "abstention": model.abstention}
+    parts |= {name: part.save() for name, part in own.items() if part is not None}
     facts = {
         "kind": KIND,
         "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
@@ -123,6 +124,8 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         "counts": None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
         "resume": parts["resume"],
         "calibrator": None if parts["calibrator"] is None else Calibrator.load(parts["calibrator"], len(classes)),
+        "threshold": None if parts["threshold"] is None else Threshold.load(parts["threshold"], len(classes)),
+        "abstention": None if parts["abstention"] is None else Abstention.load(parts["abstention"]),
     }
 
 

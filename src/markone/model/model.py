@@ -21,6 +21,7 @@ from markone.features.named import Kinds
 from markone.features.spec import Function
 from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
+from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
@@ -28,6 +29,7 @@ from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
+from markone.model.margins import functional_margins
 from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
@@ -56,6 +58,8 @@ class Model(Brief):
         counts: Counts | None = None,
         resume: Saved | None = None,
         calibrator: Calibrator | None = None,
+        threshold: Threshold | None = None,
+        abstention: Abstention | None = None,
     ) -> None:
         self.features = features
         """The feature map, which turns examples into rows of named features."""
@@ -77,9 +81,13 @@ class Model(Brief):
         """Computes scores from rows of features."""
         self.calibrator = calibrator
         """Turns scores into probabilities; None if it was not learned."""
+        self.threshold = threshold
+        """The score from which the second of two classes is predicted; None for a score above 0."""
+        self.abstention = abstention
+        """The margin below which there is no prediction; None if there is always one."""
         self._texts = TextScoring.of(features, scorer)
         self._tie = _core.Tie[settings.tie]
-        self._labels = as_array(classes)
+        self._labels = as_array(classes if abstention is None else [*classes, None])  # ABSTAINED is the last
 
     @classmethod
     def from_weights(
@@ -231,13 +239,25 @@ class Model(Brief):
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """Return the label of each example, or a single label for a single text, dict or image."""
+        """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
+        model with `abstention` makes no prediction."""
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            return self.classes[int(_core.winners(quick, self._tie)[0])]
+            return self._label(int(self.winners(quick)[0]))
         found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
         numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
-        return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
+        return self._label(int(numbers[0])) if self._is_one(examples) else self._labels[numbers]
+
+    def winners(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the number of the predicted class for each row of scores, as `answers` returns them; -1 where the
+        model abstains."""
+        found = _core.winners(scores, self._tie) if self.threshold is None else self.threshold.winners(scores)
+        if self.abstention is not None:
+            found[functional_margins(scores, found) <= self.abstention.margin] = ABSTAINED
+        return found
+
+    def _label(self, number: int) -> Label | None:
+        return None if number == ABSTAINED else self.classes[number]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
@@ -293,7 +313,7 @@ class Model(Brief):
             scores = None if self._texts is None else self._texts.scores(batch)
             if scores is None:
                 scores = self.scorer.scores(as_rows(self.features.transform(batch)))
-            return batch, _core.winners(scores, self._tie), scores
+            return batch, self.winners(scores), scores
 
         return in_order(answer, self.features.batches(examples), count_threads(threads))
 
@@ -363,6 +383,7 @@ class Model(Brief):
         """
         source = self.labelled(examples, target)
         tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
+        tally.threshold, tally.abstention = self.threshold, self.abstention
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
@@ -397,7 +418,7 @@ class Model(Brief):
         """Return the losses of the scores on labelled examples; `target` is as for `evaluate`.
 
         These are the number of mistakes, the perceptron's loss, the hinge loss, the cross-entropy and the squared
-        error. Examples whose label the model does not know are skipped.
+        error. Examples whose label the model does not know, and those without a prediction, are skipped.
 
         Examples
         --------
@@ -410,7 +431,7 @@ class Model(Brief):
         number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
         for batch, winners, scores in self.answers(source, threads=threads):
-            tally.add(scores, number(batch), winners)
+            tally.add(scores, np.where(winners == ABSTAINED, UNLABELLED, number(batch)), winners)
         return tally.losses()
 
     def label_numbers(self, source: Source) -> Callable[[Batch], NDArray[np.int64]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from markone.data.source import Batch, Label, Source
 from markone.data.subsets import OneBatch, taken
+from markone.model.decisions import ABSTAINED
 from markone.model.explaining import Explanation, Shown, explain_examples, plain_label
 from markone.model.margins import functional_margins
 from markone.reporting.charts import Chart
@@ -55,7 +56,7 @@ def worst_errors(model: Model, source: Source, most: int, top: int, threads: int
     before = 0
     for batch, winners, scores in model.answers(source, threads=threads):
         labels = number(batch)
-        wrong = np.flatnonzero((labels >= 0) & (labels != winners))
+        wrong = np.flatnonzero((labels >= 0) & (winners != ABSTAINED) & (labels != winners))
         margins = functional_margins(scores[wrong], labels[wrong])
         for place in np.argsort(margins, kind="stable")[:most].tolist():
             i, margin = int(wrong[place]), float(margins[place])
