@@ -145,9 +145,10 @@ def train(
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
     usual = not bounds if scaled is None else scaled
-    tuning = tuned(source, spec, {**chosen, **resources, "scaled": usual}, quiet=quiet) if tune else None
+    how = {**chosen, **resources, "scaled": usual, "plain": plain}
+    tuning = tuned(source, spec, how, quiet=quiet) if tune else None
     if tuning is not None:
-        chosen, spec = tuning.settings, tuning.features
+        chosen, spec, plain = tuning.settings, tuning.features, False
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}

@@ -48,6 +48,8 @@ class Held(Source):
         self.numbers = np.concatenate(numbers)
         if not len(self.numbers):
             raise DataError("there are no rows to learn from" if start == 0 else "none of the rows has a label")
+        self.size = size
+        """The size of the rows, in bytes."""
         self.starts = np.concatenate([[0], np.cumsum([len(batch) for batch in self._batches])])
 
     def __len__(self) -> int:

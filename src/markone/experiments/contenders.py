@@ -48,6 +48,8 @@ class Answer:
     """The chosen settings, if they were tuned."""
     remark: str | None = None
     """A remark for the user, in a sentence."""
+    scores: NDArray[Any] | None = None
+    """The scores of the test rows, if they were computed."""
 
 
 class Way(Protocol):
@@ -90,11 +92,11 @@ class ByRule:
         learner = self.learner(rows)
         history, seconds = taught(learner, rows)
         scorer = learner.scorer()
-        probabilities = None
-        if scorer.has_probabilities:
-            probabilities = np.exp(log_probabilities(scorer.scores(rows.tested_block.rows)))
+        scores = scorer.scores(rows.tested_block.rows)
+        probabilities = np.exp(log_probabilities(scores)) if scorer.has_probabilities else None
         size = file_size(rows, learner, history) if weigh else None
-        return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size, self.chosen)
+        predicted = learner.predict(rows.tested_block.rows)
+        return Answer(predicted, probabilities, seconds, history, size, self.chosen, scores=scores)
 
     def learner(self, rows: FoldRows) -> Learner:
         settings = with_holdout(self.settings, len(rows.truth))

@@ -42,17 +42,25 @@ class Scored(NamedTuple):
 
 
 def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
-    """Return whether training is repeated for cross-fitting. Networks, and tables with curves, would take too long, and
-    their rules have probabilities; but not if the user has `asked` for something that needs the scores."""
+    """Return whether training is repeated for cross-fitting: if it takes little time, or if there are so few rows that
+    none are held out. Networks, and tables with curves, would take too long, and their rules have probabilities; but
+    if the user has `asked` for something that needs the scores, these are crossed, too."""
     few = FEWEST_ROWS <= len(store) <= MOST_ROWS
-    quick = store.values <= MOST_VALUES and settings.traits.family not in ("network", "optimum")
-    return few and (quick or asked)
+    quick = store.values <= MOST_VALUES or len(store) < FEW_ROWS
+    return few and (asked or (quick and settings.traits.family not in ("network", "optimum")))
 
 
-def cross_fitted(source: Source, spec: Features, settings: Settings, classes: list[Label], threads: int) -> Scored:
+def number_of_folds(store: RowStore) -> int:
+    """Return the number of folds: more of them if there are few rows, and training takes little time."""
+    return FOLDS_OF_FEW if len(store) < FEW_ROWS and store.values <= MOST_VALUES else FOLDS
+
+
+def cross_fitted(
+    source: Source, spec: Features, settings: Settings, classes: list[Label], folds: int, threads: int
+) -> Scored:
     """Train a model for each fold on the other folds, with features of their own, and return all scores."""
     sample = Sample.of(Held(source), classes, 1)
-    fold = folds_of(sample.truth, settings.seed)
+    fold = folds_of(sample.truth, folds, settings.seed)
     settings = replace(settings, holdout=0.0, patience=None)
 
     def of_fold(number: int) -> NDArray[Any]:
@@ -75,10 +83,10 @@ def cross_fitted(source: Source, spec: Features, settings: Settings, classes: li
     return Scored(scores, sample.truth, None if (weights == 1).all() else weights)
 
 
-def folds_of(truth: NDArray[Any], seed: int) -> NDArray[np.int64]:
+def folds_of(truth: NDArray[Any], folds: int, seed: int) -> NDArray[np.int64]:
     """Return the fold of each row. Each class is spread evenly over the folds."""
     mixed = np.random.default_rng([seed, 2]).permutation(len(truth))
     order = mixed[np.argsort(truth[mixed], kind="stable")]
     fold = np.empty(len(truth), np.int64)
-    fold[order] = np.arange(len(truth)) % (FOLDS_OF_FEW if len(truth) < FEW_ROWS else FOLDS)
+    fold[order] = np.arange(len(truth)) % folds
     return fold

@@ -21,7 +21,7 @@ from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.class_weights import weigh
-from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed
+from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
@@ -317,7 +317,8 @@ class ClassifierTraining(LearnerTraining[Model]):
         asked = self.wishes.needs_rows
         if not self.given_start and may_be_crossed(self.learner.settings, self.store, asked=asked):
             spec = self.start.features.spec
-            return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, self.threads)
+            folds = number_of_folds(self.store)
+            return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, folds, self.threads)
         return self.held_out()
 
     def held_out(self) -> Scored | None:
