@@ -170,7 +170,7 @@ def test_parts_of_words_and_weights_are_tried():
     tried = [trial.text for trial in tuning.trials if trial.text]
     assert {"subwords": []} in tried and {"weight": "idf"} in tried  # by default, rare words have parts
     assert tuning.kept and tuning.score > 0.95
-    common = tune(["the same old words", "and the new ones"] * 250, target=[0, 1] * 250)
+    common = tune(["same old words"] * 250 + ["and new ones"] * 250, target=[0] * 250 + [1] * 250)
     assert {"subwords": [2, 5]} in [trial.text for trial in common.trials]
 
 
