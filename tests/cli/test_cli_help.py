@@ -61,7 +61,7 @@ def test_every_option_says_what_it_does(name, run):
 def test_options_are_those_of_the_settings_and_of_read(run):
     text = run("train", "--help")
     for field in fields(Settings):
-        assert re.search(rf"--{field.name}\b", text)
+        assert re.search(rf"{options.option(field.name)}\b", text)
     for name in inspect.signature(markone.read).parameters:
         assert (options.option(name) in text) == (name not in ("what", "keep", "once", "nan"))
 

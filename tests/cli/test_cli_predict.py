@@ -198,10 +198,6 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
             ("reviews.model", "new.csv", "--keep", "txt"),
             "--keep must name columns of new.csv, not 'txt'. Did you mean 'text'",
         ),
-        (
-            ("reviews.model", "new.csv", "--probabilities"),
-            "--probabilities need a model of the rule 'logistic', 'naive-bayes' or 'mlp', and",
-        ),
         (("reviews.model", "new.csv", "-o", "nix/out.csv"), "cannot save nix/out.csv"),
         (("reviews.model", "new.csv", "-o", "."), "it is a folder"),
         (("reviews.model", "new.csv", "-o", "x.parquet"), "the name of x.parquet does not tell the format"),
@@ -223,6 +219,12 @@ def test_predict_says_what_is_wrong(arguments, sentence, run, folder):
     before = sorted(path.name for path in folder.iterdir())
     assert sentence in run("predict", *arguments, given=b"", status=2)
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_model_of_few_rows_has_no_probabilities(run, folder):
+    markone.train(["free money", "see you"] * 9, target=["spam", "ham"] * 9).save("few.model")
+    said = run("predict", "few.model", "new.csv", "--probabilities", status=2)
+    assert "--probabilities cannot be computed: scores of the rule 'mira' become probabilities by rows" in said
 
 
 @pytest.mark.filterwarnings("default::markone.MarkoneWarning")

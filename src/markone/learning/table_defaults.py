@@ -22,7 +22,7 @@ from markone.model.settings import Settings
 RULE: Rule = "logistic"
 KINDS = ("numeric", "boolean", "categorical", "set")
 TEXT = "text"
-OF_BOTH = ("holdout", "seed", "tie", "bias")
+OF_BOTH = ("holdout", "seed", "tie", "bias", "class_weight")
 """The settings that leave the choice of the rule open. Others, such as `C`, are about another rule."""
 
 

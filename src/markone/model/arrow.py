@@ -8,7 +8,8 @@ import numpy as np
 
 from markone.data.kinds import written
 from markone.errors import DataError
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.decisions import ABSTAINED
+from markone.model.evaluation import of_each_class
 from markone.model.writing import PREDICTION, free_name
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def score_batch(model: Model, batch: Any) -> Any:
     numbers, scores = (found[:rows] for found in model.decide(table))
     columns = {PREDICTION: labels_of(model, numbers)}
     groups = {"score": of_each_class(scores)}
-    if model.scorer.has_probabilities:
-        groups["probability"] = np.exp(log_probabilities(scores))
+    if model.has_probabilities:
+        groups["probability"] = np.exp(model.log_probabilities(scores))
     for name, matrix in groups.items():
         for label, column in zip(model.classes, matrix.T, strict=True):
             columns[free_name(f"{name}:{written(label)}", columns)] = pa.array(np.ascontiguousarray(column))
@@ -35,13 +36,14 @@ def score_batch(model: Model, batch: Any) -> Any:
 
 
 def labels_of(model: Model, numbers: Any) -> Any:
-    """The labels as an Arrow array: of their own type, or as texts if they have several types."""
+    """The labels as an Arrow array: of their own type, or as texts if they have several types; null where the model
+    abstains."""
     import pyarrow as pa
 
     labels = model.classes
     if len({type(label) for label in labels}) > 1:
         labels = [written(label) for label in labels]
-    return pa.array(labels).take(pa.array(numbers))
+    return pa.array(labels).take(pa.array(numbers, mask=numbers == ABSTAINED))
 
 
 def table_of(model: Model, batch: Any) -> Any:

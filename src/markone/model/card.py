@@ -193,7 +193,10 @@ def limits(model: Model) -> Section:
         said.append("Words that were not in its training data do not change its scores.")
     if "categorical" in kinds:
         said.append("Values of a categorical column that were not in its training data count as one other value.")
-    if model.scorer.has_probabilities:
+    if model.calibrator is not None:
+        rows = counted(model.calibrator.rows, "row")
+        said.append(f"Its probabilities were learned from {rows} that it was not trained on.")
+    elif model.has_probabilities:
         said.append("Its probabilities are computed from its scores. They are not calibrated on other data.")
     else:
         said.append("Its scores are not probabilities.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -20,7 +20,7 @@ from markone.data.kinds import written
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError, did_you_mean
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.evaluation import of_each_class
 from markone.model.filter_report import FilterReport
 from markone.model.filtered_rows import CODECS, LinesFile, ParquetRows, Rows, RowsFile, size_of, writing_lines
 from markone.model.model import Model, load
@@ -160,10 +160,9 @@ def opened(path: str, model: Model, text: str | None, skip_bad: bool) -> RowsFil
 class Chooser:
     """Decides which rows are kept."""
 
+    model: Model
     label: int
     """The number of the class."""
-    probabilities: bool
-    classes: int
     share: float | None
     threshold: float | None
     edges: tuple[float, ...] = ()
@@ -178,13 +177,16 @@ class Chooser:
         if threshold is not None:
             check_named("threshold", a_number(below=np.inf), threshold)
         share = None if keep is None else share_of(keep)
-        has = model.scorer.has_probabilities
-        return cls(class_number(model, label), has, len(model.classes), share, threshold)
+        return cls(model, class_number(model, label), share, threshold)
+
+    @property
+    def probabilities(self) -> bool:
+        return self.model.has_probabilities
 
     def values(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the probability of the label or, without probabilities, the margin by which it wins."""
         if self.probabilities:
-            found: NDArray[np.float64] = np.exp(log_probabilities(scores))[:, self.label]
+            found: NDArray[np.float64] = np.exp(self.model.log_probabilities(scores))[:, self.label]
             return found
         each = of_each_class(scores).astype(np.float64)
         others = np.delete(each, self.label, axis=1)
@@ -205,7 +207,7 @@ class Chooser:
         )
         low, high = (0.0, 1.0) if self.probabilities else (float(values.min(initial=0)), float(values.max(initial=0)))
         edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
-        return Chooser(self.label, self.probabilities, self.classes, self.share, threshold, tuple(edges.tolist()))
+        return replace(self, threshold=threshold, edges=tuple(edges.tolist()))
 
     def counts(self, values: NDArray[np.float64]) -> list[int]:
         clipped = np.clip(values, self.edges[0], self.edges[-1])
@@ -284,9 +286,7 @@ def begin(out: str, model: Model, sources: list[RowsFile], chooser: Chooser, opt
             )
             raise DataError(f"the folder {out} has the result of a filter with {what}; name another folder")
     start = journal.start
-    chooser = Chooser(
-        chooser.label, chooser.probabilities, chooser.classes, chooser.share, start["threshold"], tuple(start["edges"])
-    )
+    chooser = replace(chooser, threshold=start["threshold"], edges=tuple(start["edges"]))
     return Begun(chooser, journal, {(entry["file"], entry["piece"]): entry for entry in entries})
 
 

@@ -6,8 +6,8 @@ import csv
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,12 @@ from markone.data.kinds import word, written
 from markone.data.source import Label
 from markone.data.strings import Strings
 from markone.errors import DataError, SettingsError
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.evaluation import of_each_class
 
+if TYPE_CHECKING:
+    from markone.model.model import Model
+
+LogProbabilities = Callable[[NDArray[Any]], NDArray[np.float64]]
 PREDICTION = "prediction"
 
 # ---- formats
@@ -26,10 +30,10 @@ PREDICTION = "prediction"
 class Writer(ABC):
     """Formats predictions as lines."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
         self.classes = classes
         self.scores = scores
-        self.probabilities = probabilities
+        self.log_probabilities = log_probabilities
 
     @abstractmethod
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
@@ -39,21 +43,22 @@ class Writer(ABC):
         """Yield the groups of numbers that the user asked for, with a column of digits for each class."""
         if self.scores:
             yield "score", in_digits(of_each_class(scores))
-        if self.probabilities:
-            yield "probability", in_digits(np.exp(log_probabilities(scores)).astype(np.float32))
+        if self.log_probabilities is not None:
+            yield "probability", in_digits(np.exp(self.log_probabilities(scores)).astype(np.float32))
 
 
 class LabelWriter(Writer):
     """One label per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
         for label in classes:
             if any(end in written(label) for end in "\r\n"):
                 raise SettingsError(
                     "output", f"must be csv or jsonl for this model, because its label {label!r} has more than one line"
                 )
-        self.encoded = as_objects([written(label).encode() + b"\n" for label in classes])
+        lines = [written(label).encode() + b"\n" for label in classes]
+        self.encoded = as_objects([*lines, b"\n"])  # the last is at ABSTAINED
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         return b"".join(self.encoded[winners].tolist())
@@ -62,14 +67,15 @@ class LabelWriter(Writer):
 class CsvWriter(Writer):
     """A header, then rows."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
-        self.written = as_objects([written(label) for label in classes])
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
+        self.written = [written(label) for label in classes]
+        self.predicted = as_objects([*self.written, ""])  # the last is at ABSTAINED
         self.begun = False
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = {name: list(map(in_csv, values_of(values))) for name, values in kept.items()}
-        columns[free_name(PREDICTION, kept)] = self.written[winners].tolist()
+        columns[free_name(PREDICTION, kept)] = self.predicted[winners].tolist()
         for group, digits in self.numbers(scores):
             for label, column in zip(self.written, digits, strict=True):
                 columns[free_name(f"{group}:{label}", columns)] = column
@@ -90,9 +96,9 @@ def csv_writer(buffer: io.StringIO, columns: Iterable[Iterable[str]]) -> Any:
 class JsonWriter(Writer):
     """One JSON object per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> None:
-        super().__init__(classes, scores=scores, probabilities=probabilities)
-        self.encoded = as_objects([in_json(label) for label in classes])
+    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
+        self.encoded = as_objects([*map(in_json, classes), in_json(None)])  # the last is at ABSTAINED
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]
@@ -112,8 +118,10 @@ INFINITE = {"inf": '"inf"', "-inf": '"-inf"'}
 WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "jsonl": JsonWriter}
 
 
-def make_writer(form: str, classes: Sequence[Label], *, scores: bool, probabilities: bool) -> Writer:
-    return WRITERS[form](classes, scores=scores, probabilities=probabilities)
+def make_writer(form: str, model: Model, *, scores: bool, probabilities: bool) -> Writer:
+    return WRITERS[form](
+        model.classes, scores=scores, log_probabilities=model.log_probabilities if probabilities else None
+    )
 
 
 def group_name(group: str) -> str:

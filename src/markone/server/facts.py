@@ -45,7 +45,7 @@ def facts_of(service: Service, served: Served) -> ModelFacts:
         in_brief=model.in_brief(),
         classes=[plain_label(label) for label in labels],
         columns=[ColumnFacts(column.name, column.kind) for column in columns],
-        has_probabilities=isinstance(model, Model) and model.scorer.has_probabilities,
+        has_probabilities=isinstance(model, Model) and model.has_probabilities,
         learns=service.learning is not None and service.learning.learns(served),
     )
 

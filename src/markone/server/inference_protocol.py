@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from markone import __version__
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.decisions import ABSTAINED
+from markone.model.evaluation import of_each_class
 from markone.server.examples import Given, of_columns, of_images, of_rows, of_texts
 from markone.server.messages import (
     Datatype,
@@ -72,7 +73,7 @@ def model_metadata(service: Service, asked: Asked) -> Answer:
     ]
     classes = len(model.classes)
     outputs = [TensorMetadata("label", "BYTES", [-1]), TensorMetadata("scores", "FP32", [-1, classes])]
-    if model.scorer.has_probabilities:
+    if model.has_probabilities:
         outputs.append(TensorMetadata("probabilities", "FP64", [-1, classes]))
     versions = [one.version for one in service.shelf.versions(served.name)]
     return in_json(ModelMetadata(served.name, versions, PLATFORM, inputs, outputs))
@@ -85,10 +86,11 @@ def infer(service: Service, asked: Asked) -> Answer:
     model = model_of(served)
     given = given_in(service, served, wanted.inputs)
     numbers, scores = model.decide(given.examples)
-    outputs = {"label": lambda: OutputTensor("label", "BYTES", [len(numbers)], [served.labels[i] for i in numbers])}
+    labels = ["" if i == ABSTAINED else served.labels[i] for i in numbers.tolist()]
+    outputs = {"label": lambda: OutputTensor("label", "BYTES", [len(numbers)], labels)}
     outputs["scores"] = lambda: tensor("scores", "FP32", of_each_class(scores))
-    if model.scorer.has_probabilities:
-        outputs["probabilities"] = lambda: tensor("probabilities", "FP64", np.exp(log_probabilities(scores)))
+    if model.has_probabilities:
+        outputs["probabilities"] = lambda: tensor("probabilities", "FP64", np.exp(model.log_probabilities(scores)))
     names = list(outputs) if wanted.outputs is None else [one.name for one in wanted.outputs]
     for name in names:
         if name not in outputs:

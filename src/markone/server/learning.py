@@ -116,7 +116,7 @@ class Pupil:
             model = self._model
             check_labels(labels, model)
             numbers, _ = model.decide(examples)
-            predicted = [model.classes[number] for number in numbers.tolist()]
+            predicted = model.labels_of(numbers)
             fresh = taught(model, examples, labels)
             try:
                 self._journal.add({"examples": examples, "labels": labels, "predicted": predicted})

@@ -33,9 +33,9 @@ class Examples(Chosen, forbid_unknown_fields=True, kw_only=True):
 
 
 class Prediction(Struct, omit_defaults=True):
-    """The answer for one example."""
+    """The answer for one example. The label is null if the model abstains."""
 
-    label: Label
+    label: Label | None
     scores: dict[str, Number]
     probabilities: dict[str, float] | UnsetType = UNSET
 
@@ -290,4 +290,4 @@ class Invocation(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Invoked(Struct):
-    predictions: list[Label]
+    predictions: list[Label | None]

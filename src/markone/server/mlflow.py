@@ -37,7 +37,7 @@ def invoke(service: Service, asked: Asked) -> Answer:
     model = model_of(served)
     numbers, _ = model.decide(given.examples)
     asked.gives((JSON,))
-    return in_json(Invoked([model.classes[number] for number in numbers.tolist()]), given.rows)
+    return in_json(Invoked(model.labels_of(numbers)), given.rows)
 
 
 def rows_in_json(served: Served, body: bytes, limits: ServeSettings) -> Given:

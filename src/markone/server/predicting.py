@@ -12,7 +12,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from markone.errors import MarkoneError
-from markone.model.evaluation import log_probabilities, of_each_class
+from markone.model.evaluation import of_each_class
 from markone.model.explaining import Explanation, ScoreTable, plain_label
 from markone.model.model import Model
 from markone.model.writing import make_writer
@@ -51,8 +51,7 @@ def predict(service: Service, asked: Asked) -> Answer:
     model = model_of(served)
     numbers, scores = model.decide(given.examples)
     if kind == CSV:
-        has_probabilities = model.scorer.has_probabilities
-        writer = make_writer("csv", model.classes, scores=True, probabilities=has_probabilities)
+        writer = make_writer("csv", model, scores=True, probabilities=model.has_probabilities)
         return Answer(writer.lines({}, numbers, scores), CSV, given.rows)
     found = predictions_of(served, numbers, scores)
     if kind == LINES:
@@ -67,13 +66,11 @@ def predict(service: Service, asked: Asked) -> Answer:
 def predictions_of(served: Served, numbers: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Prediction]:
     """Return the labels, scores and probabilities of the examples."""
     model = model_of(served)
-    winners = [model.classes[number] for number in numbers.tolist()]
-    scores = of_each_class(scores)
-    rows = scores.tolist()
-    named = starmap(served.by_class, rows)
-    if not model.scorer.has_probabilities:
+    winners = model.labels_of(numbers)
+    named = starmap(served.by_class, of_each_class(scores).tolist())
+    if not model.has_probabilities:
         return list(map(Prediction, winners, named))
-    shares = np.exp(log_probabilities(scores)).tolist()
+    shares = np.exp(model.log_probabilities(scores)).tolist()
     return list(map(Prediction, winners, named, starmap(served.by_class, shares)))
 
 
