@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import markone
@@ -65,11 +66,17 @@ def ask(
     async def send(message: Any) -> None:
         said.append(message)
 
-    asyncio.run(service(scope, receive, send))
+    run(service(scope, receive, send))
     start, *rest = said
     found = [message["body"] for message in rest]
     headers = {name.decode(): value.decode() for name, value in start["headers"]}
     return Reply(start["status"], headers, b"".join(found), [one for one in found if one])
+
+
+def run(request: Any) -> None:
+    """Run a request in a thread of its own, because Chromium's driver has the event loop of this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, request).result()
 
 
 def service_of(*models: Any, learning: Any = None, **settings: Any) -> Service:

@@ -22,7 +22,7 @@ from markone.server.service import Service
 from markone.server.settings import ServeSettings
 from markone.web.safety import HEADERS
 
-from .asking import HOST, TEXTS, ask, service_of, spam_model
+from .asking import HOST, TEXTS, ask, run, service_of, spam_model
 
 ROWS = [
     {"age": 20, "job": "cook", "happy": True},
@@ -488,7 +488,7 @@ def test_time_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     headers = [(b"host", HOST.encode()), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/predict", "query_string": b"", "headers": headers}
-    asyncio.run(own(scope, never, send))
+    run(own(scope, never, send))
     assert said[0]["status"] == 408
 
 
