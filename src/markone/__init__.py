@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from markone.learning.training import train
     from markone.lectures.decks import lecture
     from markone.model.bounds import Bounds
+    from markone.model.filtering import filter_files
     from markone.model.model import Model, load
     from markone.model.settings import Settings
     from markone.structured.parser import Parser
@@ -69,6 +70,7 @@ __all__ = [
     "__version__",
     "certify",
     "compare",
+    "filter_files",
     "inspect",
     "learning_curve",
     "lecture",
@@ -104,6 +106,7 @@ HOMES = {
     "lecture": "markone.lectures.decks",
     "load": "markone.model.model",
     "Model": "markone.model.model",
+    "filter_files": "markone.model.filtering",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",
     "Parser": "markone.structured.parser",

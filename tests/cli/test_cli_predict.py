@@ -290,12 +290,12 @@ def test_each_line_is_answered_when_it_comes(folder):
 
 def test_one_line_is_predicted_without_heavy_imports(folder):
     program = (
-        "import sys; from markone.cli import main; main(['predict', 'reviews.model', 'new.txt', '-o', 'out.txt']);"
-        "print(*sys.modules)"
+        "import sys, numpy; numpys = {*sys.modules};"  # old versions of NumPy import more than new ones
+        "from markone.cli import main; main(['predict', 'reviews.model', 'new.txt', '-o', 'out.txt']);"
+        "print(*({*sys.modules} - numpys))"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {module.split(".")[0] for module in answer.stdout.split()}
-    assert "numpy" in loaded
     assert not loaded & {"pyarrow", "scipy", "sklearn", "pandas", "rich", "docstring_parser", "zipfile", "_hashlib"}
     # Only the file of the command itself is imported, so that only its options are made.
     assert "markone.cli.predict" in answer.stdout.split()

@@ -58,11 +58,12 @@ def predict(
         each line is answered immediately.
     """
     from markone.cli.models import check_kind
-    from markone.cli.output import check_not_read, make_writer, opened, output_format
+    from markone.cli.output import check_not_read, opened, output_format
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.data.files import STANDARD_INPUT
     from markone.model.model import load
+    from markone.model.writing import make_writer
 
     check_not_read(out, model, data)
     kept = columns_to_keep(keep)

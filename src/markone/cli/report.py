@@ -445,7 +445,7 @@ def endings(path: str) -> str:
     >>> endings("data/reviews.csv.gz"), endings("train-images-idx3-ubyte.gz")
     ('.csv.gz', '-images-idx3-ubyte.gz')
     """
-    from markone.data.files import format_of, name_without_compression
+    from markone.data.finding import format_of, name_without_compression
 
     name = os.path.basename(path)
     if format_of(name) == "idx" and "images" in name:  # the labels are in another file

@@ -82,6 +82,8 @@ class ByRule:
     spec: Features
     chosen: dict[str, Any] | None = None
     """The chosen settings, if they were tuned."""
+    straight: Settings | None = None
+    """The settings for a table in which curves may not help."""
 
     @property
     def rule(self) -> str:
@@ -99,7 +101,8 @@ class ByRule:
         return Answer(predicted, probabilities, seconds, history, size, self.chosen, scores=scores)
 
     def learner(self, rows: FoldRows) -> Learner:
-        settings = with_holdout(self.settings, len(rows.truth))
+        settings = table_defaults.after_search(rows.features, self.settings, self.straight)
+        settings = with_holdout(settings, len(rows.truth))
         return new_learner(settings, rows.features, rows.classes, [rows.block])
 
 
@@ -171,7 +174,8 @@ def by_rule(
 def for_table(given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None) -> ByRule:
     """Return the way in which `train` learns from a table if no rule is chosen."""
     settings = settings_for({"rule": table_defaults.RULE, **given}, seed)
-    return ByRule(table_defaults.RULE, settings, spec_of(features, functions, None, countable=False, curved=True))
+    spec = spec_of(features, functions, None, countable=False, curved=True)
+    return ByRule(table_defaults.RULE, settings, spec, straight=settings_for(given, seed))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:

@@ -141,7 +141,8 @@ def train(
     plain
         By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
         of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
-        `holdout`, `class_weight`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures.
+        `holdout`, `class_weight`, `seed`, `tie` and `bias`. With columns of text beside them, this is so only if curves
+        or pairs help. True for `mira` and straight lines, as in the lectures.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -177,8 +178,9 @@ def train(
     free = earlier is None and weights is None and not watched and scaled is None
     curved = free and table_defaults.suits(source.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
+    straight = None
     if curved and not plain:
-        checked = settings_of({"rule": table_defaults.RULE, **given}, None)
+        checked, straight = settings_of({"rule": table_defaults.RULE, **given}, None), checked
         spec = spec_of(features, functions, None, countable=False, curved=True)
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
@@ -190,7 +192,7 @@ def train(
         elif base is not None:
             begun = learn_on(base, filling, store, checked)
         else:
-            begun = begin(spec, filling, store, checked, order, scaled)
+            begun = begin(spec, filling, store, checked, order, scaled, straight)
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
         training = ClassifierTraining(
@@ -376,14 +378,16 @@ def begin(
     settings: Settings,
     order: ClassOrder,
     scaled: bool | None = None,
+    straight: Settings | None = None,
 ) -> Start:
-    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known."""
+    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known; `straight`
+    are the settings for a table in which curves may not help."""
     features = FeatureMap(spec, filling.source.columns)
     if scaled is not None:
         features.check_scaled(scaled)
     drafts = filling.learn_features(features)
     find_shapes(features, settings.seed)
-    settings = with_holdout(settings, filling)
+    settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [], order)
     weigh(store, settings.class_weight, classes)

@@ -371,7 +371,11 @@ def squared_errors(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> 
 
 def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
     """Return one score for each class: with two classes, a 0 is added for the first."""
-    return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+    if scores.shape[1] != 1:
+        return scores
+    both = np.zeros((len(scores), 2), scores.dtype)
+    both[:, 1] = scores[:, 0]
+    return both
 
 
 def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:

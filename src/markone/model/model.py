@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Self, Unpack
 
 import numpy as np
@@ -19,7 +20,9 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
+from markone.model.arrow import score_batch
 from markone.model.calibrator import Calibrator
+from markone.model.card import Card, card_of
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
@@ -38,7 +41,7 @@ from markone.model.text_scoring import TextScoring
 from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
-from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
+from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
 
@@ -223,6 +226,21 @@ class Model(Brief):
         """
         return 0 if self._texts is None else self._texts.nbytes
 
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file that `save` writes, as 64 hexadecimal digits. Models with the same content have the
+        same digest."""
+        return digest_of(to_saved(self))
+
+    def prepare(self) -> Self:
+        """Make the tables that a linear model of texts makes after some texts, now; return the model.
+
+        The first texts are then scored as fast as later ones. Other models need no preparation.
+        """
+        if self._texts is not None:
+            self._texts.prepare()
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
@@ -241,12 +259,8 @@ class Model(Brief):
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
         model with `abstention` makes no prediction."""
-        quick = self._quick_scores(examples, threads)
-        if quick is not None:
-            return self._label(int(self.winners(quick)[0]))
-        found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
-        numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
-        return self._label(int(numbers[0])) if self._is_one(examples) else self._labels[numbers]
+        numbers, _ = self.decide(examples, threads=threads)
+        return self.labels_of(numbers)[0] if self._is_one(examples) else self._labels[numbers]
 
     def winners(self, scores: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of the predicted class for each row of scores, as `answers` returns them; -1 where the
@@ -256,18 +270,30 @@ class Model(Brief):
             found[functional_margins(scores, found) <= self.abstention.margin] = ABSTAINED
         return found
 
-    def _label(self, number: int) -> Label | None:
-        return None if number == ABSTAINED else self.classes[number]
+    def labels_of(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the labels of class numbers, as `winners` returns them: None where the model abstains."""
+        return [None if number == ABSTAINED else self.classes[number] for number in numbers.tolist()]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        _, scores = self.decide(examples, threads=threads)
+        found = of_each_class(scores)
+        return found[0] if self._is_one(examples) else found
+
+    def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the class numbers and the scores of all examples at once, with a row also for a single example.
+
+        With two classes there is only the score of the second; the first has the score 0.
+        """
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            row: NDArray[np.float32] = of_each_class(quick)[0]
-            return row
+            return self.winners(quick), quick
+        found = [(winners, scores) for _, winners, scores in self.answers(examples, threads=threads)]
+        if len(found) == 1:
+            return found[0]
         none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
-        found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
-        return found[0] if self._is_one(examples) else found
+        numbers = np.concatenate([np.zeros(0, np.int64), *(winners for winners, _ in found)])
+        return numbers, np.concatenate([none, *(scores for _, scores in found)])
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
@@ -308,14 +334,14 @@ class Model(Brief):
 
         With two classes there is only the score of the second; the first has the score 0.
         """
+        return in_order(self.answer, self.features.batches(examples), count_threads(threads))
 
-        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
-            scores = None if self._texts is None else self._texts.scores(batch)
-            if scores is None:
-                scores = self.scorer.scores(as_rows(self.features.transform(batch)))
-            return batch, self.winners(scores), scores
-
-        return in_order(answer, self.features.batches(examples), count_threads(threads))
+    def answer(self, batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+        """Predict a batch that has the model's columns, as `answers` does for each."""
+        scores = None if self._texts is None else self._texts.scores(batch)
+        if scores is None:
+            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
+        return batch, self.winners(scores), scores
 
     def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.
@@ -457,6 +483,46 @@ class Model(Brief):
             name = self.target or "label"
             source = source.with_target(name, self.reading.get("kinds", {}).get(name))
         return completed(source, columns)
+
+    def score_arrow(self, batch: Any) -> Any:
+        """Return the predictions for Arrow data as a `pyarrow.RecordBatch`, for engines that call functions.
+
+        Its columns are `prediction`, `score:LABEL` for each class and, if the model has them, `probability:LABEL`. The
+        page on query engines shows it in DuckDB, Polars, pandas and Spark.
+
+        Parameters
+        ----------
+        batch
+            A record batch, a table or a frame with the columns of the model; a column of structs with these fields; or
+            the column itself, if the model has only one. It may have no rows.
+
+        Examples
+        --------
+        >>> import markone, pyarrow
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.score_arrow(pyarrow.array(["free tea", "see me"]))["prediction"].to_pylist()
+        ['spam', 'ham']
+        """
+        return score_batch(self, batch)
+
+    def card(self, name: str | None = None) -> Card:
+        """Return a card that describes the model: data, training, figures, strongest features and limits.
+
+        `print(card)` is Markdown, and `card.html()` is a page.
+
+        Parameters
+        ----------
+        name
+            The title. By default it names the predicted column.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> print(model.card("Spam").markdown().splitlines()[0])
+        # Spam
+        """
+        return card_of(self, name)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0."""

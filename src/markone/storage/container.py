@@ -7,6 +7,7 @@ the facts, and the type, shape and checksum (XXH3, 64 bits) of each array; and `
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -69,6 +70,14 @@ def write_file(path: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArra
 def to_bytes(saved: Saved) -> bytes:
     """The bytes that `write_file` would write."""
     return b"".join(pieces_of("the model", saved.facts, saved.arrays))
+
+
+def digest_of(saved: Saved) -> str:
+    """The SHA-256 of the bytes that `write_file` would write."""
+    digest = hashlib.sha256()
+    for piece in pieces_of("the model", saved.facts, saved.arrays):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def pieces_of(path: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
