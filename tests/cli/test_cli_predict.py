@@ -15,8 +15,9 @@ import pytest
 
 import markone
 from commands import rows_in
-from markone.cli import main, output
+from markone.cli import main
 from markone.errors import DataError
+from markone.model import writing
 
 
 def test_predict_writes_a_label_a_line(run, folder):
@@ -257,7 +258,7 @@ def test_a_signal_leaves_nothing_half_written(folder, monkeypatch, capsys):
         time.sleep(10)
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(output.CsvWriter, "lines", terminate)
+    monkeypatch.setattr(writing.CsvWriter, "lines", terminate)
     names = sorted(path.name for path in folder.iterdir())
     assert main(["predict", "reviews.model", "new.csv", "-o", "out.csv"]) == 143
     assert sorted(path.name for path in folder.iterdir()) == names
@@ -317,10 +318,10 @@ def test_numbers_are_written_in_digits_that_give_the_same_numbers_back():
     import numpy as np
 
     values = np.array([[0.1, -1e-30], [3e38, 1 / 3]], np.float32)
-    digits = output.in_digits(values)
+    digits = writing.in_digits(values)
     assert [[np.float32(text) for text in column] for column in digits] == values.T.tolist()
     with pytest.raises(DataError, match="a score overflowed"):
-        output.in_digits(np.array([[np.inf]], np.float32))
+        writing.in_digits(np.array([[np.inf]], np.float32))
 
 
 @pytest.mark.parametrize("output", ["labels", "csv", "jsonl"])

@@ -94,7 +94,7 @@ def filter_files(
     >>> model = markone.train(["good text", "bad spam"], target=["good", "bad"], positive="good")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "crawl.jsonl"
-    ...     _ = path.write_text('{"text": "a good text"}\\\\n{"text": "bad, bad"}\\\\n')
+    ...     _ = path.write_text('{"text": "a good text"}\\n{"text": "bad, bad"}\\n')
     ...     report = markone.filter_files(model, str(path), folder + "/good", label="good")
     >>> report.kept, report.rows
     (1, 2)

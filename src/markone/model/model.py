@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
-from markone.model.arrow import score_batch
 from markone.model.calibrator import Calibrator
-from markone.model.card import Card, card_of
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
@@ -43,6 +41,9 @@ from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
 from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.card import Card
 
 
 class Model(Brief):
@@ -503,6 +504,8 @@ class Model(Brief):
         >>> model.score_arrow(pyarrow.array(["free tea", "see me"]))["prediction"].to_pylist()
         ['spam', 'ham']
         """
+        from markone.model.arrow import score_batch
+
         return score_batch(self, batch)
 
     def card(self, name: str | None = None) -> Card:
@@ -522,6 +525,8 @@ class Model(Brief):
         >>> print(model.card("Spam").markdown().splitlines()[0])
         # Spam
         """
+        from markone.model.card import card_of
+
         return card_of(self, name)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:

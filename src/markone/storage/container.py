@@ -7,7 +7,6 @@ the facts, and the type, shape and checksum (XXH3, 64 bits) of each array; and `
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -74,6 +73,8 @@ def to_bytes(saved: Saved) -> bytes:
 
 def digest_of(saved: Saved) -> str:
     """The SHA-256 of the bytes that `write_file` would write."""
+    import hashlib  # loads OpenSSL, which a prediction does not need
+
     digest = hashlib.sha256()
     for piece in pieces_of("the model", saved.facts, saved.arrays):
         digest.update(piece)
