@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
-from browsing import axe, browser, page
 from markone.play.server import PAGE
 
 TWIN = Path(__file__).with_name("twin.mjs")
 BLANK = Path(__file__).with_name("blank.html")
 NODE = shutil.which("node")
-__all__ = ["axe", "browser", "page"]
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
 
 

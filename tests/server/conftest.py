@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from browsing import axe, browser, page
-
-__all__ = ["axe", "browser", "page"]
 Start = Callable[..., tuple[subprocess.Popen[str], int]]
 
 
