@@ -11,7 +11,7 @@ SANITIZED := .venv-sanitize/installed
 UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
 TESTS_UNDER_SANITIZERS = $(UNDER_SANITIZERS) \
-	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory" --ignore=tests/play
+	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory" --ignore=tests/play --ignore=tests/server/test_page.py
 FUZZ_FILES ?= 100000
 FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -25,7 +26,7 @@ def start() -> Iterator[Start]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={"PATH": "/usr/bin:/bin", **environment},
+            env={name: value for name, value in os.environ.items() if name != "MARKONE_TOKEN"} | environment,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         running.append(process)

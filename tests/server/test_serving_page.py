@@ -33,4 +33,9 @@ def test_the_page_shows_what_is_answered(tmp_path: Path) -> None:
     right = re.sub(r"^mail, version .*$", line, right, flags=re.MULTILINE)
     if os.environ.get("MARKONE_UPDATE_DOCS"):
         PAGE.write_text(right, encoding="utf-8")
-    assert len(CURL.findall(page)) == 4 and page == right
+    assert len(CURL.findall(page)) == 4 and rounded(page) == rounded(right)
+
+
+def rounded(page: str) -> str:
+    """The page with nine digits: the exponentials of NumPy's versions differ in the last ones."""
+    return re.sub(r"\d\.\d{10,}", lambda found: f"{float(found[0]):.9f}", page)
