@@ -8,7 +8,7 @@ PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py src/markone/*/page/* 
 INSTALLED := $(VENV)/installed
 PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
-UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64 \
+UNDER_SANITIZERS = PYTHONPATH= ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=64:allocator_may_return_null=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)"
 TESTS_UNDER_SANITIZERS = $(UNDER_SANITIZERS) \
 	.venv-sanitize/bin/pytest -q -n auto -p no:cacheprovider -k "not memory_stays_flat and not little_memory" --ignore=tests/play --ignore=tests/server/test_page.py
