@@ -414,6 +414,9 @@ def test_texts_beside_columns_have_curves_only_if_they_help() -> None:
     assert straight.settings.rule == "mira" and not straight.explain().shapes
     assert straight.settings == markone.train(mixed, target=by_note, plain=True).settings
     assert markone.train(pa.table({"notes": notes}), target=labels).settings.rule == "mira"
+    tuning = markone.tune(mixed, target=by_note)
+    assert tuning.kept and tuning.rule == "mira"
+    assert markone.tune(mixed, target=labels).settings["rule"] == "logistic"
     assert markone.validate(mixed, target=by_note, folds=3).mean == 1.0
     assert markone.validate(mixed, target=labels, folds=3).mean > 0.75
 

@@ -63,6 +63,11 @@ def test_aims_are_numbers_and_texts(text: Any, shown: str) -> None:
     assert Aim.of(shown) == Aim.of(text)
 
 
+@given(st.floats(1e-12, 1 - 1e-12))
+def test_an_aim_is_the_same_when_it_is_read_again(probability: float) -> None:
+    assert Aim.of(str(Aim.of(probability))).numbers == (probability,)
+
+
 @pytest.mark.parametrize(
     "text", ["f2", "", "recall=2", 0, 1, 1.5, True, "cost=0:1", "cost=1", "1..2", "recall", None, -0.1, math.nan]
 )

@@ -361,10 +361,11 @@ class TuningSearch:
         self.sample, self.given, self.seed = sample, given, seed
         self.features, self.functions, self.scaled = features, functions, scaled
         self.any_rule = given.keys() <= {*table_defaults.OF_BOTH}
-        curved = scaled and not plain and table_defaults.suits(sample.held.columns, given)
-        self.usual = settings_for({"rule": table_defaults.RULE, **given} if curved else given, seed)
+        self.usual = settings_for(given, seed)
+        self.curved = False
+        if scaled and not plain and table_defaults.suits(sample.held.columns, given):
+            self.usual, self.curved = self.defaults_for_table()
         self.rule: Rule = self.usual.rule
-        self.curved = curved
         self.trials: list[Trial] = []
         self.candidates = list(self.all_candidates())
         self._rows: dict[str, FoldRows] = {}
@@ -374,6 +375,17 @@ class TuningSearch:
         """The number of passes of candidates for which another number than the default is better."""
 
     # ---- the candidates
+
+    def defaults_for_table(self) -> tuple[Settings, bool]:
+        """Return the default settings for a table, and whether it has curves. As in `train`, texts beside other columns
+        are learned without curves if these do not help."""
+        curved = settings_for({"rule": table_defaults.RULE, **self.given}, self.seed)
+        columns = self.sample.held.columns
+        features = FeatureMap(self.spec(curved, curved=True), columns)
+        if any(column.kind == table_defaults.TEXT for column in columns):
+            self.sample.fitted(features, np.arange(len(self.sample)))
+        usual = table_defaults.after_search(features, curved, self.usual)
+        return usual, usual is curved
 
     def spec(self, settings: Settings, *, curved: bool = False) -> Features:
         """Return the default features of a rule."""

@@ -52,7 +52,7 @@ class Aim(NamedTuple):
         if isinstance(value, Aim):
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
-            value = repr(float(value))
+            value = in_digits(value)
         text = value.strip().lower() if isinstance(value, str) else ""
         if text == "f1":
             return cls("f1")
@@ -70,8 +70,17 @@ class Aim(NamedTuple):
         raise SettingsError("threshold", f"must be {FORMS}, not {value!r:.80}")
 
     def __str__(self) -> str:
-        numbers = ":".join(f"{number:g}" for number in self.numbers)
+        numbers = ":".join(map(in_digits, self.numbers))
         return numbers if self.kind == "probability" else f"{self.kind}={numbers}" if numbers else self.kind
+
+
+def in_digits(number: float) -> str:
+    """Return the shortest digits of a number that give the same number back, without an exponent.
+
+    >>> in_digits(5), in_digits(0.00001)
+    ('5', '0.00001')
+    """
+    return np.format_float_positional(number, trim="-")
 
 
 def number_in(text: str) -> float:
