@@ -22,6 +22,7 @@ ROWS = [
         ("experiments", "validation, tuning"),
         ("plots", "pictures"),
         ("theory", "certificates, traces"),
+        ("filtering", "the best rows of files"),
     ],
     [("structured", "taggers, parsers"), ("learning", "learners, passes, checkpoints")],
     [("model", "models, explanations"), ("reporting", "tables, HTML")],

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import markone
 from markone.cli import main
 from markone.data.files import NamedFile, open_plain
-from markone.model.filtering import FASTTEXT_MAGIC
+from markone.filtering.filtering import FASTTEXT_MAGIC
 
 WORDS = ["good", "fine", "bad", "poor", "text", "film", "story", "with", "many", "words", "and", "more"]
 

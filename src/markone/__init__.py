@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
     from markone.experiments.inspecting import Inspection, inspect
-    from markone.experiments.tuning import Tuning, tune
+    from markone.experiments.trials import Tuning
+    from markone.experiments.tuning import tune
     from markone.experiments.validating import validate
     from markone.experiments.validation import Validation
     from markone.features.map import FeatureMap
     from markone.features.spec import Features
+    from markone.filtering.filtering import filter_files
     from markone.learning.training import train
     from markone.lectures.decks import lecture
     from markone.model.bounds import Bounds
-    from markone.model.filtering import filter_files
     from markone.model.model import Model, load
     from markone.model.settings import Settings
     from markone.structured.parser import Parser
@@ -97,7 +98,7 @@ HOMES = {
     "learning_curve": "markone.experiments.curve",
     "Inspection": "markone.experiments.inspecting",
     "inspect": "markone.experiments.inspecting",
-    "Tuning": "markone.experiments.tuning",
+    "Tuning": "markone.experiments.trials",
     "tune": "markone.experiments.tuning",
     "Validation": "markone.experiments.validation",
     "validate": "markone.experiments.validating",
@@ -106,7 +107,7 @@ HOMES = {
     "lecture": "markone.lectures.decks",
     "load": "markone.model.model",
     "Model": "markone.model.model",
-    "filter_files": "markone.model.filtering",
+    "filter_files": "markone.filtering.filtering",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",
     "Parser": "markone.structured.parser",

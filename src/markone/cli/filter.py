@@ -67,8 +67,8 @@ def filter(
     from markone.cli.models import check_kind
     from markone.cli.progress import is_watched
     from markone.cli.terminal import say
+    from markone.filtering.filtering import check_not_fasttext, filter_files
     from markone.learning.progress import Bar
-    from markone.model.filtering import check_not_fasttext, filter_files
 
     check_not_fasttext(model)
     check_kind(model, "classifier", "use", *data)

@@ -25,7 +25,7 @@ from markone.reporting.grids import SCREEN, cells, counted, label_in_words, shor
 
 if TYPE_CHECKING:
     from markone.experiments.inspecting import Remark
-    from markone.experiments.tuning import Tuning
+    from markone.experiments.trials import Tuning
     from markone.model.evaluation import Evaluation
 
 BAD_SHOWN = 3

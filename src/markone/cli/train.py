@@ -30,7 +30,7 @@ from markone.errors import DataError
 
 if TYPE_CHECKING:
     from markone.data.source import Source
-    from markone.experiments.tuning import Tuning
+    from markone.experiments.trials import Tuning
     from markone.learning.checkpoints import Checkpoints
     from markone.model.evaluation import Evaluation
     from markone.model.model import Model

@@ -20,9 +20,9 @@ from markone.data.kinds import written
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.filtering.report import FilterReport
+from markone.filtering.rows import CODECS, LinesFile, ParquetRows, Rows, RowsFile, size_of, writing_lines
 from markone.model.evaluation import of_each_class
-from markone.model.filter_report import FilterReport
-from markone.model.filtered_rows import CODECS, LinesFile, ParquetRows, Rows, RowsFile, size_of, writing_lines
 from markone.model.model import Model, load
 from markone.parallel import count_threads, in_order
 from markone.storage.atomic import writing

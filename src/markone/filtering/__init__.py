@@ -1,0 +1,1 @@
+"""Keeps the best rows of large files, byte for byte."""
