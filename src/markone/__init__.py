@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
     from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.experiments.auditing import audit
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
+    from markone.experiments.findings import Audit
     from markone.experiments.inspecting import Inspection, inspect
     from markone.experiments.tuning import Tuning, tune
     from markone.experiments.validating import validate
@@ -38,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MIRA",
     "MLP",
+    "Audit",
     "Bounds",
     "Certificate",
     "Comparison",
@@ -67,6 +70,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "__version__",
+    "audit",
     "certify",
     "compare",
     "inspect",
@@ -89,6 +93,8 @@ HOMES = {
     "MLP": "markone.estimators",
     "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "Audit": "markone.experiments.findings",
+    "audit": "markone.experiments.auditing",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",
     "LearningCurve": "markone.experiments.curve",

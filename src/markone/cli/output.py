@@ -231,6 +231,16 @@ def free_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
+def table_lines(format: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Format a table as CSV with a header, or as JSON lines."""
+    if format == "jsonl":
+        return "".join(f"{in_json({name: row[name] for name in names})}\n" for row in rows).encode()
+    columns = [[name, *(in_csv(row[name]) for row in rows)] for name in names]
+    buffer = io.StringIO(newline="")
+    csv_writer(buffer, columns).writerows(zip(*columns, strict=True))
+    return buffer.getvalue().encode("utf-8", "surrogateescape")
+
+
 # ---- values
 
 
