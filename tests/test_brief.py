@@ -44,6 +44,8 @@ def results(folder: Path) -> Iterator[Any]:
     source = markone.read(table, target="label", kinds={"text": "text"})
     yield source
     yield from (markone.inspect(source), markone.inspect({"a": [1] * 60, LONG: ["x"] * 60}, target=["u", "v"] * 30))
+    audit = markone.audit(source, rule="mira", folds=2)
+    yield from (audit, *audit.findings[:3])
     X, y = np.random.default_rng(0).normal(size=(200, 30)), np.arange(200) % 3
     for rule in ("mira", "naive-bayes", "mlp", "svm"):
         model = markone.train(source, rule=rule, **({"epochs": 2} if rule in ("mira", "mlp") else {}))

@@ -17,7 +17,7 @@ from markone.checks import check_named, switch
 from markone.data.budget import memory_budget
 from markone.data.labels import KnownLabels
 from markone.data.read import read
-from markone.data.source import UNLABELLED, Batch, Label, Source
+from markone.data.source import UNLABELLED, Batch, Column, Label, Source
 from markone.data.strings import Strings
 from markone.data.subsets import Held, size_of_column, taken
 from markone.errors import DataError
@@ -41,8 +41,8 @@ from markone.reporting.grids import counted, label_in_words
 
 FEWEST_OF_CLASS = 5
 """Labels of classes with fewer rows are not judged."""
-MOST_DOUBTED = 0.5
-"""If more of a class's labels are doubtful, the model does not know the class, and the labels need not be wrong."""
+LEAST_WON = 0.1
+"""If fewer of a class's labels win, the model does not know the class, and the labels need not be wrong."""
 PREVIEW = 200
 """The number of characters that a finding shows of its row."""
 CLASSES_NAMED = 5
@@ -145,14 +145,14 @@ def open_tests(against: Any, like: Held, threads: int | None) -> ComparedRows:
     source = against if isinstance(against, Source) else read(against, threads=threads)
     if source.target is None and like.target is not None and like.target in source.column_names:
         source = source.with_target(like.target)
-    return ComparedRows(completed(source, like.columns))
+    return ComparedRows(completed(source, like.columns), like.columns)
 
 
 class ComparedRows:
     """All test rows, also those without labels."""
 
-    def __init__(self, source: Source) -> None:
-        self.name, self.columns = source.name, source.columns
+    def __init__(self, source: Source, columns: tuple[Column, ...]) -> None:
+        self.name, self.columns = source.name, columns
         self.batches = list(source.batches())
         none = [np.full(len(batch), UNLABELLED) if batch.labels is None else batch.labels for batch in self.batches]
         numbers = np.concatenate(none) if none else np.zeros(0, np.int64)
@@ -189,10 +189,10 @@ def judged(
         doubts[:] = np.nan
         return doubts, better, remarks
     doubts[rare[sample.truth]] = np.nan
-    unknown = shares_of(doubts > LIKELY, sample) > MOST_DOUBTED
+    unknown = unknown_classes(sample, doubts) & ~rare
     doubts[unknown[sample.truth]] = np.nan
     remarks += about_classes(sample, rare, f"fewer than {FEWEST_OF_CLASS} rows")
-    remarks += about_classes(sample, unknown, "labels that the model mostly cannot tell from others")
+    remarks += about_classes(sample, unknown, "labels that the model cannot tell from others")
     return doubts, better, remarks
 
 
@@ -244,20 +244,17 @@ def doubts_of(scores: NDArray[Any], truth: NDArray[Any]) -> tuple[Floats, Number
 
 
 def believed(sample: Sample, doubts: Floats) -> NDArray[np.bool_]:
-    """Return the rows for the second training: all but the doubtful ones, and all of a class that is mostly doubted."""
-    doubtful = doubts > LIKELY
-    mostly: NDArray[np.bool_] = shares_of(doubtful, sample) > MOST_DOUBTED
-    used: NDArray[np.bool_] = ~doubtful | mostly[sample.truth]
+    """Return the rows for the second training: all but the doubtful ones, and all of a class that is unknown."""
+    used: NDArray[np.bool_] = (doubts <= LIKELY) | unknown_classes(sample, doubts)[sample.truth]
     return used
 
 
-def shares_of(some: NDArray[np.bool_], sample: Sample) -> Floats:
-    """Return the share of each class's rows that are among these."""
-    classes = len(sample.classes)
-    shares: Floats = np.bincount(sample.truth[some], minlength=classes) / np.maximum(
-        np.bincount(sample.truth, minlength=classes), 1
-    )
-    return shares
+def unknown_classes(sample: Sample, doubts: Floats) -> NDArray[np.bool_]:
+    """Return for each class whether the model does not know it, because its labels hardly ever win."""
+    count = len(sample.classes)
+    won = np.bincount(sample.truth[doubts < 0], minlength=count)
+    unknown: NDArray[np.bool_] = won < LEAST_WON * np.bincount(sample.truth, minlength=count)
+    return unknown
 
 
 def about_classes(sample: Sample, which: NDArray[np.bool_], why: str) -> list[str]:
@@ -297,8 +294,9 @@ def repeated(sample: Sample, rows: Fingerprints, pairs: Pairs) -> list[Finding]:
     repeats: list[tuple[int, int]] = []
     for group in groups:
         labels = sample.truth[group]
-        most = int(np.bincount(labels).argmax())
-        model = int(group[np.flatnonzero(labels == most)[0]])
+        counts = np.bincount(labels)
+        first = np.flatnonzero(counts[labels] == counts.max())[0]  # a tie is decided by the first row
+        most, model = int(labels[first]), int(group[first])
         conflicts += [(int(row), model) for row in group[labels != most]]
         repeats += [(int(row), model) for row in group[labels == most] if row != model]
     found = []

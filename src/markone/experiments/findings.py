@@ -183,5 +183,5 @@ def table(found: list[Finding], second: str, last: str) -> Grid:
         beside = [instead] if of_labels else [instead, f"{one.other:,}"]
         rows.append([one.text or "–", f"{one.row:,}", label, *beside, f"{number:.2f}"])
     more = len(found) - len(rows)
-    heads = ["", "row", "label", *([second] if of_labels else ["but", "row"]), last]
+    heads = ["", "row", "label", *([second] if of_labels else ["but", "as row"]), last]
     return Grid([heads], rows, [[f"and {more:,} more", *[""] * (len(heads) - 1)]] if more else [])
