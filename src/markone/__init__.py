@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
-    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.estimators import MIRA, MLP, LinearRegression, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
     from markone.experiments.auditing import audit
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
@@ -51,6 +51,7 @@ __all__ = [
     "Invariants",
     "LearningCurve",
     "LimitError",
+    "LinearRegression",
     "LinearSVM",
     "LogisticRegression",
     "Margins",
@@ -88,6 +89,7 @@ __all__ = [
 # The modules of the public names. Each is imported at its first use, so that `import markone` is fast.
 HOMES = {
     "MIRA": "markone.estimators",
+    "LinearRegression": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
     "MLP": "markone.estimators",

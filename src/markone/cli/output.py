@@ -141,6 +141,10 @@ class Writer(ABC):
         if self.probabilities:
             yield "probability", in_digits(np.exp(log_probabilities(scores)).astype(np.float32))
 
+    def predicted(self, written: NDArray[Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Any]:
+        """Return the labels of a batch as they are written or, for a regression, the numbers."""
+        return written[winners].tolist() if self.classes else in_digits(scores)[0]
+
 
 class LabelWriter(Writer):
     """One label per line."""
@@ -155,6 +159,8 @@ class LabelWriter(Writer):
         self.encoded = as_objects([written(label).encode() + b"\n" for label in classes])
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        if not self.classes:
+            return "".join(f"{number}\n" for number in in_digits(scores)[0]).encode()
         return b"".join(self.encoded[winners].tolist())
 
 
@@ -168,7 +174,7 @@ class CsvWriter(Writer):
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = {name: list(map(in_csv, values_of(values))) for name, values in kept.items()}
-        columns[free_name(PREDICTION, kept)] = self.written[winners].tolist()
+        columns[free_name(PREDICTION, kept)] = self.predicted(self.written, winners, scores)
         for group, digits in self.numbers(scores):
             for label, column in zip(self.written, digits, strict=True):
                 columns[free_name(f"{group}:{label}", columns)] = column
@@ -195,7 +201,7 @@ class JsonWriter(Writer):
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]
-        columns.append(self.encoded[winners].tolist())
+        columns.append(self.predicted(self.encoded, winners, scores))
         names = [*kept, free_name(PREDICTION, kept)]
         fields = [template(name) for name in names]
         for group, digits in self.numbers(scores):

@@ -26,7 +26,7 @@ def predict(
     quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
-    """Predict labels with a model that `markone train` has saved.
+    """Predict labels with a model that `markone train` has saved, or numbers with one of the rule `regression`.
 
     The predictions are written to standard output, one per line, while the data are read; or to a file. The data are
     read in the same way as the training data, and columns have the same kinds. For an empty file, nothing is written.
@@ -73,6 +73,8 @@ def predict(
         threads = 1
     check_kind(model, "classifier", "use", data)
     predictor = load(model)
+    if scores and predictor.predicts_numbers:
+        raise SettingsError("scores", "are those of classes, and this model predicts numbers; leave it out")
     if probabilities:
         check_probabilities(predictor)
     try:

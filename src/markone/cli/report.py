@@ -21,7 +21,8 @@ from markone.errors import text_of
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
-from markone.reporting.grids import SCREEN, cells, counted, label_in_words, shortened
+from markone.model.number_evaluation import NumberEvaluation
+from markone.reporting.grids import SCREEN, cells, counted, label_in_words, plain_number, shortened
 
 if TYPE_CHECKING:
     from markone.experiments.inspecting import Remark
@@ -36,6 +37,8 @@ COLUMNS_SHOWN = 30
 REMARKS_SHOWN = 3
 ALREADY_SAID = ("id", "unlabelled")
 """What remarks are about that the report says in other words."""
+OF_CLASSES = ("measurement", "target of ids", "one class", "rare classes", "imbalance", "different labels")
+"""What remarks are about that do not matter if numbers are predicted."""
 MUCH = 50_000_000
 MEASURED = 20_000
 """The largest number of training rows on which a model is evaluated if no rows are held out."""
@@ -103,7 +106,7 @@ class Report:
         final: bool = False,
         tuning: Tuning | None = None,
         test: str | None = None,
-        evaluation: Evaluation | None = None,
+        evaluation: Evaluation | NumberEvaluation | None = None,
     ) -> None:
         self.model = model
         self.final = final
@@ -172,7 +175,7 @@ class Report:
     def warning(self) -> list[str]:
         """Return a warning if the model is no better than always predicting the most frequent class."""
         history = self.model.history
-        if history.majority is None or not history.passes:
+        if history.majority is None or not history.passes or self.model.predicts_numbers:
             return []
         other = f"--rule {self.model.settings.traits.alternative}"
         accuracy = self.held_out_accuracy()
@@ -191,7 +194,7 @@ class Report:
         last = history[len(history) - 1].mistakes
         if history.rows > MEASURED and last is not None and last < (1 - majority) * history.rows:
             return None
-        return self.model.evaluate(self.source).accuracy
+        return self.model.accuracy(self.source)
 
     def spare(self) -> str:
         """Return a hint to use `--final`, if that would save much space."""
@@ -255,7 +258,8 @@ class Report:
     def found_remarks(self) -> list[Remark]:
         from markone.experiments.inspecting import inspect_sample
 
-        return inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
+        found = inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
+        return [one for one in found if not (self.model.predicts_numbers and one.about in OF_CLASSES)]
 
     def not_used(self) -> dict[str, str]:
         """Return the columns that have no features, with the reasons."""
@@ -270,7 +274,8 @@ class Report:
 
     def learned(self) -> Iterator[str]:
         model, history = self.model, self.model.history
-        what = f"{counted(len(model.classes), 'class', 'classes')} of {shortened(model.target or 'label', NAME_WIDTH)}"
+        what = "numbers" if model.predicts_numbers else counted(len(model.classes), "class", "classes")
+        what = f"{what} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
         for sentence in model.features.shapes_in_words():
@@ -293,7 +298,16 @@ class Report:
             yield f"  Positive class: {label_in_words(self.model.positive)}."
 
     def tested(self) -> Iterator[str]:
-        if self.evaluation is not None and self.test is not None:
+        if self.test is None or self.evaluation is None:
+            return
+        if isinstance(self.evaluation, NumberEvaluation):
+            low, high = self.evaluation.r2_interval
+            yield (
+                f"  R² {self.evaluation.r2:.3f} on {counted(self.evaluation.total, 'row')} of "
+                f"{shortened(self.test, 50)} (95% interval {low:.3f} to {high:.3f}), mean absolute error "
+                f"{plain_number(self.evaluation.mae)}."
+            )
+        else:
             rows = counted(self.evaluation.total, "row", "rows")
             low, high = self.evaluation.interval
             yield (
@@ -364,7 +378,13 @@ class GivenReport(Report):
     """The report about a model that was made from given weights."""
 
     def __init__(
-        self, model: Model, path: str, start: str, *, test: str | None = None, evaluation: Evaluation | None = None
+        self,
+        model: Model,
+        path: str,
+        start: str,
+        *,
+        test: str | None = None,
+        evaluation: Evaluation | NumberEvaluation | None = None,
     ) -> None:
         super().__init__(model, NoSource(), path, [STANDARD_INPUT], test=test, evaluation=evaluation)
         self.start = start

@@ -20,7 +20,7 @@ from markone.data.read import read
 from markone.data.source import UNLABELLED, Batch, Column, Label, Source
 from markone.data.strings import Strings
 from markone.data.subsets import Held, size_of_column, taken
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 from markone.experiments.contenders import ByRule, by_rule, for_table
 from markone.experiments.duplicates import Fingerprints, Pairs, groups_of, joined, pairs_of, similarities
 from markone.experiments.findings import LIKELY, Audit, Finding
@@ -36,7 +36,7 @@ from markone.learning.samples import Sample, open_sample
 from markone.learning.training import USUAL_RULE
 from markone.model.evaluation import no_better
 from markone.model.margins import functional_margins
-from markone.model.rules import Rule
+from markone.model.rules import Rule, predicts_numbers
 from markone.reporting.grids import counted, label_in_words
 
 FEWEST_OF_CLASS = 5
@@ -110,6 +110,8 @@ def audit(
     >>> [(one.problem, one.row, one.label, one.suggestion) for one in found.findings if one.problem != "repeat"]
     [('label', 4, 'spam', 'ham'), ('conflict', 4, 'spam', 'ham')]
     """
+    if predicts_numbers(rule):
+        raise SettingsError("rule", f"is {rule!r}, which predicts numbers, and an audit judges classes; leave it out")
     plan = Plan(method="kfold", folds=folds, seed=seed)
     given: dict[str, Any] = {} if rule is None else {"rule": rule}
     way = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)

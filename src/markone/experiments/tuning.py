@@ -229,7 +229,8 @@ def tune(
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
     check_named("scaled", switch, scaled)
-    settings_for(given, seed)  # before anything is read
+    if settings_for(given, seed).traits.predicts_numbers:  # before anything is read
+        raise SettingsError("rule", "is 'regression', which tuning does not support; train with it instead")
     sample = open_sample(source, target, threads, memory)
     return tuned(sample, given, features, functions, seed, progress, scaled=scaled)
 

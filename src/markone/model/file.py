@@ -103,11 +103,12 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         raise DataError(f"it contains {facts.get('kind')!r:.50} instead of a classifier; {known}")
     check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
     parts, weights = divide(saved)
-    settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
+    settings, history = settings_of(facts["settings"]), history_of(facts)
+    classes = classes_of(facts["classes"], settings)
     need(facts["target"] is None or isinstance(facts["target"], str), "the name of the target is not a string")
     if parts["features"] is None:
         raise DataError("it has no features")
-    scorer = scorer_of(parts["scorer"], weights, settings, len(classes))
+    scorer = scorer_of(parts["scorer"], weights, settings, len(classes) or 2)  # a regression has one score, too
     return {
         "features": FeatureMap.load(parts["features"], scorer.features, functions),
         "classes": classes,
@@ -200,7 +201,10 @@ def reading_of(found: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def classes_of(found: Any) -> list[Label]:
+def classes_of(found: Any, settings: Settings) -> list[Label]:
+    if settings.traits.predicts_numbers:
+        need(found == [], "it predicts numbers, but has classes")
+        return []
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
     need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.brief import Brief
 from markone.data.blocks import as_rows
-from markone.data.labels import KnownLabels
+from markone.data.labels import KnownLabels, numbers_of
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import SettingsError
 from markone.features.examples import completed, is_one, opened
@@ -19,13 +19,14 @@ from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
 from markone.model.counts import Counts
-from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
+from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
+from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
@@ -56,7 +57,7 @@ class Model(Brief):
         self.features = features
         """The feature map, which turns examples into rows of named features."""
         self.classes = classes
-        """The labels, in the order of the columns of `scores`."""
+        """The labels, in the order of the columns of `scores`; empty for a regression, which predicts numbers."""
         self.settings = settings
         """The settings of the training."""
         self.history = history
@@ -197,6 +198,18 @@ class Model(Brief):
         return cls(**parts)
 
     @property
+    def predicts_numbers(self) -> bool:
+        """Whether it predicts numbers, not classes."""
+        return self.settings.traits.predicts_numbers
+
+    @property
+    def sides(self) -> list[Label]:
+        """What the weights support: the classes or, for a regression, smaller and larger numbers."""
+        if not self.predicts_numbers:
+            return self.classes
+        return [f"{size} {self.target or 'numbers'}" for size in ("smaller", "larger")]
+
+    @property
     def positive(self) -> Label | None:
         """The positive class of two, which is the second; None if there are more classes."""
         return self.classes[1] if len(self.classes) == 2 else None
@@ -220,12 +233,20 @@ class Model(Brief):
         return self
 
     def in_brief(self) -> str:
+        if self.predicts_numbers:
+            return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, predicts numbers"
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
         classes = counted(len(self.classes), "class", "classes")
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """Return the label of each example, or a single label for a single text, dict or image."""
+        """Return the label of each example, or a single label for a single text, dict or image.
+
+        A regression returns numbers.
+        """
+        if self.predicts_numbers:
+            scores = self.scores(examples, threads=threads)
+            return float(scores) if scores.ndim == 0 else scores.astype(np.float64)
         quick = self._quick_scores(examples, threads)
         if quick is not None:
             return self.classes[int(_core.winners(quick, self._tie)[0])]
@@ -234,14 +255,20 @@ class Model(Brief):
         return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
-        """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0.
+
+        A regression has one score for each example, which is its prediction.
+        """
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            row: NDArray[np.float32] = of_each_class(quick)[0]
+            row: NDArray[np.float32] = self._as_rows(quick)[0]
             return row
-        none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
-        found = of_each_class(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
+        none = np.zeros((0, 1 if self.scorer.classes == 2 else self.scorer.classes), np.float32)
+        found = self._as_rows(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
         return found[0] if self._is_one(examples) else found
+
+    def _as_rows(self, scores: NDArray[Any]) -> NDArray[Any]:
+        return scores[:, 0] if self.predicts_numbers else of_each_class(scores)
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
@@ -249,6 +276,7 @@ class Model(Brief):
         With two classes, they are computed by the sigmoid of the second class's score; with more classes, by the
         softmax of the scores. Only models of the rules `logistic`, `naive-bayes` and `mlp` have probabilities.
         """
+        self.need_classes("probabilities")
         if not self.scorer.has_probabilities:
             raise SettingsError(
                 "rule",
@@ -314,12 +342,20 @@ class Model(Brief):
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`."""
-        return self.evaluate(examples, target, threads=threads).accuracy
+        self.need_classes("accuracy")
+        found: float = self.evaluate(examples, target, threads=threads).accuracy
+        return found
 
-    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Evaluation:
-        """Return the number of right and wrong predictions for labelled examples, and measures computed from them.
+    def need_classes(self, what: str) -> None:
+        """Raise an error if the model predicts numbers."""
+        if self.predicts_numbers:
+            raise SettingsError("rule", f"is {self.settings.rule!r}, which predicts numbers and has no {what}")
 
-        Labels that the model does not know count as mistakes.
+    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Any:
+        """Return the number of right and wrong predictions for labelled examples, and measures computed from them, as
+        an `Evaluation`. Labels that the model does not know count as mistakes.
+
+        For a regression, return the errors of its predictions as a `NumberEvaluation`.
 
         Parameters
         ----------
@@ -339,11 +375,22 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
+        if self.predicts_numbers:
+            return self._evaluated_numbers(source, threads)
         tally = EvaluationTally(self.classes, has_probabilities=self.scorer.has_probabilities)
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
+
+    def _evaluated_numbers(self, source: Source, threads: int | None) -> NumberEvaluation:
+        found, labels = [np.zeros(0)], [np.zeros(0, np.int32)]
+        for batch, _, scores in self.answers(source, threads=threads):
+            assert batch.labels is not None  # because there is a target
+            found.append(scores[:, 0].astype(np.float64))
+            labels.append(batch.labels)
+        numbers = np.append(numbers_of(source.labels, source.target), np.nan)  # the last is that of a missing label
+        return evaluate_numbers(numbers[np.concatenate(labels)], np.concatenate(found), self.settings)
 
     def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
         """Return the losses of the scores on labelled examples; `target` is as for `evaluate`.
@@ -358,6 +405,7 @@ class Model(Brief):
         >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
         0.0
         """
+        self.need_classes("losses of classes")
         source = self.labelled(examples, target)
         number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
@@ -390,7 +438,10 @@ class Model(Brief):
         return completed(source, columns)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0."""
+        """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0.
+
+        A regression has one weight for each feature.
+        """
         weights, bias = self.weight_arrays()
         matrix = np.vstack([bias[None, :], weights])
         if len(self.classes) == 2:
