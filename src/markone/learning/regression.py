@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 from markone.learning.examples import Examples
 from markone.learning.learner import Counted, Course
-from markone.learning.logistic import Descent, Newton, NewtonInRows, NewtonInWeights, NewtonL1
+from markone.learning.logistic import BatchLearner, Newton
 from markone.learning.smoothness import NONE, Smoothness
-from markone.model.scorer import LinearScorer
-from markone.model.settings import RegressionSettings, Settings, with_values
+from markone.model.settings import OptimumSettings, RegressionSettings, Settings, with_values
 
 Array = NDArray[np.float64]
 
@@ -124,13 +123,9 @@ class Regression(Newton):
         self._importance, self._unit = objective.importance, objective.unit
         self._descent, self._weights = self._make_descent(objective, None), None
 
-    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
-        scaled = in_units(self.settings, self._unit)
-        if self.settings.penalty == "l1" and scaled.strength:
-            return NewtonL1(objective, scaled, start)
-        if objective.rows < objective.features and start is None and not self.smoothness:
-            return NewtonInRows(objective, scaled)
-        return NewtonInWeights(objective, scaled, start, self.smoothness)
+    @property
+    def _solver_settings(self) -> OptimumSettings:
+        return in_units(self.settings, self._unit)
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """Make one step, which uses all examples. There are no mistakes to count."""
@@ -147,25 +142,14 @@ class Regression(Newton):
         assert found.objective is not None and found.gap is not None
         return Course(found.objective / self._unit, found.gap / self._unit, found.done)
 
-    def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
+    def _finished(self, matrix: Array) -> Array:
         """Return the weights for the numbers themselves, not for the scaled ones."""
-        if self._weights is None and self._descent is not None:
-            matrix = self._descent.weights()[:, :1] * self.scale
-            matrix[-1] += self.shift
-            with np.errstate(over="ignore"):
-                narrow = np.ascontiguousarray(matrix, self.dtype)
-            kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
-            self._weights = kind(np.ascontiguousarray(narrow[:-1]), narrow[-1], 2)
-        return super().weights(averaged)
+        found: Array = matrix * self.scale
+        found[-1] += self.shift
+        return found
 
-    def scorer(self) -> LinearScorer:
-        return LinearScorer(self.weights(), has_probabilities=False)
-
-    def let_go(self) -> None:
-        """Keep the weights, and release the examples."""
-        weights = self.weights()
-        self._start = np.vstack([weights.matrix(), weights.bias()]).astype(np.float64)
-        self._descent = None
+    def with_settings(self, settings: Settings) -> BatchLearner:
+        raise SettingsError("rule", f"is {self.settings.rule!r}, which cannot continue with other settings")
 
 
 def in_units(settings: RegressionSettings, unit: float) -> RegressionSettings:

@@ -35,6 +35,9 @@ OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPe
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
 ADDED = {"scorer"}
 """Facts that older files, which only have linear models, do not have."""
+LATER_SETTINGS = ("quantile",)
+"""Settings that older files do not have. They are left out if they are None, so that the same training makes the same
+file as before."""
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -80,7 +83,11 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     }
     facts = {
         "kind": KIND,
-        "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
+        "settings": {
+            name: in_json(value)
+            for name, value in asdict(model.settings).items()
+            if value is not None or name not in LATER_SETTINGS
+        },
         "classes": model.classes,
         "history": history_in_json(model.history),
         "target": model.target,

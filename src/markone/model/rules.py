@@ -245,7 +245,7 @@ RULES: dict[str, Traits] = {
         predicts_numbers=True,
         nears_an_optimum=True,
         comes_to_rest=True,
-        usual={**OPTIMUM, "epochs": 100, "tol": 1e-5, "loss": "squared"},
+        usual={**OPTIMUM, "epochs": 100, "tol": 1e-5, "solver": "newton", "loss": "squared"},
     ),
 }
 
