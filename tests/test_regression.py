@@ -256,6 +256,9 @@ def test_file_round_trip(tmp_path: Path) -> None:
         again = markone.load(tmp_path / "m.model")
         np.testing.assert_array_equal(again.predict(TEST), model.predict(TEST))
         assert again.settings == model.settings and again.predicts_numbers
+    quantile = model_of(loss="quantile", quantile=0.3)
+    quantile.save(tmp_path / "q.model")
+    assert markone.load(tmp_path / "q.model").settings.quantile == 0.3
     saved = read_file(tmp_path / "m.model")
     write_file(tmp_path / "bad.model", {**saved.facts, "classes": ["a", "b"]}, saved.arrays)
     with pytest.raises(ModelFileError, match="predicts numbers, but has classes"):

@@ -98,7 +98,7 @@ class LinearRegression(RegressorMixin, BaseEstimator):
             raise KeyboardInterrupt
         if self.history_.stopped == "epochs":
             warnings.warn(
-                f"after {len(self.history_)} steps, the optimum is not near enough; raise max_iter or tol",
+                f"after {len(self.history_)} steps, it is not close enough to the optimum; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )

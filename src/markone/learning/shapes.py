@@ -29,7 +29,7 @@ from markone.features.map import FeatureMap, beside
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix
 from markone.learning.logistic import NewtonInWeights
-from markone.learning.regression import SQUARED_UNIT, TargetObjective, in_units
+from markone.learning.regression import SQUARED_UNIT, TargetObjective, in_units, standard
 from markone.learning.row_defaults import suited
 from markone.learning.smoothness import NONE, Smoothness
 from markone.model.settings import OptimumSettings, RegressionSettings, Settings
@@ -103,7 +103,8 @@ class Search:
         if numbers is not None and len(self.rows):
             self.targets = np.zeros(len(sample.labels))
             values = numbers[sample.labels[self.rows]]
-            self.targets[self.rows] = (values - values.mean()) / (values.std() or 1.0)
+            shift, scale = standard(values, np.ones(len(values)), np.dtype(np.float64), bias=True)
+            self.targets[self.rows] = (values - shift) / scale
 
     def run(self) -> None:
         if len(self.rows) < FEWEST_ROWS or self.classes < 2:
@@ -309,7 +310,7 @@ class NumberFit(Fit):
 
     def errors(self) -> tuple[Array, Array]:
         """The errors in standard deviations, and the curvature of the loss; both in the scale of two classes."""
-        spread = float(self._pulls.std()) or 1.0
+        spread = (_core.sum((self._pulls**2).ravel()) / len(self._pulls)) ** 0.5 or 1.0
         return self._pulls / (2 * spread), np.full_like(self._pulls, SQUARED_UNIT)
 
     def objective(self, rows: NDArray[np.int64]) -> _core.Objective:

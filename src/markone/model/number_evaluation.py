@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.brief import Brief
 from markone.errors import DataError
 from markone.model.evaluation import NORMAL_95
@@ -87,8 +88,8 @@ class NumberEvaluation(Brief):
         """The rank correlation of the numbers and the predictions; NaN if either are all the same."""
         first, second = ranks_of(self.truth), ranks_of(self.predicted)
         first, second = first - first.mean(), second - second.mean()
-        size = math.sqrt(float(first @ first) * float(second @ second))
-        return float(first @ second) / size if size > 0 else math.nan
+        size = math.sqrt(_core.sum(first * first) * _core.sum(second * second))
+        return _core.sum(first * second) / size if size > 0 else math.nan
 
     @property
     def below(self) -> float:
