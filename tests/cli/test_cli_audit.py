@@ -73,3 +73,20 @@ def test_audit_refuses_with_a_sentence(run, folder, doubted):
     assert "--folds must be a whole number" in run(*audit, "--folds", "1", status=2)
     assert "there is no file none.csv" in run(*audit, "--against", "none.csv", status=2)
     assert not (folder / "findings.csv").exists()
+
+
+def test_rows_without_importance_are_not_trained_on(run, folder):
+    """Half of the rows say the opposite of the others, but weigh nothing."""
+    lines = ["text,label,weight"]
+    for i in range(120):
+        good = i % 2 == 0
+        wrong = i % 4 >= 2
+        lines.append(f"{'good' if good else 'bad'} thing {i},{'p' if good != wrong else 'n'},{0 if wrong else 1}")
+    (folder / "weighted.csv").write_text("\n".join(lines) + "\n")
+    audit = ("audit", "weighted.csv", "--target", "label", "--json")
+    found = json.loads(run(*audit, "--importance", "weight"))
+    assert {one["row"] for one in found["findings"] if one["problem"] == "label"} == {
+        i + 1 for i in range(120) if i % 4 >= 2
+    }
+    plain = json.loads(run(*audit, "--kinds", "weight=ignore"))
+    assert plain["counts"]["label"] < 60

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from markone.cli.options import FileName, Reading, WholeNumber, given
 from markone.cli.shared_options import (
     HeldFiles,
+    Importance,
     Json,
     Memory,
     NoProgress,
@@ -30,6 +31,7 @@ def audit(
     rule: Annotated[Rule | None, Parameter(help="The rule that judges the labels. By default that of train.")] = None,
     features: Spec = None,
     plain: Plain = False,
+    importance: Importance = None,
     folds: WholeNumber = 5,
     seed: WholeNumber = 0,
     out: Out = None,
@@ -79,7 +81,7 @@ def audit(
     if output is not None and out is None:
         raise SettingsError("output", "is the format of a file; name the file, too: -o findings.csv")
     format = None if out is None else output_format(output, out, more=True)
-    source = open_rows("audit", data, reading, target=target, threads=threads)
+    source = open_rows("audit", data, reading, target=target, importance=importance, threads=threads)
     tests = None if against is None else open_like(against, source, given(reading), threads)
     found = look(
         source,

@@ -184,8 +184,9 @@ def judged(
         fitting = CrossFitting(sample, splits, way, budget // 2, told)
         doubts, better = doubts_of(fitting.scores(np.ones(len(sample), np.bool_)), sample.truth)
         doubts, better = doubts_of(fitting.scores(believed(sample, doubts)), sample.truth)
-    accuracy = float((better == sample.truth).mean())
-    majority = float(np.bincount(sample.truth).max() / len(sample))
+    weights = importance_of(sample)
+    accuracy = float(weights[better == sample.truth].sum() / weights.sum())
+    majority = float(np.bincount(sample.truth, weights).max() / weights.sum())
     if unable := no_better(accuracy, majority, "rows of other folds"):
         remarks.append(f"{' '.join(unable)} So the labels are not judged.")
         doubts[:] = np.nan
@@ -196,6 +197,13 @@ def judged(
     remarks += about_classes(sample, rare, f"fewer than {FEWEST_OF_CLASS} rows")
     remarks += about_classes(sample, unknown, "labels that the model cannot tell from others")
     return doubts, better, remarks
+
+
+def importance_of(sample: Sample) -> Floats:
+    """Return the importance of each row; 1 for all if it is 0 for all."""
+    batches = sample.held.batches()
+    weights = np.concatenate([np.ones(len(one)) if one.importance is None else one.importance for one in batches])
+    return weights if weights.any() else np.ones_like(weights)
 
 
 class CrossFitting:
